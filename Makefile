@@ -1,0 +1,48 @@
+# A fresh machine needs Python (3.10 or newer), git and make; everything else is installed into .venv.
+
+# The first of these that is new enough and can make a virtual environment; `make PYTHON=...` names another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$p -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test lint types format bench clean
+
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Set up .venv with the library and all it is built and tested with
+
+# pip is made new first: the one that comes with Python 3.10 to 3.13 knows no dependency groups.
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.10 or newer with venv was found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
+	@$(BIN)/python examples/demo.py
+
+test: lint types ## Lint, check types, and run all tests and the code in the docs
+	$(BIN)/python -m pytest
+
+lint: $(READY) ## Check style and formatting
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(READY) ## Check types
+	$(BIN)/mypy
+
+format: $(READY) ## Put the code into shape
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY) ## Measure what the middleware and a repair cost
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove what was made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

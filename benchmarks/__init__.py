@@ -1,0 +1,1 @@
+"""The measurements behind the README's figures; run ``python -m benchmarks``."""

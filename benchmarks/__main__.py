@@ -1,0 +1,32 @@
+"""``python -m benchmarks cases|overhead|growth|hostile|all [--alone] [--verbose]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+
+from benchmarks import cases, growth, hostile, overhead
+
+
+def main() -> None:
+    """Print the tables that were asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Print the figures of mcp-lenient."
+    )
+    parser.add_argument("which", choices=(*_BENCHMARKS, "all"))
+    parser.add_argument("--alone", action="store_true", help="cases: FastMCP without the middleware")
+    parser.add_argument("--verbose", action="store_true", help="cases: every row of the real invalid calls")
+    chosen = parser.parse_args()
+    console = Console(soft_wrap=False)
+    for name in _BENCHMARKS if chosen.which == "all" else (chosen.which,):
+        if name == "cases":
+            cases.main(console, alone=chosen.alone, verbose=chosen.verbose)
+        else:
+            _BENCHMARKS[name](console)
+
+
+_BENCHMARKS = {"cases": cases.main, "overhead": overhead.main, "growth": growth.main, "hostile": hostile.main}
+
+if __name__ == "__main__":
+    main()

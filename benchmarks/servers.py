@@ -1,0 +1,145 @@
+"""FastMCP servers that note what their tools received, and clients that call them."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool
+from fastmcp.tools.base import ToolResult
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, Request
+from pydantic import PrivateAttr
+from pydantic.json_schema import PydanticJsonSchemaWarning
+
+from benchmarks.signatures import recording_function
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping
+
+    from fastmcp.server.middleware import Middleware
+
+    from benchmarks.data import Case
+
+ANNOTATIONS: Mapping[str, Mapping[str, Any]] = {"c034": {"arguments": dict}}
+"""Annotations that the published schema had lost, as the report of the call says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of one call: ``arguments`` when the tool ran, else ``envelope`` or a bare ``error``."""
+
+    ran: bool
+    arguments: Any = None
+    envelope: Mapping[str, Any] = field(default_factory=dict)
+    repairs: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """One word or error code for what happened."""
+        return "ran" if self.ran else str(self.envelope.get("error_code") or self.error)
+
+
+class RecordingTool(Tool):
+    """A custom tool: it publishes a schema and takes whatever reaches it."""
+
+    _received: list[Any] = PrivateAttr(default_factory=list)
+
+    @classmethod
+    def noting(cls, name: str, schema: Mapping[str, Any], received: list[Any]) -> RecordingTool:
+        """A tool with this schema that appends its arguments to ``received``."""
+        tool = cls(name=name, parameters=dict(schema))
+        tool._received = received
+        return tool
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Note the arguments."""
+        self._received.append(arguments)
+        return ToolResult(content="ran")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A connected client and the list into which the server's tools note their arguments."""
+
+    client: Client[Any]
+    received: list[Any]
+
+    async def call(self, tool: str, sent: Any) -> Reply:
+        """One call over the client, whatever ``sent`` is: not only objects."""
+        self.received.clear()
+        try:
+            result = await self._send(tool, sent)
+        except MCPError as error:
+            return Reply(ran=False, error=f"{error.error.code} {error.error.message}")
+        return self._reply(result)
+
+    async def _send(self, tool: str, sent: Any) -> Any:
+        if isinstance(sent, dict):
+            return await self.client.call_tool(tool, sent, raise_on_error=False)
+        params = {"name": tool, "arguments": sent}
+        return await self.client.session.send_request(
+            Request(method="tools/call", params=params), CallToolResult
+        )
+
+    def _reply(self, result: Any) -> Reply:
+        noted = (result.meta or {}).get("mcp_lenient", {})
+        repairs = tuple(entry["rule"] for entry in noted.get("repairs", ()))
+        if self.received:
+            return Reply(ran=True, arguments=self.received[0], repairs=repairs)
+        error = "FastMCP refused" if result.is_error else "answered without running"
+        return Reply(ran=False, envelope=noted, error=error)
+
+
+@asynccontextmanager
+async def function_tools(
+    cases: Iterable[Case], middleware: Middleware | None, *, strict: bool
+) -> AsyncIterator[Caller]:
+    """A server with one function tool for each case, called by the case's name."""
+    server = FastMCP("function tools", strict_input_validation=strict)
+    received: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
+        for case in cases:
+            function = recording_function(case.schema, received, annotations=ANNOTATIONS.get(case.name))
+            server.tool(function, name=tool_name(case), output_schema=None)
+    async with _connected(server, received, middleware) as caller:
+        yield caller
+
+
+@asynccontextmanager
+async def custom_tools(cases: Iterable[Case], middleware: Middleware | None) -> AsyncIterator[Caller]:
+    """A server with one custom tool for each case, called by the case's name."""
+    server = FastMCP("custom tools")
+    received: list[Any] = []
+    for case in cases:
+        server.add_tool(RecordingTool.noting(tool_name(case), case.schema, received))
+    async with _connected(server, received, middleware) as caller:
+        yield caller
+
+
+@asynccontextmanager
+async def _connected(
+    server: FastMCP[Any], received: list[Any], middleware: Middleware | None
+) -> AsyncIterator[Caller]:
+    if middleware is not None:
+        server.add_middleware(middleware)
+    async with Client(server) as client:
+        yield Caller(client, received)
+
+
+def tool_name(case: Case) -> str:
+    """A name for the case's tool that MCP allows."""
+    return "".join(char if char.isalnum() and char.isascii() else "_" for char in case.name)
+
+
+def quiet(level: int = logging.CRITICAL) -> None:
+    """Let FastMCP and the middleware log only from this level on."""
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))

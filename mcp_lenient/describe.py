@@ -1,0 +1,232 @@
+"""A schema in the words of JSON: types, allowed values, limits, and a tiny example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp_lenient.places import (
+    Form,
+    Forms,
+    Schema,
+    child,
+    discriminator,
+    json_type,
+    kinds,
+    options,
+    properties,
+    required,
+)
+from mcp_lenient.redaction import cut, exact, first_sentence, fits_json, in_json, short_scalar
+
+MAX_TYPES = 8
+MAX_VALUES = 50
+MAX_VALUES_IN_TEXT = 20
+MAX_VALUES_TEXT = 300
+MAX_EXAMPLE = 160
+MAX_DESCRIPTION = 120
+MAX_DEPTH = 3
+
+_PLURALS = {
+    "string": "strings",
+    "integer": "integers",
+    "number": "numbers",
+    "boolean": "booleans",
+    "array": "arrays",
+    "object": "objects",
+    "null": "null",
+}
+_AN = ("array", "integer", "object")
+_SCALAR_EXAMPLES: Mapping[str, tuple[Any, ...]] = {
+    "string": ("a", "b"),
+    "integer": (1, 2),
+    "number": (1.5, 2),
+    "boolean": (True,),
+}
+_FORMATS = {
+    "date-time": 'a date and time such as "2026-01-31T09:30:00Z"',
+    "date": 'a date such as "2026-01-31"',
+    "time": 'a time such as "09:30:00Z"',
+    "duration": 'a duration such as "PT1H30M"',
+    "email": 'an email address such as "name@example.com"',
+    "uuid": 'a UUID such as "123e4567-e89b-12d3-a456-426614174000"',
+    "uri": "a URI with its scheme",
+    "ipv4": 'an IPv4 address such as "192.0.2.1"',
+    "ipv6": 'an IPv6 address such as "2001:db8::1"',
+    "json-string": 'JSON in a text such as "[1, 2]"',
+}
+_LIMITS = {
+    "minimum": "be at least {}",
+    "maximum": "be at most {}",
+    "exclusiveMinimum": "be greater than {}",
+    "exclusiveMaximum": "be less than {}",
+    "multipleOf": "be a multiple of {}",
+    "minLength": "be at least {} characters long",
+    "maxLength": "be at most {} characters long",
+    "pattern": "match the pattern {}",
+    "minItems": "hold at least {} items",
+    "maxItems": "hold at most {} items",
+    "uniqueItems": "hold no item twice",
+    "contains": "hold at least one item of the kind the schema asks for",
+    "minProperties": "hold at least {} properties",
+    "maxProperties": "hold at most {} properties",
+}
+
+
+def type_words(root: Schema, choices: Forms) -> tuple[str, ...]:
+    """The types that are expected, such as ``array of strings``; ``null`` comes last."""
+    words = [word for form in choices for word in _form_words(root, form, 0)]
+    return tuple(sorted(dict.fromkeys(words), key=lambda word: word == "null"))[:MAX_TYPES]
+
+
+def _form_words(root: Schema, form: Form, depth: int) -> Iterable[str]:
+    return [_list_words(root, form, depth) if kind == "array" else kind for kind in likely_kinds(form)]
+
+
+def likely_kinds(form: Form) -> tuple[str, ...]:
+    """The JSON types a form names, or else those of the values it lists or the keywords it uses."""
+    named = kinds(form)
+    if named is not None:
+        return tuple(kind for kind in named if kind in _PLURALS)
+    listed = options(form)
+    if listed is not None:
+        return tuple(dict.fromkeys(json_type(value) for value in listed[:MAX_VALUES]))
+    return ("object",) if properties(form) else ()
+
+
+def _list_words(root: Schema, form: Form, depth: int) -> str:
+    if depth >= MAX_DEPTH or any("prefixItems" in schema for schema in form):
+        return "array"
+    below = [word for item in child(root, form, 0) for word in _form_words(root, item, depth + 1)]
+    names = tuple(dict.fromkeys(map(_plural, below)))
+    return f"array of {' or '.join(names)}" if 0 < len(names) <= MAX_DEPTH else "array"
+
+
+def _plural(word: str) -> str:
+    kind, _, rest = word.partition(" ")
+    return " ".join(filter(None, (_PLURALS[kind], rest)))
+
+
+def with_article(word: str) -> str:
+    """A type word as it stands in a sentence: ``an array of strings``, ``null``."""
+    kind = word.partition(" ")[0]
+    if kind == "null":
+        return word
+    return f"{'an' if kind in _AN else 'a'} {word}"
+
+
+def expected(root: Schema, choices: Forms) -> str:
+    """What is expected, in one phrase: ``an array of strings or null``; empty when anything is."""
+    free = tuple(form for form in choices if options(form) is None)
+    words = list(type_words(root, free))
+    listed = [
+        value for value in allowed_values(choices, partly=True) if value is not None or "null" not in words
+    ]
+    told = discriminator(free)
+    if told is not None and "object" in words:
+        words[words.index("object")] = f"object whose {in_json(told[0])} is {one_of(told[1])}"
+    nullable = "null" in words
+    phrases = [with_article(word) for word in words if word != "null"]
+    phrases += [one_of(listed)] if listed else []
+    return either([*phrases, "null"] if nullable else phrases)
+
+
+def either(phrases: list[str]) -> str:
+    """A list of choices in words.
+
+    >>> either(["a", "b", "c"])
+    'a, b or c'
+    """
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return f"{', '.join(phrases[:-1])} or {phrases[-1]}"
+
+
+def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
+    """The values a place is limited to, short scalars only; empty unless every form but null lists some."""
+    found: list[Any] = []
+    for form in choices:
+        listed = options(form)
+        if listed is None and not partly and likely_kinds(form) != ("null",):
+            return ()
+        found.extend(listed or ())
+    scalars = {in_json(value): value for value in found if short_scalar(value)}
+    return tuple(scalars.values())
+
+
+def one_of(values: Iterable[Any]) -> str:
+    """Values in JSON, as many as a line holds; the rest is counted."""
+    texts = [in_json(value) for value in values if short_scalar(value)]
+    if len(texts) == 1:
+        return texts[0]
+    kept: list[str] = []
+    for text in texts[:MAX_VALUES_IN_TEXT]:
+        if sum(map(len, kept)) + len(text) > MAX_VALUES_TEXT:
+            break
+        kept.append(text)
+    rest = len(texts) - len(kept)
+    return f"one of {', '.join(kept)}{f' and {rest} more' if rest else ''}"
+
+
+def limit_words(keyword: str, bound: object) -> str | None:
+    """What a keyword with this bound asks for, after "must"."""
+    if keyword == "format":
+        return f"be {_FORMATS.get(str(bound)) or f'in the format {in_json(cut(str(bound), 40))}'}"
+    template = _LIMITS.get(keyword)
+    if template is None:
+        return None
+    text = cut(in_json(bound), 200) if isinstance(bound, (int, float, str)) else ""
+    words = template.format(text)
+    return words.removesuffix("s") if text == "1" and words.endswith("items") else words
+
+
+def description(choices: Forms) -> str:
+    """The first sentence of the author's description."""
+    texts = (
+        first_sentence(schema.get("description"), MAX_DESCRIPTION) for form in choices for schema in form
+    )
+    return next(filter(None, texts), "")
+
+
+def example(root: Schema, choices: Forms) -> str | None:
+    """A tiny value of the expected shape in JSON; ``None`` when none is small or certain enough."""
+    for form in choices:
+        found = _examples(root, form, 0)
+        if found and likely_kinds(form)[:1] != ("null",) and fits_json(found[0], MAX_EXAMPLE):
+            return in_json(found[0])
+    return None
+
+
+def _examples(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
+    listed = options(form)
+    if listed is not None:
+        return tuple(listed[:2])
+    kind = next((kind for kind in likely_kinds(form) if kind != "null"), "")
+    if kind == "string" and any(isinstance(schema.get("format"), str) for schema in form):
+        return ()
+    if depth < MAX_DEPTH and kind == "array":
+        return _list_example(root, form, depth)
+    if depth < MAX_DEPTH and kind == "object":
+        return _object_example(root, form, depth)
+    return _SCALAR_EXAMPLES.get(kind, ())
+
+
+def _list_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
+    for item in child(root, form, 0):
+        found = _examples(root, item, depth + 1)
+        if found:
+            return (list(found[: 1 if isinstance(found[0], (list, dict)) else 2]),)
+    return ()
+
+
+def _object_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
+    names = [name for name in required(form) if exact(name)] or [
+        name for name in properties(form) if exact(name)
+    ][:1]
+    built: dict[str, Any] = {}
+    for name in names:
+        found = next(filter(None, (_examples(root, sub, depth + 1) for sub in child(root, form, name))), ())
+        if not found:
+            return ()
+        built[name] = found[0]
+    return (built,) if built else ()

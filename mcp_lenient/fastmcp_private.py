@@ -1,0 +1,229 @@
+"""The one place that touches what FastMCP does not promise to keep.
+
+``FunctionTool.run`` builds its validator with functions that are private to FastMCP, and a mounted tool
+keeps its server in a private attribute. Where one of them is gone, a tool cannot be looked into
+(``SchemaError``, ``None`` or ``False``), and everything else keeps working.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
+
+from fastmcp import FastMCP
+from fastmcp.server import dependencies
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
+from fastmcp.tools import FunctionTool, Tool, function_tool
+from fastmcp.tools.tool_transform import TransformedTool
+from fastmcp.utilities import types as fastmcp_types
+from fastmcp.utilities.async_utils import is_coroutine_function
+from fastmcp.utilities.types import NotSet
+from fastmcp.utilities.versions import VersionSpec
+from mcp_types import CallToolRequestParams
+from pydantic.errors import PydanticUserError
+from pydantic_core import CoreSchema, SchemaValidator
+from pydantic_core import SchemaError as CoreSchemaError
+
+from mcp_lenient.errors import SchemaError
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from pydantic import TypeAdapter
+
+_ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
+_NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
+_NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins"})
+
+Validate = Callable[[dict[str, Any]], object]
+"""Raises what FastMCP's validation of these arguments raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A function tool's validator without its body.
+
+    Attributes:
+        lax: Validates as a server with default settings does.
+        strict: Validates as a server with ``strict_input_validation`` does.
+        in_thread: Whether FastMCP validates in a worker thread.
+        has_validators: Whether validation runs Python code of the tool's author.
+        exact_integers: Whether a parameter asks for strict integers by itself.
+    """
+
+    lax: Validate
+    strict: Validate
+    in_thread: bool
+    has_validators: bool
+    exact_integers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarding:
+    """How a transformed tool hands its arguments on.
+
+    Attributes:
+        parent: The tool that gets them.
+        names: The parent's name of each published parameter.
+        required: Published parameters that must be sent.
+        defaults: What is filled in for published parameters that are not sent.
+        hidden: Constants that the parent gets besides, by the parent's names.
+    """
+
+    parent: Tool
+    names: Mapping[str, str]
+    required: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    hidden: Mapping[str, Any]
+
+
+@lru_cache(maxsize=5000)
+def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
+    """What ``FunctionTool.run`` would validate with; no body and no dependency ever runs in it.
+
+    Raises:
+        SchemaError: When FastMCP or Pydantic cannot build a validator for the function.
+    """
+    try:
+        called = _called_by_fastmcp(function, run_in_thread=run_in_thread)
+        schema = fastmcp_types.get_cached_typeadapter(function_tool._wrap_body_errors(called)).core_schema  # noqa: SLF001 - see above
+        validator = SchemaValidator(_arguments_schema(schema))
+        # It asks for a TypeAdapter, but calls only what both have.
+        adapter = cast("TypeAdapter[Any]", validator)
+        strict = partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001 - see above
+    except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
+        msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
+        raise SchemaError(msg) from error
+    nodes = tuple(_nodes(schema))
+    return Probe(
+        lax=validator.validate_python,
+        strict=strict,
+        in_thread=run_in_thread and not is_coroutine_function(called),
+        has_validators=any(map(_runs_authors_code, nodes)),
+        exact_integers=any(map(_is_strict_integer, nodes)),
+    )
+
+
+def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
+    """Whether the tool validates and calls its function as FastMCP's own function tools do."""
+    return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
+
+
+def forwarding(tool: Tool) -> Forwarding | None:
+    """How a transformed tool hands its arguments on; None for a tool that does more, or publishes other types."""
+    if not (isinstance(tool, TransformedTool) and _keeps(tool, TransformedTool, ("run", "_run"))):
+        return None
+    changes = tool.transform_args
+    if tool.fn is not tool.forwarding_fn or any(change.type is not NotSet for change in changes.values()):
+        return None
+    hidden = {name: change for name, change in changes.items() if change.hide}
+    shown = [name for name in _properties(tool.parent_tool) if name not in hidden]
+    published = _properties(tool)
+    return Forwarding(
+        parent=tool.parent_tool,
+        names={_published_name(tool, name): name for name in shown},
+        required=tuple(tool.parameters.get("required", ())),
+        defaults={name: schema["default"] for name, schema in published.items() if "default" in schema},
+        hidden={name: change.default for name, change in hidden.items() if change.default is not NotSet},
+    )
+
+
+def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:
+    """The mounted server that runs this tool, with the name and version that it is asked for there."""
+    if not (isinstance(tool, FastMCPProviderTool) and _keeps(tool, FastMCPProviderTool, ("run", "_run"))):
+        return None
+    server = getattr(tool, "_server", None)
+    name = getattr(tool, "_original_name", None)
+    if not isinstance(server, FastMCP) or not isinstance(name, str):
+        return None
+    return server, name, VersionSpec(eq=tool.version) if tool.version else None
+
+
+def _keeps(tool: Tool, base: type[Tool], methods: tuple[str, ...]) -> bool:
+    return all(getattr(type(tool), name, None) is getattr(base, name, None) for name in methods)
+
+
+def _properties(tool: Tool) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = tool.parameters.get("properties", {})
+    return properties
+
+
+def _published_name(tool: TransformedTool, name: str) -> str:
+    change = tool.transform_args.get(name)
+    return change.name if change is not None and isinstance(change.name, str) else name
+
+
+def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> Callable[..., Any]:
+    body = function_tool._wrap_body_errors(function, materialize_generators=True)  # noqa: SLF001 - see above
+    return dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
+
+
+def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
+    """The part of a call's schema that binds and checks the arguments: all of it but the function."""
+    if schema["type"] == "definitions":
+        return {**schema, "schema": _arguments_schema(schema["schema"])}
+    arguments: CoreSchema = schema["arguments_schema"]
+    return arguments
+
+
+def _nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """All schemas inside a Pydantic core schema."""
+    pending: list[Any] = [schema]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (list, tuple)):
+            pending.extend(node)
+        elif isinstance(node, dict):
+            is_schema = isinstance(node.get("type"), str)
+            if is_schema:
+                yield node
+            pending.extend(part for name, part in node.items() if not (is_schema and name in _NOT_SCHEMAS))
+
+
+def _runs_authors_code(node: Mapping[str, Any]) -> bool:
+    if node["type"].startswith("function-"):
+        return _is_authors(node["function"]["function"])
+    if node.get("custom_init") or node.get("post_init"):
+        return True
+    return any(_is_authors(node.get(name)) for name in ("discriminator", "missing", "default_factory"))
+
+
+def _is_authors(function: object) -> bool:
+    """Whether this is Python code that neither Pydantic nor Python itself brings.
+
+    A closure of Pydantic's counts as the author's: it may hold a predicate of theirs.
+    """
+    module = getattr(function, "__module__", None)
+    if not callable(function) or module is None:
+        return False
+    is_closure = "<locals>" in getattr(function, "__qualname__", "")
+    return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
+
+
+def _is_strict_integer(node: Mapping[str, Any]) -> bool:
+    if node["type"] == "int":
+        return node.get("strict") is True
+    return (node.get("config") or {}).get("strict") is True
+
+
+def install(server: FastMCP, hook: Any) -> str | None:
+    """Add a hook to the SDK's own middleware of a server; the reason where that is not possible.
+
+    It goes last, so that it runs inside what FastMCP binds for a request.
+    """
+    hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
+    if not isinstance(hooks, list) or not callable(getattr(server, "_on_call_tool", None)):
+        return "FastMCP no longer has the list of hooks that sees a request before it is validated"
+    hooks.append(hook)
+    return None
+
+
+def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
+    """FastMCP's handler of tool calls, for a request whose parameters were mended."""
+
+    async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
+        params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
+        return await server._on_call_tool(ctx, params)  # noqa: SLF001 - see above
+
+    return call_tool

@@ -1,0 +1,44 @@
+"""Whether a value keeps one keyword of a schema; a keyword that cannot be judged counts as kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+
+_PATTERN_OPTIONS = (
+    jsonschema_rs.RegexOptions(),
+    jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000),
+)
+
+
+def holds(keyword: str, bound: object, value: object) -> bool:
+    """Whether a value keeps this keyword with this bound.
+
+    >>> holds("maximum", 10, 11)
+    False
+    """
+    validator = _validator({keyword: bound})
+    if validator is None:
+        return True
+    try:
+        return validator.is_valid(value)
+    except ValueError:
+        return True
+
+
+def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator | None:
+    """A lookahead in a pattern is beyond the linear engine, so that a bounded one comes second."""
+    for options in _PATTERN_OPTIONS:
+        try:
+            return jsonschema_rs.Draft202012Validator(
+                schema, retriever=_refuse, pattern_options=options, validate_formats=True
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+            continue
+    return None
+
+
+def _refuse(uri: str) -> Any:
+    msg = f"Remote schemas are not fetched: {uri}"
+    raise ValueError(msg)

@@ -1,0 +1,272 @@
+"""LenientMiddleware: one call, from the arguments as they were sent to the tool, or to an envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
+from fastmcp.server.middleware import Middleware
+
+from mcp_lenient import spans
+from mcp_lenient.caller import call_facts
+from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
+from mcp_lenient.eventlog import EventLog
+from mcp_lenient.events import call_event
+from mcp_lenient.policy import Policy
+from mcp_lenient.tools import KnownTool, ToolCache
+from mcp_lenient.violations import violations
+from mcp_lenient.whole_arguments import WholeArguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fastmcp import FastMCP
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.tools import ToolResult
+    from mcp_types import CallToolRequestParams
+
+    from mcp_lenient.events import EventName
+    from mcp_lenient.types import Outcome, Repair, Violation
+
+    Context = MiddlewareContext[CallToolRequestParams]
+    Next = CallNext[CallToolRequestParams, ToolResult]
+
+
+@dataclass(slots=True)
+class _Running:
+    """A call that was judged and is being run.
+
+    ``route`` are the mounted servers it is handed down through: there it comes by again, judged already.
+    Every other call that comes by within the same request is made by a tool's body.
+    """
+
+    request: object
+    route: list[tuple[FastMCP, str]] = field(default_factory=list)
+
+    def is_handed_to(self, server: FastMCP, name: str) -> bool:
+        """Whether this is the call itself, arrived at a mounted server; each arrival counts once."""
+        for at, (expected, expected_name) in enumerate(self.route):
+            if expected is server and expected_name == name:
+                del self.route[: at + 1]
+                return True
+        return False
+
+
+_running: ContextVar[_Running | None] = ContextVar("mcp_lenient_running", default=None)
+
+
+class _Call(NamedTuple):
+    """One call on its way."""
+
+    context: Context
+    call_next: Next
+    policy: Policy
+    nested: bool
+    started: int
+    sent_as_text: tuple[Repair, ...] = ()
+
+
+class LenientMiddleware(Middleware):
+    """Makes every tool of a server lenient: ``mcp.add_middleware(LenientMiddleware())``.
+
+    Arguments that the tool accepts go on untouched. Where it does not, they are repaired if there is
+    exactly one reading that it accepts; otherwise the caller gets an envelope that says what is wrong and
+    how to write it right, and the tool is not run. Both are logged, without values.
+
+    >>> from fastmcp import FastMCP
+    >>> mcp = FastMCP("notes")
+    >>> mcp.add_middleware(LenientMiddleware(tools={"delete_*": Policy.strict()}))
+
+    Args:
+        policy: What may be repaired; the defaults of :class:`Policy` when left out.
+        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
+            In a server with mounted ones the name is the one that this server publishes.
+
+    Raises:
+        PolicyError: Where a policy is built that names what does not exist.
+    """
+
+    def __init__(self, policy: Policy | None = None, *, tools: Mapping[str, Policy] | None = None) -> None:
+        self._policy = _checked("policy", policy if policy is not None else Policy())
+        self._patterns = tuple((pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in (tools or {}).items())
+        self._log = EventLog()
+        self._tools = ToolCache(self.policy_for, self._warn_not_compiled)
+        self._whole = WholeArguments(self.policy_for, self._log)
+
+    def policy_for(self, tool: str) -> Policy:
+        """The policy in force for a tool name."""
+        for pattern, policy in self._patterns:
+            if fnmatchcase(tool, pattern):
+                return policy
+        return self._policy
+
+    async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Sees to it that whole arguments which came as text are read; everything else goes on."""
+        answer = await self._whole.on_message(context)
+        return await call_next(context) if answer is None else answer
+
+    async def on_call_tool(self, context: Context, call_next: Next) -> ToolResult:
+        """One call: judged, repaired or refused, logged."""
+        started = perf_counter_ns()
+        policy = self.policy_for(context.message.name)
+        if policy.mode == "off" or context.fastmcp_context is None:
+            return await call_next(context)
+        server = context.fastmcp_context.fastmcp
+        running = _running.get()
+        nested = running is not None and running.request is context.fastmcp_context.request_context
+        if nested and running is not None and running.is_handed_to(server, context.message.name):
+            return await call_next(context)
+        call = _Call(context, call_next, policy, nested, started, self._whole.repairs())
+        known: KnownTool | str | None = self._tools.get(server, context.message)
+        if known is None:
+            known = await self._tools.look_up(server, context.message)
+        return await self._judged(call, server, known)
+
+    async def _judged(self, call: _Call, server: FastMCP, known: KnownTool | str | None) -> ToolResult:
+        arguments = call.context.message.arguments or {}
+        if isinstance(known, KnownTool) and not await known.accepts(arguments):
+            # Nothing is changed or refused by what a tool of this name once accepted.
+            known = await self._tools.look_up(server, call.context.message)
+            if isinstance(known, KnownTool) and not await known.accepts(arguments):
+                return await self._rejected(call, known, arguments)
+        if known is None:
+            return await self._not_found(call, server)
+        if not isinstance(known, KnownTool):
+            return await call.call_next(call.context)
+        return await self._accepted(call, server, known, arguments)
+
+    async def _accepted(
+        self, call: _Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
+    ) -> ToolResult:
+        if call.sent_as_text:
+            self._tell("call_repaired", call, known, repairs=call.sent_as_text)
+        elif self._log.wants("call_accepted"):
+            self._tell("call_accepted", call, known)
+        try:
+            result = await _run(call, known, call.context)
+        except ValidationError:
+            fresh = await self._tools.look_up(server, call.context.message)
+            if not isinstance(fresh, KnownTool) or fresh is known or await fresh.accepts(arguments):
+                raise
+            # The tool was replaced, so what refused the call was its validator: its body did not run.
+            return await self._rejected(call, fresh, arguments)
+        except (NotFoundError, DisabledError):
+            if call.nested or await self._tools.look_up(server, call.context.message) is not None:
+                raise
+            return await self._unknown(call, server)
+        return repaired_result(result, call.sent_as_text) if call.sent_as_text else result
+
+    async def _rejected(self, call: _Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
+        outcome = await known.repair(arguments)
+        if call.policy.mode == "observe":
+            return await self._observed(call, known, outcome)
+        if outcome.status == "repaired":
+            return await self._repaired(call, known, outcome)
+        if not known.certain and call.policy.unrepairable == "forward":
+            return await self._forwarded(call, known, outcome)
+        return await self._refused(call, known, outcome)
+
+    async def _repaired(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+        repairs = (*call.sent_as_text, *outcome.repairs)
+        self._tell("call_repaired", call, known, repairs=repairs)
+        result = await _run(call, known, _with_arguments(call.context, outcome.arguments))
+        return repaired_result(result, repairs)
+
+    async def _refused(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+        found = violations(known.plan.root, outcome, known.judge, call.policy)
+        repairs = (*call.sent_as_text, *outcome.repairs)
+        self._tell("call_rejected", call, known, repairs=repairs, found=found)
+        if call.nested:
+            # To a tool's body an envelope would look like success: it gets what FastMCP raises.
+            return await call.call_next(call.context)
+        answer = envelope(call.context.message.name, known.plan.root, found, repairs)
+        return as_result(answer, has_output_schema=known.tool.output_schema is not None)
+
+    async def _forwarded(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+        found = violations(known.plan.root, outcome, known.judge, call.policy)
+        self._tell("call_forwarded", call, known, found=found)
+        try:
+            return await _run(call, known, call.context)
+        except ValidationError:
+            if call.nested:
+                raise
+            answer = envelope(call.context.message.name, known.plan.root, found, ())
+            return as_result(answer, has_output_schema=known.tool.output_schema is not None)
+
+    async def _observed(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+        found = violations(known.plan.root, outcome, known.judge, call.policy) if outcome.status == "refused" else ()
+        self._tell("call_observed", call, known, repairs=outcome.repairs, found=found)
+        return await call.call_next(call.context)
+
+    async def _not_found(self, call: _Call, server: FastMCP) -> ToolResult:
+        try:
+            return await call.call_next(call.context)
+        except (NotFoundError, DisabledError):
+            if call.nested:
+                raise
+            return await self._unknown(call, server)
+
+    async def _unknown(self, call: _Call, server: FastMCP) -> ToolResult:
+        names = [tool.name for tool in await server.list_tools()]
+        answer = unknown_tool(call.context.message.name, names)
+        self._tell("call_rejected", call, None, code=answer["error_code"])
+        return as_result(answer, has_output_schema=False)
+
+    def _tell(
+        self,
+        event: EventName,
+        call: _Call,
+        known: KnownTool | None,
+        *,
+        repairs: Sequence[Repair] = (),
+        found: Sequence[Violation] = (),
+        code: str | None = None,
+    ) -> None:
+        """Record on the span and in the log what becomes of a call."""
+        code = error_code(found) if found else code
+        spans.record(event, repairs=repairs, violations=found, error_code=code)
+        if self._log.wants(event):
+            facts = call_facts(
+                call.context.fastmcp_context,
+                call.context.message.name,
+                duration_us=(perf_counter_ns() - call.started) // 1000,
+                mounted=known.target.mounted if known is not None else None,
+            )
+            self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
+
+    def _warn_not_compiled(self, tool: str, reason: str) -> None:
+        self._log.warn_once("tool_not_compiled", tool, reason)
+
+
+def _checked(name: str, policy: object) -> Policy:
+    if not isinstance(policy, Policy):
+        msg = f"LenientMiddleware: {name} must be a Policy, got {policy!r}."
+        raise TypeError(msg)
+    return policy
+
+
+async def _run(call: _Call, known: KnownTool, context: Context) -> ToolResult:
+    """Call on, so that the same call is known again on its way down and calls of the body are told apart."""
+    with _as_running(context, known):
+        return await call.call_next(context)
+
+
+@contextmanager
+def _as_running(context: Context, known: KnownTool) -> Iterator[None]:
+    fastmcp_context = context.fastmcp_context
+    request = fastmcp_context.request_context if fastmcp_context is not None else None
+    token = _running.set(_Running(request, list(known.target.route)))
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
+def _with_arguments(context: Context, arguments: Mapping[str, Any]) -> Context:
+    return context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))

@@ -1,0 +1,78 @@
+"""The engine without a server: a schema, arguments, and what becomes of them."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.types import Normalized
+from mcp_lenient.violations import violations
+
+_DEFAULT = Policy()
+_MARSHAL_VERSION = 2
+"""The last one that writes equal values as equal bytes; later ones also write how often a value is shared."""
+
+
+def normalize(schema: Mapping[str, Any], arguments: Mapping[str, Any], policy: Policy | None = None) -> Normalized:
+    """Repair arguments by a JSON Schema, or say what is wrong with them.
+
+    >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    >>> result = normalize(schema, {"tags": '["a", "b"]'})
+    >>> result.arguments, [repair.rule for repair in result.repairs]
+    ({'tags': ['a', 'b']}, ['json_text_to_array'])
+    >>> [violation.code for violation in normalize(schema, {"tags": 1}).violations]
+    ['type']
+
+    Args:
+        schema: The input schema of a tool; only what it holds itself is followed, nothing is fetched.
+        arguments: What was sent; never changed, and returned as the same object when it is right.
+        policy: What may be repaired; the defaults of :class:`Policy` when left out.
+
+    Returns:
+        The arguments to use, the repairs made to them, and the violations where they cannot be repaired;
+        then ``arguments`` are those that were sent and ``repairs`` is empty.
+
+    Raises:
+        SchemaError: When the schema cannot be compiled.
+    """
+    judge, plan = _compiled(schema, policy or _DEFAULT)
+    outcome = repair(plan, arguments, judge)
+    if outcome.status != "refused":
+        return Normalized(outcome.arguments, outcome.repairs, ())
+    return Normalized(arguments, (), violations(plan.root, outcome, judge, plan.policy))
+
+
+def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:
+    try:
+        written = marshal.dumps(schema, _MARSHAL_VERSION)
+    except ValueError:
+        # Not made of plain JSON types: nothing to recognize it by.
+        return SchemaJudge(schema), Plan(schema, policy)
+    return _remembered(written, _Same(policy))
+
+
+class _Same:
+    """A policy by identity: what it holds need not be hashable."""
+
+    __slots__ = ("policy",)
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.policy is self.policy
+
+    def __hash__(self) -> int:
+        return id(self.policy)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(written: bytes, policy: _Same) -> tuple[SchemaJudge, Plan]:
+    schema = marshal.loads(written)  # noqa: S302 - written by us a moment ago
+    return SchemaJudge(schema), Plan(schema, policy.policy)

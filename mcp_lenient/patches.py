@@ -1,0 +1,48 @@
+"""JSON Patches (RFC 6902), applied without touching what they are applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Operation = Mapping[str, Any]
+Patch = tuple[Operation, ...]
+
+
+def applied(arguments: object, patch: Patch) -> Any:
+    """The arguments after a patch; what was given stays as it is.
+
+    >>> applied({"a": 1}, ({"op": "move", "from": "/a", "path": "/b"},))
+    {'b': 1}
+    """
+    for operation in patch:
+        value = operation.get("value")
+        if operation["op"] == "move":
+            value = _found(arguments, _tokens(operation["from"]))
+            arguments = _with(arguments, _tokens(operation["from"]), remove=True)
+        arguments = _with(arguments, _tokens(operation["path"]), value, remove=operation["op"] == "remove")
+    return arguments
+
+
+def _tokens(path: str) -> list[str]:
+    return [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
+
+
+def _found(value: Any, tokens: Sequence[str]) -> Any:
+    for token in tokens:
+        value = value[int(token)] if isinstance(value, list) else value[token]
+    return value
+
+
+def _with(value: Any, tokens: Sequence[str], new: object = None, *, remove: bool = False) -> Any:
+    if not tokens:
+        return new
+    key: Any = int(tokens[0]) if isinstance(value, list) else tokens[0]
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    if len(tokens) > 1:
+        copy[key] = _with(value[key], tokens[1:], new, remove=remove)
+    elif remove:
+        del copy[key]
+    else:
+        copy[key] = new
+    return copy

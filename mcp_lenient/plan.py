@@ -1,0 +1,215 @@
+"""A schema and a policy, compiled once: what stands where, and which rules speak there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from mcp_lenient.rules.rule import Apply, Place, Rule, Site
+from mcp_lenient.schema import Shape, shape_of, validator_for
+from mcp_lenient.values import json_type
+
+if TYPE_CHECKING:
+    from mcp_lenient.policy import Policy
+
+_UNCONSTRAINED = frozenset(
+    "type title description default examples example deprecated readOnly writeOnly $comment".split()
+)
+_DESTRUCTIVE_TIERS = frozenset({1, 2})
+_MISSING = object()
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": _is_integer,
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+
+Compiled = tuple[Rule, int, Apply]
+"""A rule that speaks at a place, its cost and the function to run per value."""
+
+
+class Node:
+    """One place of a schema, compiled on first use; ``plan.node`` makes and keeps them."""
+
+    def __init__(self, plan: Plan, schema: Any, place: Place, name: str | None) -> None:
+        self.plan = plan
+        self.schema = schema
+        self.place = place
+        self.name = name
+        self.shape: Shape = shape_of(plan.root, schema)
+        self.takes: Callable[[Any], bool] = self._check()
+
+    def _check(self) -> Callable[[Any], bool]:
+        schema = self.schema
+        if schema is None or schema is True or schema == {}:
+            return lambda value: value is value  # noqa: PLR0124 - everything is taken
+        if isinstance(schema, Mapping) and isinstance(schema.get("type"), str) and _UNCONSTRAINED.issuperset(schema):
+            simple = _CHECKS.get(schema["type"])
+            if simple is not None:
+                return simple
+        return self._validated
+
+    def _validated(self, value: Any) -> bool:
+        try:
+            return self._is_valid(value)
+        except (ValueError, RecursionError):
+            return False
+
+    @cached_property
+    def _is_valid(self) -> Callable[[Any], bool]:
+        return validator_for(self.plan.root, self.schema).is_valid
+
+    @cached_property
+    def is_container(self) -> bool:
+        """Whether exactness of numbers below must be looked at value by value."""
+        return bool(self.shape.branches) or self.shape.types is None or bool(self.shape.types & {"array", "object"})
+
+    @cached_property
+    def branches(self) -> tuple[Node, ...]:
+        """The branches of a union; those beside another JSON type are told so."""
+        shapes = [shape_of(self.plan.root, branch) for branch in self.shape.branches]
+        families = {family for shape in shapes for family in _families(shape)}
+        place = self.place | Place.UNION if len(families) > 1 else self.place
+        return tuple(self.plan.node(branch, place, self.name) for branch in self.shape.branches)
+
+    @cached_property
+    def discriminator(self) -> tuple[Node, Mapping[Any, Node], str] | None:
+        """The property whose constants tell the branches apart: its node, the branch of each, its name."""
+        objects = [branch for branch in self.branches if branch.shape.properties]
+        if len(objects) < 2:  # noqa: PLR2004 - one object needs nothing to tell it apart
+            return None
+        shared = set.intersection(*(set(branch.shape.properties) for branch in objects))
+        for name in (name for name in objects[0].shape.properties if name in shared):
+            owners: dict[Any, Node] = {}
+            members = [
+                (member, branch)
+                for branch in objects
+                for member in shape_of(self.plan.root, branch.shape.properties[name]).enum or (_MISSING,)
+            ]
+            if all(isinstance(member, str) and owners.setdefault(member, branch) is branch for member, branch in members):
+                node = self.plan.node({"enum": list(owners)}, Place.DISCRIMINATOR, name)
+                return node, owners, name
+        return None
+
+    @cached_property
+    def rules(self) -> Mapping[type, tuple[Compiled, ...]]:
+        """The value rules that speak here, cheapest first, by the Python type they look at."""
+        found: dict[type, list[Compiled]] = {}
+        for compiled in self.plan.compiled(self, "arguments" if Place.TOP in self.place else "value"):
+            if Place.UNION in self.place and not compiled[0].across:
+                continue
+            for python_type in compiled[0].on:
+                found.setdefault(python_type, []).append(compiled)
+        return {kind: tuple(sorted(rules, key=_cost)) for kind, rules in found.items()}
+
+    @cached_property
+    def absence(self) -> Mapping[type, tuple[Compiled, ...]]:
+        """The rules that say when this property may be left out, by the Python type they look at."""
+        found: dict[type, list[Compiled]] = {}
+        for compiled in self.plan.compiled(self, "property"):
+            for python_type in compiled[0].on:
+                found.setdefault(python_type, []).append(compiled)
+        return {kind: tuple(sorted(rules, key=_cost)) for kind, rules in found.items()}
+
+    @cached_property
+    def renames(self) -> tuple[Compiled, ...]:
+        """The rules that find the declared name a key was meant for, cheapest first."""
+        return tuple(sorted(self.plan.compiled(self, "name"), key=_cost))
+
+    @cached_property
+    def drops(self) -> tuple[Compiled, ...]:
+        """The rules that find keys to leave out."""
+        return tuple(self.plan.compiled(self, "drop"))
+
+    @cached_property
+    def property_nodes(self) -> Mapping[str, Node]:
+        """The declared properties."""
+        return {name: self.plan.node(schema, Place.NONE, name) for name, schema in self.shape.properties.items()}
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[Node, Node], ...]:
+        return tuple(
+            (self.plan.node({"pattern": pattern}, Place.NONE, None), self.plan.node(schema, Place.NONE, None))
+            for pattern, schema in self.shape.patterns.items()
+        )
+
+    def property(self, name: str) -> Node | None:
+        """The node of a property: declared, by pattern, or of what else may come; None where all may."""
+        declared = self.property_nodes.get(name)
+        if declared is not None:
+            return declared
+        for pattern, node in self._patterns:
+            if pattern.takes(name):
+                return node
+        extra = self.shape.extra
+        return self.plan.node(extra, Place.NONE, None) if isinstance(extra, Mapping) else None
+
+    def item(self, index: int, *, mixed: bool) -> Node:
+        """The node of a list's item."""
+        schemas = self.shape.prefix
+        schema = schemas[index] if index < len(schemas) else self.shape.items
+        place = Place.ITEM | Place.MIXED if mixed else Place.ITEM
+        return self.plan.node(schema, place, None)
+
+
+class Plan:
+    """A tool's input schema under a policy. Raises SchemaError when the schema cannot be compiled.
+
+    Args:
+        schema: The input schema, an object schema.
+        policy: What may be repaired.
+        destructive: Whether only rules of tiers 1 and 2 may act.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], policy: Policy, *, destructive: bool = False) -> None:
+        self.root = schema
+        self.policy = policy
+        self.destructive = destructive
+        self._rules = tuple(
+            rule
+            for rule in policy.rules
+            if rule.name not in policy.disable and (not destructive or rule.tier in _DESTRUCTIVE_TIERS)
+        )
+        self._nodes: dict[tuple[int, Place, str | None], Node] = {}
+        self.top = self.node(schema, Place.TOP, None)
+
+    def node(self, schema: Any, place: Place, name: str | None) -> Node:
+        """The node of a sub-schema at a kind of place."""
+        key = (id(schema), place, name)
+        node = self._nodes.get(key)
+        if node is None:
+            # The node keeps the schema alive, so its id cannot come to mean another one.
+            node = self._nodes[key] = Node(self, schema, place, name)
+        return node
+
+    def compiled(self, node: Node, kind: str) -> list[Compiled]:
+        """The rules of a kind that have something to say at a node."""
+        site = Site(
+            shape=node.shape,
+            place=node.place,
+            policy=self.policy,
+            destructive=self.destructive,
+            name=node.name,
+            takes=node.takes,
+            shape_at=lambda schema: shape_of(self.root, schema),
+        )
+        built = ((rule, rule.cost, rule.build(site)) for rule in self._rules if rule.kind == kind)
+        return [(rule, cost, apply) for rule, cost, apply in built if apply is not None]
+
+
+def _cost(compiled: Compiled) -> int:
+    return compiled[1]
+
+
+def _families(shape: Shape) -> frozenset[str]:
+    """The JSON types of a branch, integers and numbers as one, null as none."""
+    types = shape.types or frozenset(json_type(member) for member in shape.enum or ())
+    return frozenset("number" if name == "integer" else name for name in types) - {"null"}

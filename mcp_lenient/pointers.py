@@ -1,0 +1,22 @@
+"""JSON Pointers (RFC 6901) for paths into the arguments."""
+
+from __future__ import annotations
+
+from mcp_lenient.types import Path
+
+
+def pointer(path: Path) -> str:
+    """The JSON Pointer for a path.
+
+    >>> pointer(("rows", 0, "a/b"))
+    '/rows/0/a~1b'
+    """
+    return "".join(f"/{_token(part)}" for part in path)
+
+
+def _token(part: str | int) -> str:
+    if isinstance(part, int):
+        return str(part)
+    if "~" in part or "/" in part:
+        return part.replace("~", "~0").replace("/", "~1")
+    return part

@@ -1,0 +1,89 @@
+"""Rules between one value and a list of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_lenient.rules.rule import Apply, Place, Site
+from mcp_lenient.rules.text import looks_like_json
+from mcp_lenient.rules.words import has_delimiter, says_nothing, split_members, split_numbers
+
+_Values = tuple[Any, ...]
+_WRAPPER_KEYS = frozenset({"item", "items"})
+_SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
+
+
+def item_wrapper_to_array(site: Site) -> Apply | None:
+    """``{"item": [..]}`` to ``[..]``, ``[{"item": 1}]`` to ``[1]``."""
+    if site.shape.types != {"array"}:
+        return None
+
+    def apply(value: dict[str, Any] | list[Any]) -> _Values:
+        if isinstance(value, dict):
+            inner = _inner(value)
+            return inner if inner and isinstance(inner[0], list) else ()
+        inners = [_inner(entry) if isinstance(entry, dict) else () for entry in value]
+        return ([inner[0] for inner in inners],) if inners and all(inners) else ()
+
+    return apply
+
+
+def _inner(entry: dict[str, Any]) -> _Values:
+    """What stands in a wrapper of a single well-known key."""
+    return tuple(entry.values()) if len(entry) == 1 and next(iter(entry)) in _WRAPPER_KEYS else ()
+
+
+def array_to_scalar(site: Site) -> Apply | None:
+    """``[5]`` to 5."""
+    if not site.shape.types or not site.shape.types <= _SCALAR_TYPES:
+        return None
+
+    def apply(value: list[Any]) -> _Values:
+        return (value[0],) if len(value) == 1 and not isinstance(value[0], list) else ()
+
+    return apply
+
+
+def scalar_to_array(site: Site) -> Apply | None:
+    """``"a"`` to ``["a"]``, where nothing speaks for another reading."""
+    if site.shape.types != {"array"} or Place.ITEM in site.place:
+        return None
+
+    def apply(value: Any) -> _Values:
+        if isinstance(value, str) and (says_nothing(value) or looks_like_json(value) or has_delimiter(value)):
+            return ()
+        return ([value],)
+
+    return apply
+
+
+def object_to_array(site: Site) -> Apply | None:
+    """``{..}`` to ``[{..}]``, where the items declare every key that came."""
+    if site.shape.types != {"array"} or Place.ITEM in site.place:
+        return None
+    item = site.shape_at(site.shape.items)
+    shapes = [shape for shape in (item, *map(site.shape_at, item.branches)) if shape.properties]
+    if not shapes:
+        return None
+
+    def apply(value: dict[str, Any]) -> _Values:
+        return ([value],) if value and any(value.keys() <= shape.properties.keys() for shape in shapes) else ()
+
+    return apply
+
+
+def delimited_text_to_array(site: Site) -> Apply | None:
+    """``"1,2,3"`` to ``[1, 2, 3]``, and texts whose parts are enum members throughout."""
+    if site.shape.types != {"array"}:
+        return None
+    item = site.shape_at(site.shape.items)
+    members = [member for member in item.enum or () if isinstance(member, str)]
+    if members and len(members) == len(item.enum or ()):
+        return lambda text: _one(split_members(text, members))
+    if item.types and item.types <= {"integer", "number"} and item.enum is None:
+        return lambda text: _one(split_numbers(text))
+    return None
+
+
+def _one(value: list[Any] | None) -> _Values:
+    return () if value is None else (value,)

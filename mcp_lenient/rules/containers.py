@@ -1,0 +1,81 @@
+"""Rules for arrays and objects that came as text, and for values in a wrapper of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcp_lenient.rules.rule import Apply, Site
+from mcp_lenient.rules.text import Dialect, parse_container
+
+_Values = tuple[Any, ...]
+
+_JSON: frozenset[Dialect] = frozenset({"json"})
+_ALL: frozenset[Dialect] = frozenset({"json", "json5", "python"})
+"""Every dialect, whichever rule asks, so that a text which two of them read differently is refused."""
+
+_TYPE_NAMES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "str": (str,),
+    "number": (int, float),
+    "float": (int, float),
+    "integer": (int,),
+    "int": (int,),
+    "boolean": (bool,),
+    "bool": (bool,),
+    "array": (list,),
+    "list": (list,),
+    "object": (dict,),
+    "dict": (dict,),
+    "null": (type(None),),
+}
+
+
+def text_to_array(dialect: Dialect) -> Callable[[Site], Apply | None]:
+    """``'["a"]'`` to ``["a"]``, in one dialect of JSON."""
+    return _text_to("array", list, dialect)
+
+
+def text_to_object(dialect: Dialect) -> Callable[[Site], Apply | None]:
+    """``'{"a": 1}'`` to ``{"a": 1}``, in one dialect of JSON."""
+    return _text_to("object", dict, dialect)
+
+
+def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[Site], Apply | None]:
+    def build(site: Site) -> Apply | None:
+        if site.shape.types != {json_type}:
+            return None
+        limits = site.policy.limits
+        dialects = _JSON if dialect == "json" else _ALL
+
+        def apply(text: str) -> _Values:
+            parsed = parse_container(
+                text,
+                max_text=limits.text,
+                max_relaxed=limits.relaxed_text,
+                max_depth=limits.depth,
+                dialects=dialects,
+            )
+            if parsed is None or parsed.dialect != dialect or not isinstance(parsed.value, python_type):
+                return ()
+            return (parsed.value,)
+
+        return apply
+
+    return build
+
+
+def wrapped_value(site: Site) -> Apply | None:
+    """``{"type": "float", "value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
+    name = site.name
+
+    def apply(value: dict[str, Any]) -> _Values:
+        if len(value) == 1 and name is not None and name in value:
+            return (value[name],)
+        if len(value) == 2 and "type" in value and "value" in value:  # noqa: PLR2004 - both keys, nothing else
+            kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None
+            if kinds is not None and type(value["value"]) in kinds:
+                return (value["value"],)
+        return ()
+
+    return apply

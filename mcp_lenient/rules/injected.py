@@ -1,0 +1,70 @@
+"""Which keys a client put beside the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mcp_lenient.rules.names import LONGEST_NAME, fold_name, near_target, singular_words
+
+_CALL_ID = "toolCallId"
+_ALONE = frozenset({_CALL_ID, "wait_for_previous", "task_progress"})
+_BESIDE_CALL_ID = frozenset({"action", "sessionId", "chatInput"})
+_MOST_PRIVATE = 16
+
+# What follows the underscore here asks for something (Mongo's `_id`, json-server's `_limit`, FHIR's `_count`)
+# or restrains the call: to leave it out would run another call than the one that was sent.
+_ASKING = frozenset(
+    """
+    id limit filter query sort
+    count cursor element embed end exclude expand field include offset order page search select since skip
+    source start summary top where
+    confirm dryrun force
+    """.split()
+)
+
+
+def injected_keys(
+    unknown: Collection[Any],
+    declared: Collection[str],
+    also: Collection[str] = (),
+    *,
+    destructive: bool = False,
+) -> frozenset[str]:
+    """The undeclared keys that a known client adds to the arguments of a call.
+
+    Args:
+        unknown: All keys that came and are not declared.
+        declared: The declared names.
+        also: Further keys that the operator lists.
+        destructive: Whether the tool destroys; then only ``toolCallId`` and what comes with it.
+    """
+    comes_with = _BESIDE_CALL_ID if _CALL_ID in unknown else frozenset[str]()
+    if destructive:
+        return frozenset(key for key in unknown if key == _CALL_ID or key in comes_with)
+    named = frozenset(key for key in unknown if key in _ALONE or key in comes_with or key in also)
+    private = [key for key in unknown if isinstance(key, str) and key.startswith("_") and key not in named]
+    if not 0 < len(private) <= _MOST_PRIVATE:
+        return named
+    words = {name: singular_words(name) for name in declared}
+    return named.union(key for key in private if _is_private(key, words))
+
+
+def _is_private(key: str, declared: Mapping[str, list[str]]) -> bool:
+    """Whether an underscore marks the key as the client's own, and nothing declared may be meant by it."""
+    name = key.lstrip("_")
+    if len(name) > LONGEST_NAME or not name[:1].isalpha():
+        return False
+    words = singular_words(name)
+    if "".join(words) in _ASKING or near_target(name, declared) is not None:
+        return False
+    folded = fold_name(name)
+    return not any(
+        folded == fold_name(other) or _overlap(words, theirs) for other, theirs in declared.items()
+    )
+
+
+def _overlap(one: list[str], other: list[str]) -> bool:
+    """Whether all words of one name stand side by side in the other."""
+    short, long = sorted((one, other), key=len)
+    return bool(short) and any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))

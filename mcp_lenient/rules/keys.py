@@ -1,0 +1,77 @@
+"""Rules for the names of properties."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from mcp_lenient.rules.injected import injected_keys
+from mcp_lenient.rules.names import fold_name, near_target, plural_target
+from mcp_lenient.rules.rule import Apply, Place, Site
+
+
+def rename_case(site: Site) -> Apply | None:
+    """``maxResults`` to ``max_results``: the one declared name that differs by nothing but case style."""
+    folded: dict[str, str | None] = {}
+    for name in site.shape.properties:
+        key = fold_name(name)
+        folded[key] = None if key in folded else name
+
+    def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
+        del value
+        name = folded.get(fold_name(sent))
+        return name if name in absent else None
+
+    return apply if folded else None
+
+
+def rename_alias(site: Site) -> Apply | None:
+    """Another name that the author or operator declared."""
+    if Place.TOP not in site.place:
+        return None
+    owners = {
+        other: name for name, others in site.policy.aliases.items() if name in site.shape.properties for other in others
+    }
+
+    def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
+        del value
+        name = owners.get(sent)
+        return name if name in absent else None
+
+    return apply if owners else None
+
+
+def rename_near(site: Site) -> Apply | None:
+    """``tgas`` to ``tags``: a slip of the keyboard toward one absent name, whose schema takes the value."""
+    shape = site.shape
+    if not shape.properties:
+        return None
+    kinds = {name: site.shape_at(sub) for name, sub in shape.properties.items()}
+    lists = {
+        name
+        for name, kind in kinds.items()
+        if kind.types == {"array"} or any(site.shape_at(branch).types == {"array"} for branch in kind.branches)
+    }
+
+    def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
+        del value
+        near = near_target(sent, shape.properties)
+        if near is None:
+            plural = plural_target(sent, shape.properties)
+            near = plural[0] if plural is not None and plural[0] in lists else None
+        return near if near in absent else None
+
+    return apply
+
+
+def drop_injected(site: Site) -> Apply | None:
+    """Keys that known clients add, at the top of a closed schema."""
+    if Place.TOP not in site.place or not site.shape.closed:
+        return None
+    declared = frozenset(site.shape.properties)
+    also = site.policy.drop
+
+    def apply(unknown: Collection[str]) -> frozenset[str]:
+        return injected_keys(tuple(unknown), declared, also, destructive=site.destructive)
+
+    return apply

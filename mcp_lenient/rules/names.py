@@ -1,0 +1,274 @@
+"""Whether two names are one: by case style, by a slip of the keyboard, by number, or by a shared word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+LONGEST_NAME = 100
+"""Characters of the longest sent name that is compared by more than its case style."""
+
+_SHORTEST_SWAPPED_WORD = 4
+_SHORTEST_SLIPPED_WORD = 5
+_SHORTEST_AFFIX = 3
+_SHORTEST_IES_PLURAL = 5
+_NEAR_SCORE = 0.75
+_AFFIX_SCORE = 0.5
+
+_WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
+_GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
+_KEPT_GAP = "\x1f"
+
+# A sent word that is spelt right is no slip, even where a declared word is one letter away: whoever sends
+# `path` does not mean `patch`. Each of these has such a neighbor by the measure of `near_target`.
+_REAL_WORDS = frozenset(
+    """
+    action angel angels angle angles assert asserts asset assets auction back band batch bath best bets
+    black bond bound brand calm cart carts case cases cash cast casual cats causal cause causes chars
+    chart charts chat chats clam clause coast compete competing complete completing contact contacts
+    contract contracts convert cores cors cost costs cots country county covert crash crate create dairy
+    derive diary diver divers does dose drive driver drivers drives failed fame feet fiend fight filed
+    files filled flat fleet flies flight float font fonts form forms forum forums found frame friend from
+    front fronts fund gain garage garbage gene genes genre genres gird grain grid grind heart heat
+    identifiers identifies insert inset into intro last later latter launch lawyer layer least lion lips
+    lisp list lits loin loose lose lost lots lunch maker makers makes marital marker markers martial match
+    matchers matches math models modes month moth mouse move moves movie movies muse naive native pace
+    paces pairs paris parity party past patch patent path paths patient pats payer payers peace phase
+    phases phrase phrases pint place places plain plan player players point portion posed post posted
+    posts potion pots present presents preset presets price prince print providers provides quiet quite
+    raise react rect redact relay rely replay reply reset resets resolvers resolves rest rests rise rogue
+    rote rouge route sacred sale sales scale scales scared seed sell send sent server sever shell shift
+    short shot side sides sift sign silver sing singe single site sites slide slides sliver sold solid
+    sort sorts specifiers specifies speed spend spent spilt spit split sport sports spot spots staring
+    stars start starting starts stat state states stats statue status statute steam sting stream string
+    suite suites table tail tale tend tends there thick thorough thread threat three through tick tied
+    tier tiers ties tile tiles timer times tired title titles trail tread treat tree trend trends trial
+    tried unite united untie untied users uses were where width with word words world worlds
+    """.split()
+)
+
+# Words that end in s and are no plural of what stands before it, though that is a word or short form too.
+_NO_PLURALS = frozenset(
+    """
+    alias analysis arms as atlas aws axis basis bias bonus bus campus canvas census corpus css customs cvs dns
+    does dos focus gas goods gps has ios is its lens less means minus news os plus pos radius rss sas sms sns
+    sqs status this tls us virus was yes
+    """.split()
+)
+
+
+def fold_case(text: str) -> str:
+    """The text without its letter case, of the same length: ``ß`` and ``ss`` stay two spellings."""
+    if text.isascii():
+        return text.lower()
+    folded = text.casefold()
+    return folded if len(folded) == len(text) else text.lower()
+
+
+def fold_name(name: str) -> str:
+    """The name without its case style; names that fold alike differ by nothing else.
+
+    A separator counts only between two digits, where it changes the number.
+
+    >>> {fold_name(name) for name in ("maxResults", "max_results", "Max-Results", "MAX RESULTS")}
+    {'maxresults'}
+    >>> fold_name("page_2") == fold_name("page2"), fold_name("v1_2") == fold_name("v12")
+    (True, False)
+    """
+    kept = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
+    return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
+
+
+def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
+    """The declared names by their fold; None where two fold alike. Built once per schema."""
+    folded: dict[str, str | None] = {}
+    for name in declared:
+        key = fold_name(name)
+        folded[key] = None if key in folded else name
+    return folded
+
+
+def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
+    """The one declared name that differs from the sent one by case style alone.
+
+    An underscore or hyphen in front says that a key is not the caller's own (``_meta``) or means something
+    (``-date``), so it is never taken away; toward a declared ``_from`` one is added.
+
+    Args:
+        sent: The name that came.
+        declared: What :func:`folded_names` made of the declared names.
+    """
+    target = declared.get(fold_name(sent))
+    if target is None or target == sent or _lead(sent) not in ("", _lead(target)):
+        return None
+    return target
+
+
+def _lead(name: str) -> str:
+    return name[: len(name) - len(name.lstrip("_-"))]
+
+
+def near_target(sent: str, declared: Collection[str]) -> str | None:
+    """The one declared name that is a slip of the keyboard away.
+
+    A slip is made inside one word, whose first letter stands: two adjacent letters swapped (in words of
+    four letters and more; of three, most are acronyms: ``dns``, ``dsn``), or, in a declared word of five
+    letters and more, one letter missing or extra that is not the last. A letter is never replaced by another,
+    a digit never touched, and a sent word that is spelt right is no slip.
+    """
+    near = _near_targets(sent, declared)
+    return near[0] if len(near) == 1 else None
+
+
+def _near_targets(sent: str, declared: Collection[str]) -> list[str]:
+    if len(sent) > LONGEST_NAME:
+        return []
+    folded = fold_name(sent)
+    words: list[str] | None = None
+    near = []
+    for name in declared:
+        other = fold_name(name)
+        if other == folded:
+            return []
+        if abs(len(other) - len(folded)) <= 1 and other[:1] == folded[:1]:
+            words = words or _words(sent)
+            if _is_slip(words, _words(name)):
+                near.append(name)
+    return near
+
+
+def _words(name: str) -> list[str]:
+    return [fold_case(word) for word in _WORD.findall(name)]
+
+
+def _is_slip(sent: list[str], declared: list[str]) -> bool:
+    """Whether just one word differs, and only by a slip."""
+    if len(sent) != len(declared):
+        return False
+    changed = [(ours, theirs) for ours, theirs in zip(sent, declared, strict=True) if ours != theirs]
+    return len(changed) == 1 and _is_word_slip(*changed[0])
+
+
+def _is_word_slip(sent: str, declared: str) -> bool:
+    if sent in _REAL_WORDS or not (sent.isalpha() and declared.isalpha()):
+        return False
+    if len(sent) == len(declared):
+        return _swapped(sent, declared)
+    if len(declared) < _SHORTEST_SLIPPED_WORD:
+        return False
+    return _lacks_one(sent, declared) or _lacks_one(declared, sent)
+
+
+def _first_difference(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _swapped(one: str, other: str) -> bool:
+    at = _first_difference(one, other)
+    return (
+        len(one) >= _SHORTEST_SWAPPED_WORD
+        and at >= 1
+        and one[at : at + 2] == other[at : at + 2][::-1]
+        and one[at + 2 :] == other[at + 2 :]
+    )
+
+
+def _lacks_one(short: str, long: str) -> bool:
+    """Whether a letter of the long word, neither its first nor its last, is all that the short one lacks."""
+    if len(long) != len(short) + 1 or long[1:] == short or long[:-1] == short:
+        return False
+    at = _first_difference(short, long)
+    return short[at:] == long[at + 1 :]
+
+
+def plural_target(sent: str, declared: Collection[str]) -> tuple[str, bool] | None:
+    """The one declared name that is the plural or singular of the sent one; for list parameters only.
+
+    Returns:
+        The declared name, and whether it is the plural (``tag`` was sent for ``tags``).
+    """
+    if len(sent) > LONGEST_NAME:
+        return None
+    folded = fold_name(sent)
+    found = []
+    for name in declared:
+        other = fold_name(name)
+        if other == folded:
+            return None
+        if _is_plural(name, other, folded):
+            found.append((name, True))
+        elif _is_plural(sent, folded, other):
+            found.append((name, False))
+    return found[0] if len(found) == 1 else None
+
+
+def _is_plural(name: str, plural: str, singular: str) -> bool:
+    """Whether one fold is the plural of another; ``name`` is the plural as it is written."""
+    if len(plural) <= len(singular) or singular[:-1] != plural[: len(singular) - 1] or len(singular) <= 1:
+        return False
+    return plural in _plurals(singular) and _words(name)[-1] not in _NO_PLURALS
+
+
+def _plurals(singular: str) -> tuple[str, ...]:
+    last = singular[-1]
+    if not "a" <= last <= "z":
+        return ()
+    if singular.endswith(("s", "x", "z", "ch", "sh")):
+        return (f"{singular}es",)
+    if last == "o":
+        return (f"{singular}s", f"{singular}es")
+    if last == "y" and singular[-2] not in "aeiou":
+        return (f"{singular[:-1]}ies",)
+    return (f"{singular}s",)
+
+
+def singular_words(name: str) -> list[str]:
+    """The words of a name, folded, each in the singular as far as its spelling tells."""
+    return [_singular(word) for word in _words(name)]
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) >= _SHORTEST_IES_PLURAL:
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > _SHORTEST_AFFIX - 1:
+        return word[:-1]
+    return word
+
+
+def shared_word_targets(sent: str, declared: Collection[str]) -> list[str]:
+    """Declared names that share a word with the sent one, best first: to be proposed, never to be used.
+
+    A word also counts, for less, when it is a slip away or when one begins or ends with the other.
+    """
+    if len(sent) > LONGEST_NAME:
+        return []
+    words = _words(sent)
+    scored = [(_likeness(words, _words(name)), name) for name in declared if name != sent]
+    return [name for score, name in sorted(scored, key=lambda pair: -pair[0]) if score]
+
+
+def _likeness(ours: list[str], theirs: list[str]) -> float:
+    """Twice the shared words by all words: 1 for the same words, 0 for none shared."""
+    if not ours or not theirs:
+        return 0
+    shared = sum(max(_word_likeness(word, other) for other in theirs) for word in ours)
+    return 2 * shared / (len(ours) + len(theirs))
+
+
+def _word_likeness(one: str, other: str) -> float:
+    if one == other or _singular(one) == _singular(other):
+        return 1
+    short, long = sorted((one, other), key=len)
+    if _swapped(one, other) or _lacks_one(short, long) or _swapped_short(one, other):
+        return _NEAR_SCORE
+    if len(short) >= _SHORTEST_AFFIX and (long.startswith(short) or long.endswith(short)):
+        return _AFFIX_SCORE
+    return 0
+
+
+def _swapped_short(one: str, other: str) -> bool:
+    """``kye`` for ``key``: too short a word for a repair, but enough to propose one."""
+    return len(one) == _SHORTEST_AFFIX and one != other and one[0] == other[:1] and one[:0:-1] == other[1:]

@@ -1,0 +1,101 @@
+"""Rules for numbers, booleans, enums and strings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_lenient.rules.numbers import integer_in_text, number_as_text, number_in_text, whole_float
+from mcp_lenient.rules.rule import Apply, Place, Site
+from mcp_lenient.rules.words import NO_MATCH, boolean_in_text, enum_folder, json_boolean_in_text
+
+_Values = tuple[Any, ...]
+
+
+def text_to_integer(site: Site) -> Apply | None:
+    """``"42"`` to 42, ``"5.0"`` to 5."""
+    if not _is(site, "integer"):
+        return None
+
+    def apply(text: str) -> _Values:
+        number = integer_in_text(text)
+        return () if number is None else (number,)
+
+    return apply
+
+
+def text_to_number(site: Site) -> Apply | None:
+    """``"3.14"`` to 3.14."""
+    if not _is(site, "number"):
+        return None
+
+    def apply(text: str) -> _Values:
+        number = number_in_text(text)
+        return () if number is None else (number,)
+
+    return apply
+
+
+def whole_float_to_integer(site: Site) -> Apply | None:
+    """``7.0`` to 7."""
+    if not _is(site, "integer"):
+        return None
+
+    def apply(value: float) -> _Values:
+        number = whole_float(value)
+        return () if number is None else (number,)
+
+    return apply
+
+
+def text_to_boolean(site: Site) -> Apply | None:
+    """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; beside other types only ``"true"`` and ``"false"``."""
+    if not _is(site, "boolean"):
+        return None
+    read = json_boolean_in_text if Place.UNION in site.place else boolean_in_text
+
+    def apply(text: str) -> _Values:
+        answer = read(text)
+        return () if answer is None else (answer,)
+
+    return apply
+
+
+def integer_to_boolean(site: Site) -> Apply | None:
+    """1 to true, 0 to false."""
+    if not _is(site, "boolean"):
+        return None
+
+    def apply(value: int) -> _Values:
+        return (bool(value),) if value in (0, 1) else ()
+
+    return apply
+
+
+def number_to_text(site: Site) -> Apply | None:
+    """42 to ``"42"``; never where a format, an enum or a mixed list speaks against it."""
+    if not _is(site, "string") or site.shape.format or site.shape.enum is not None or Place.MIXED in site.place:
+        return None
+
+    def apply(value: float) -> _Values:
+        text = number_as_text(value)
+        return () if text is None else (text,)
+
+    return apply
+
+
+def fold_enum(site: Site) -> Apply | None:
+    """``"FAST"`` to the one enum value ``"fast"`` that differs by nothing but spelling."""
+    values = site.shape.enum
+    if not values or (len(values) == 1 and Place.DISCRIMINATOR not in site.place):
+        return None
+    fold = enum_folder(values)
+
+    def apply(value: str) -> _Values:
+        member = fold(value)
+        return () if member is NO_MATCH else (member,)
+
+    return apply
+
+
+def _is(site: Site, json_type: str) -> bool:
+    return site.shape.types == {json_type}

@@ -1,0 +1,183 @@
+"""What a text says when a boolean, null, an enum value or a list is wanted."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Final
+
+from mcp_lenient.rules.names import fold_case
+from mcp_lenient.rules.numbers import number_in_text
+
+_JSON_BOOLEANS = {"true": True, "false": False}
+_BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
+_LONGEST_BOOLEAN = 5
+
+# Only what a serializer prints for a null of JSON or of Python. `NULL`, `none` and `nil` are words, which tools
+# give meanings of their own.
+_NULLS = frozenset({"null", "None"})
+_NOTHINGS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
+_LONGEST_NOTHING = 9
+
+# , ; | and line breaks; then the fullwidth, ideographic and Arabic forms of the first three.
+_DELIMITER = re.compile("[,;|\n\r\t\u2028\u2029\uff0c\u3001\uff1b\uff5c\u060c\u061b\uff64]")
+_MEMBER_DELIMITERS = (",", ";", "|", "\n")
+
+_BARE_COMMA = re.compile(r"(?<!\s),(?!\s)")
+_OTHERWISE_READ = re.compile(
+    r"[+-]?[0-9]+,[+-]?[0-9]+"  # 1,5 with a decimal comma
+    r"|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"  # 1.234,5 with a decimal comma
+    # 1,234,567 or 1,500,2,500 with commas between thousands
+    r"|[+-]?(?:[0-9]{1,2},)?[0-9]{3}(?:,(?:[+-]?[0-9]{1,2},)?[0-9]{3})*(?:\.[0-9]+)?"
+)
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+_GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
+_QUOTES = "\"'"
+# Units whose letter case is a factor: bits or bytes (in lower case it says neither), milli or mega.
+_BITS_OR_BYTES = frozenset({"kb", "mb", "gb", "tb", "pb", "kbps", "mbps", "gbps"})
+_MILLI_OR_MEGA = frozenset({"mw", "mwh", "mj", "mpa"})
+
+
+class NoMatch(enum.Enum):
+    """What an enum folder answers for a value that no member, or more than one, stands for."""
+
+    NO_MATCH = "no match"
+
+
+NO_MATCH: Final = NoMatch.NO_MATCH
+
+
+def boolean_in_text(text: str) -> bool | None:
+    """What true/false, yes/no, on/off, 1/0 say, in any case and with space around; None for other text."""
+    return _boolean(text, _BOOLEANS)
+
+
+def json_boolean_in_text(text: str) -> bool | None:
+    """What true/false say, in any case and with space around; None for other text."""
+    return _boolean(text, _JSON_BOOLEANS)
+
+
+def _boolean(text: str, words: dict[str, bool]) -> bool | None:
+    word = text.strip()
+    return words.get(word.lower()) if len(word) <= _LONGEST_BOOLEAN else None
+
+
+def is_null_text(text: str) -> bool:
+    """Whether the text is ``null`` or ``None``, as a JSON or Python serializer prints it."""
+    return text in _NULLS
+
+
+def says_nothing(text: str) -> bool:
+    """Whether the text is empty or a word for nothing, so that a list of it would be a list of nothing."""
+    word = text.strip()
+    return len(word) <= _LONGEST_NOTHING and word.lower() in _NOTHINGS
+
+
+def has_delimiter(text: str) -> bool:
+    """Whether the text holds what may part it: it can be read as one item and as several."""
+    return _DELIMITER.search(text) is not None
+
+
+def enum_folder(values: Sequence[Any]) -> Callable[[Any], Any]:
+    """Compile the enum values to the function that finds the one member a value stands for.
+
+    A text stands for a member that differs by letter case, by space or quotes around it, or by ``-``, ``_`` or
+    a space between letters; the text of a JSON number also for that number. The function returns a member as
+    it is, and ``NO_MATCH`` where none or more than one fits. Letter case counts where it may change the
+    meaning: in a text of one letter and in a single letter of a text with digits (``m`` and ``M``: minute,
+    month, million), and in units (``MB`` and ``Mb``, ``mW`` and ``MW``).
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    known = frozenset(texts)
+    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    trimmed = _grouped((text.strip(), text) for text in texts)
+    folded = _grouped((_fold(text.strip()), text) for text in texts)
+    longest = 2 + max(map(len, texts), default=0)
+
+    def meant(text: str) -> tuple[str, ...]:
+        if len(text) > longest:
+            return ()
+        if text in trimmed:
+            return trimmed[text]
+        members = folded.get(_fold(text), ())
+        return members if len(members) != 1 or _same_case(text, members[0]) else ()
+
+    def fold(value: Any) -> Any:
+        if not isinstance(value, str):
+            exact = any(type(member) is type(value) and member == value for member in values)
+            return value if exact else NO_MATCH
+        if value in known:
+            return value
+        text = value.strip()
+        number = number_in_text(text) if numbers else None
+        found = {*meant(text), *meant(_unquoted(text)), *(each for each in numbers if each == number)}
+        return found.pop() if len(found) == 1 else NO_MATCH
+
+    return fold
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
+    for key, member in pairs:
+        groups[key] = (*groups.get(key, ()), member)
+    return groups
+
+
+def _fold(text: str) -> str:
+    return _GAP_BETWEEN_LETTERS.sub(" ", fold_case(text))
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]
+    return text[1:-1].strip() if quoted else text
+
+
+def _same_case(text: str, member: str) -> bool:
+    """Whether two texts of equal letters differ in case only where case says nothing."""
+    single = len(text) == 1 or _DIGIT.search(text) is not None
+    pairs = zip(_LETTERS.findall(text), _LETTERS.findall(member), strict=False)
+    return not any(ours != theirs and _case_counts(ours, theirs, single=single) for ours, theirs in pairs)
+
+
+def _case_counts(ours: str, theirs: str, *, single: bool) -> bool:
+    if len(ours) == 1:
+        return single
+    word = ours.lower()
+    return word in _MILLI_OR_MEGA or (word in _BITS_OR_BYTES and not (ours.islower() or theirs.islower()))
+
+
+def split_numbers(text: str) -> list[int | float] | None:
+    """The numbers of a text that parts them by commas or semicolons; None where it may mean something else.
+
+    Without spaces a comma may stand before decimals (``1,5``) or between thousands (``1,234,567``), and with
+    spaces at only some of the commas it may be either, so those texts have no reading here.
+    """
+    separator = ";" if ";" in text else ","
+    if separator == "," and not _parts_clearly(text.strip()):
+        return None
+    numbers: list[int | float] = []
+    for part in text.split(separator):
+        number = number_in_text(part)
+        if number is None:
+            return None
+        numbers.append(number)
+    return numbers if len(numbers) > 1 else None
+
+
+def _parts_clearly(text: str) -> bool:
+    bare = len(_BARE_COMMA.findall(text))
+    return bare == 0 or (bare == text.count(",") and _OTHERWISE_READ.fullmatch(text) is None)
+
+
+def split_members(text: str, members: Collection[str]) -> list[str] | None:
+    """The members that a text lists, parted by one of ``, ; |`` or newline that no member holds."""
+    known = frozenset(members) - {""}
+    for delimiter in _MEMBER_DELIMITERS:
+        if delimiter in text and not any(delimiter in member for member in known):
+            parts = [part.strip() for part in text.split(delimiter)]
+            if known.issuperset(parts):
+                return parts
+    return None

@@ -1,0 +1,265 @@
+"""A JSON Schema, read: references resolved, ``allOf`` merged, and its validators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NoReturn
+
+import jsonschema_rs
+
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.types import Fault, FaultKind, Path
+
+ROOT_URI = "urn:mcp-lenient:root"
+MOST_FAULTS = 1_000
+_BACKTRACKS = 10_000
+
+_ANNOTATIONS = frozenset(
+    "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
+)
+_STRUCTURE = frozenset(
+    "type properties required additionalProperties patternProperties items prefixItems $ref allOf anyOf oneOf "
+    "enum const $defs definitions".split()
+)
+_TELLING = frozenset("type properties items prefixItems $ref allOf anyOf oneOf enum const".split())
+"""Keywords that say what kind of value a branch of a union takes; ``required`` alone does not."""
+_FOLLOWED = frozenset("$ref allOf $defs definitions".split())
+
+_FAULT_KINDS: Mapping[str, FaultKind] = {
+    "type": "type",
+    "anyOf": "type",
+    "oneOf": "type",
+    "oneOfNotValid": "type",
+    "oneOfMultipleValid": "value",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What one schema says about a value's structure, with ``$ref`` and ``allOf`` followed.
+
+    ``types`` is None where every JSON type may come. ``branches`` are the sub-schemas of ``anyOf``,
+    ``oneOf`` or a list of types, each with what stands beside the union merged in.
+    """
+
+    types: frozenset[str] | None = None
+    enum: tuple[Any, ...] | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    closed: bool = False
+    extra: Any = None
+    patterns: Mapping[str, Any] = field(default_factory=dict)
+    items: Any = None
+    prefix: tuple[Any, ...] = ()
+    branches: tuple[Any, ...] = ()
+    format: str | None = None
+    default: tuple[Any, ...] = ()
+    plain: bool = False
+    """Only structure: nothing but types, properties and items decides."""
+
+
+def resolve(root: Mapping[str, Any], reference: str) -> Any:
+    """What a local ``$ref`` points at, or None: nothing is ever fetched."""
+    if not reference.startswith("#"):
+        return None
+    target: Any = root
+    for token in reference[1:].split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping) and name in target:
+            target = target[name]
+        elif isinstance(target, list) and name.isdecimal() and int(name) < len(target):
+            target = target[int(name)]
+        else:
+            return None
+    return target
+
+
+def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
+    """Read one schema; what cannot be read (a boolean, a dangling reference) has the empty shape."""
+    if not isinstance(schema, Mapping):
+        return Shape()
+    parts = list(_parts(root, schema, set()))
+    branches = _branches(parts)
+    properties: dict[str, Any] = {}
+    for part in parts:
+        for name, sub in _mapping(part.get("properties")).items():
+            properties[name] = {"allOf": [properties[name], sub]} if name in properties else sub
+    return Shape(
+        types=_types(parts),
+        enum=_enum(parts),
+        properties=properties,
+        required=frozenset(name for part in parts for name in part.get("required", ())),
+        closed=any(
+            part.get("additionalProperties") is False or part.get("unevaluatedProperties") is False for part in parts
+        ),
+        extra=_last(parts, "additionalProperties"),
+        patterns={name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()},
+        items=_last(parts, "items"),
+        prefix=tuple(_last(parts, "prefixItems") or ()),
+        branches=branches,
+        format=_last(parts, "format"),
+        default=tuple(part["default"] for part in parts if "default" in part)[:1],
+        plain=all(keyword in _STRUCTURE or keyword in _ANNOTATIONS for part in parts for keyword in part),
+    )
+
+
+def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Mapping[str, Any]]:
+    """The schema, what it refers to and all it must also be; a reference to itself ends there."""
+    if not isinstance(schema, Mapping) or id(schema) in seen:
+        return
+    seen.add(id(schema))
+    yield schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        yield from _parts(root, resolve(root, reference), seen)
+    for sub in schema.get("allOf", ()):
+        yield from _parts(root, sub, seen)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _last(parts: list[Mapping[str, Any]], keyword: str) -> Any:
+    return next((part[keyword] for part in parts if keyword in part), None)
+
+
+def _types(parts: list[Mapping[str, Any]]) -> frozenset[str] | None:
+    types: frozenset[str] | None = None
+    for part in parts:
+        if "type" in part:
+            named = part["type"]
+            these = frozenset([named] if isinstance(named, str) else named)
+            types = these if types is None else types & these
+    return types
+
+
+def _enum(parts: list[Mapping[str, Any]]) -> tuple[Any, ...] | None:
+    for part in parts:
+        if isinstance(part.get("enum"), list):
+            return tuple(part["enum"])
+        if "const" in part:
+            return (part["const"],)
+    return None
+
+
+def _branches(parts: list[Mapping[str, Any]]) -> tuple[Any, ...]:
+    for index, part in enumerate(parts):
+        for keyword in ("anyOf", "oneOf"):
+            union = part.get(keyword)
+            if isinstance(union, list) and any(_TELLING.intersection(_mapping(branch)) for branch in union):
+                beside = [_own(other) for other in (*parts[:index], *parts[index + 1 :])]
+                beside.append({name: value for name, value in _own(part).items() if name != keyword})
+                return tuple(_both([other for other in beside if other], branch) for branch in union)
+    types = _types(parts)
+    if types is not None and len(types) > 1:
+        return tuple({"allOf": [_own(part) for part in parts], "type": name} for name in sorted(types))
+    return ()
+
+
+def _own(part: Mapping[str, Any]) -> dict[str, Any]:
+    """What a part says itself, without annotations and without what was already followed."""
+    return {name: value for name, value in part.items() if name not in _ANNOTATIONS and name not in _FOLLOWED}
+
+
+def _both(beside: list[dict[str, Any]], branch: Any) -> Any:
+    return {"allOf": [*beside, branch]} if beside else branch
+
+
+def _no_fetch(uri: str) -> NoReturn:
+    msg = f"the schema refers to {uri}, and nothing is ever fetched"
+    raise LookupError(msg)
+
+
+def _registry(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
+    """The root under a name of ours; its own ``$id`` would lead its local references elsewhere."""
+    named = {name: value for name, value in root.items() if name != "$id"}
+    return jsonschema_rs.Registry([(ROOT_URI, named)], retriever=_no_fetch)
+
+
+def _standing_alone(root: Mapping[str, Any], schema: Any) -> Any:
+    alone = _absolute(schema)
+    return {"$schema": root["$schema"], **alone} if isinstance(alone, dict) and "$schema" in root else alone
+
+
+def _absolute(schema: Any) -> Any:
+    """The schema with its local references led to the root, so that a part of it can stand alone."""
+    if isinstance(schema, Mapping):
+        return {
+            name: ROOT_URI + value
+            if name == "$ref" and isinstance(value, str) and value.startswith("#")
+            else (value if name in ("enum", "const", "default", "examples") else _absolute(value))
+            for name, value in schema.items()
+        }
+    if isinstance(schema, list):
+        return [_absolute(entry) for entry in schema]
+    return schema
+
+
+def validator_for(root: Mapping[str, Any], schema: Any) -> jsonschema_rs.Validator:
+    """A validator for a part of ``root``; linear where it can be, bounded where it cannot, offline.
+
+    Raises:
+        SchemaError: When the schema is not one, or refers to what is not in it.
+    """
+    linear = jsonschema_rs.RegexOptions()
+    bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
+    failure: Exception | None = None
+    registry = None if schema is root else _registry(root)
+    for patterns in (linear, bounded):
+        try:
+            if registry is None:
+                return jsonschema_rs.validator_for(schema, retriever=_no_fetch, pattern_options=patterns)
+            return jsonschema_rs.validator_for(
+                _standing_alone(root, schema), registry=registry, retriever=_no_fetch, pattern_options=patterns
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+            failure = error
+    msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"
+    raise SchemaError(msg) from failure
+
+
+class SchemaJudge:
+    """What a published schema accepts, for tools whose own validator cannot be reached.
+
+    >>> judge = SchemaJudge({"type": "object", "properties": {"n": {"type": "integer"}}})
+    >>> judge.accepts({"n": 1}), judge.faults({"n": "1"})
+    (True, (Fault(path=('n',), kind='type', detail=None),))
+
+    Raises:
+        SchemaError: When the schema cannot be compiled.
+    """
+
+    exact_integers = False
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._validator = validator_for(schema, schema)
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
+        try:
+            return self._validator.is_valid(arguments)
+        except (ValueError, RecursionError):
+            return False
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """What the schema holds against these arguments, in the schema's order, at most 1,000."""
+        try:
+            errors = list(islice(self._validator.iter_errors(arguments), MOST_FAULTS))
+        except (ValueError, RecursionError):
+            return (Fault((), "value"),)
+        return tuple(dict.fromkeys(fault for error in errors for fault in _faults(error)))
+
+
+def _faults(error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
+    path: Path = tuple(error.instance_path)
+    kind = error.kind
+    if kind.name == "required":
+        yield Fault((*path, kind.property), "missing")
+    elif kind.name in ("additionalProperties", "unevaluatedProperties"):
+        for name in kind.unexpected:
+            yield Fault((*path, name), "unknown")
+    else:
+        yield Fault(path, _FAULT_KINDS.get(kind.name, "value"))

@@ -1,0 +1,154 @@
+"""The tools a middleware has met: what each accepts, compiled once."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio.to_thread
+from fastmcp.utilities.versions import VersionSpec
+
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.judge import Target, find_target
+from mcp_lenient.plan import Plan
+from mcp_lenient.repair import repair
+from mcp_lenient.schema import SchemaJudge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fastmcp import FastMCP
+    from fastmcp.tools import Tool
+    from mcp_types import CallToolRequestParams
+
+    from mcp_lenient.policy import Policy
+    from mcp_lenient.types import Judge, Outcome
+
+_MOST = 10_000
+
+Key = tuple[int, str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    """A tool with what it accepts.
+
+    Attributes:
+        server: The server it was asked of, by weak reference.
+        tool: The tool as that server sees it.
+        target: How far down its own validator was reached.
+        judge: That validator, or its published schema.
+        plan: Its published schema under the policy in force.
+    """
+
+    server: weakref.ref[FastMCP]
+    tool: Tool
+    target: Target
+    judge: Judge
+    plan: Plan
+
+    @property
+    def certain(self) -> bool:
+        """Whether the tool's own validator judges, and not its published schema alone."""
+        return self.target.certain
+
+    async def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the tool would take these arguments; slow validators leave the event loop free."""
+        if self.target.has_validators:
+            return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
+        return self.judge.accepts(arguments)
+
+    async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
+        """The outcome for arguments that were not accepted."""
+        if self.target.has_validators:
+            return await anyio.to_thread.run_sync(partial(repair, self.plan, arguments, self.judge))
+        return repair(self.plan, arguments, self.judge)
+
+
+class ToolCache:
+    """Tools by server, name and version, compiled on first use and looked up afresh when it matters.
+
+    Args:
+        policy_for: The policy for a tool name.
+        not_compiled: Told the tool's name and the reason when a schema cannot be compiled.
+    """
+
+    def __init__(
+        self, policy_for: Callable[[str], Policy], not_compiled: Callable[[str, str], None]
+    ) -> None:
+        self._policy_for = policy_for
+        self._not_compiled = not_compiled
+        self._known: dict[Key, KnownTool] = {}
+
+    def get(self, server: FastMCP, message: CallToolRequestParams) -> KnownTool | None:
+        """What is known of the tool a message names; it may have been replaced since."""
+        known = self._known.get((id(server), message.name, _version_key(message)))
+        return known if known is not None and known.server() is server else None
+
+    async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> KnownTool | Literal["open"] | None:
+        """Look the tool up as this client sees it now.
+
+        Returns:
+            The tool, compiled anew only where it is another one; ``"open"`` for a tool that nothing is
+            known of, so that its calls must go through as they are; None where there is no such tool.
+        """
+        tool = await server.get_tool(message.name, _version(message))
+        if tool is None:
+            return None
+        target = await find_target(server, tool)
+        known = self.get(server, message)
+        if known is not None and _same(known, target):
+            return known
+        compiled = self._compiled(server, message.name, target)
+        if compiled is None:
+            self._known.pop((id(server), message.name, _version_key(message)), None)
+            return "open"
+        if len(self._known) >= _MOST:
+            self._known.pop(next(iter(self._known)))
+        self._known[id(server), message.name, _version_key(message)] = compiled
+        return compiled
+
+    def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool | None:
+        schema = target.tool.parameters
+        destructive = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
+        try:
+            judge = target.judge or SchemaJudge(schema)
+            plan = Plan(schema, self._policy_for(name), destructive=destructive)
+        except SchemaError as error:
+            self._not_compiled(name, str(error))
+            return None
+        return KnownTool(weakref.ref(server), target.tool, target, judge, plan)
+
+
+def _same(known: KnownTool, target: Target) -> bool:
+    return (
+        known.target.function is target.function
+        and known.target.certain == target.certain
+        and (known.judge.exact_integers == (target.judge or known.judge).exact_integers)
+        and known.tool.annotations == target.tool.annotations
+        and (known.tool.parameters is target.tool.parameters or known.tool.parameters == target.tool.parameters)
+        and known.tool.output_schema == target.tool.output_schema
+    )
+
+
+def _version_request(message: CallToolRequestParams) -> Any:
+    own = message.meta.get("fastmcp") if message.meta else None
+    return own.get("version") if isinstance(own, dict) else None
+
+
+def _version_key(message: CallToolRequestParams) -> str | None:
+    if message.meta is None:
+        return None
+    asked = _version_request(message)
+    return None if asked is None else repr(asked)
+
+
+def _version(message: CallToolRequestParams) -> VersionSpec | None:
+    asked = _version_request(message)
+    if isinstance(asked, str):
+        return VersionSpec(eq=asked)
+    if isinstance(asked, dict):
+        return VersionSpec(**{bound: asked.get(bound) for bound in ("gte", "lt", "eq")})
+    return None

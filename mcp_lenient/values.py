@@ -1,0 +1,76 @@
+"""JSON values as Python has them: their type names, their equality, their size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_lenient.policy import Limits
+
+_TYPE_NAMES: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+_NUMBERS = frozenset({int, float})
+_SCALAR_SIZE = 8
+
+
+def json_type(value: Any) -> str:
+    """The JSON type name of a value; Python subclasses count as what they extend.
+
+    >>> [json_type(value) for value in ("a", 1, 1.0, True, None, [], {})]
+    ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object']
+    """
+    name = _TYPE_NAMES.get(type(value))
+    if name is not None:
+        return name
+    return next((name for kind, name in _TYPE_NAMES.items() if isinstance(value, kind)), "unknown")
+
+
+def same_json(left: Any, right: Any) -> bool:
+    """Whether two values are the same JSON: true is not 1, but 1.0 is 1.
+
+    >>> same_json([1], [True]), same_json({"a": 1}, {"a": 1.0})
+    (False, True)
+    """
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same_json(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same_json, left, right))
+    return bool(left == right)
+
+
+def exceeds(arguments: Any, limits: Limits) -> str | None:
+    """Which limit the arguments go beyond, or None; walks no further than the limit, level by level."""
+    size = items = depth = 0
+    level: list[Any] = [arguments]
+    while level:
+        depth += 1
+        items += len(level)
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, str):
+                size += len(value)
+            elif isinstance(value, dict):
+                size += sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
+                below.extend(value.values())
+            elif isinstance(value, (list, tuple)):
+                below.extend(value)
+            else:
+                size += _number_size(value)
+        if depth > limits.depth or items > limits.items or size > limits.bytes:
+            return "depth" if depth > limits.depth else "items" if items > limits.items else "bytes"
+        level = below
+    return None
+
+
+def _number_size(value: Any) -> int:
+    return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE

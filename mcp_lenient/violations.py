@@ -1,0 +1,197 @@
+"""What is wrong with a refused call, in words a model can act on: one line for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mcp_lenient.findings import Finding, findings
+from mcp_lenient.fixes import Refusal, fixes
+from mcp_lenient.patches import Patch
+from mcp_lenient.places import fits
+from mcp_lenient.pointers import pointer
+from mcp_lenient.redaction import MAX_NAME, cut, shown
+from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
+from mcp_lenient.wording import Trouble, ambiguous, worded
+
+if TYPE_CHECKING:
+    from mcp_lenient.policy import Policy
+
+MAX_VIOLATIONS = 20
+MAX_SAMPLES = 8
+MAX_WITH_FIXES = 8
+MAX_POINTER = 300
+MAX_MESSAGE = 800
+MAX_GROUPS = 200
+
+_CODES: Mapping[str, ViolationCode] = {
+    "type": "type",
+    "enum": "enum",
+    "required": "missing",
+    "additionalProperties": "unknown",
+    "minimum": "range",
+    "maximum": "range",
+    "exclusiveMinimum": "range",
+    "exclusiveMaximum": "range",
+    "multipleOf": "range",
+    "minLength": "length",
+    "maxLength": "length",
+    "minItems": "length",
+    "maxItems": "length",
+    "minProperties": "length",
+    "maxProperties": "length",
+    "pattern": "pattern",
+    "format": "format",
+    "size": "size",
+}
+_KEYWORDS = {"missing": "required", "unknown": "additionalProperties", "size": "size"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Faults of one kind at places that differ in list indices only."""
+
+    faults: tuple[Fault, ...]
+    count: int
+
+
+def violations(
+    schema: Mapping[str, Any], outcome: Outcome, judge: Judge, policy: Policy
+) -> tuple[Violation, ...]:
+    """What is wrong with a refused call, 20 violations at most.
+
+    Items of a list with the same fault share one violation. The published schema supplies the words; where
+    it has nothing against a value that the tool refuses, the tool author's own sentence does.
+
+    Args:
+        schema: The tool's published input schema. Nothing it refers to is fetched.
+        outcome: The refused call, as :class:`Outcome` describes it.
+        judge: What the tool accepts; asked whether a fix mends the call.
+        policy: Which values may be repeated.
+    """
+    refusal = Refusal(schema, outcome, judge, policy)
+    ties = outcome.ties[:MAX_VIOLATIONS]
+    groups = _groups(_leading(refusal))
+    troubles = _troubles(refusal, groups[:MAX_GROUPS])
+    kept = troubles[: MAX_VIOLATIONS - len(ties)]
+    found = (*(_tied(refusal, tie) for tie in ties), *_told(refusal, kept))
+    return _with_rest(found, len(troubles) - len(kept) + max(len(groups) - MAX_GROUPS, 0))
+
+
+def _with_rest(found: tuple[Violation, ...], rest: int) -> tuple[Violation, ...]:
+    if not found or rest < 1:
+        return found
+    last = found[-1]
+    return (*found[:-1], replace(last, message=f"{last.message} There are {rest} more faults."))
+
+
+def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
+    """The faults in the published schema's terms, gathered once more: a fault may hide several."""
+    gathered: dict[object, list[Finding | Fault]] = {}
+    uncounted: dict[object, int] = {}
+    for group in groups:
+        explained = [entry for fault in group.faults for entry in _explained(refusal, fault)]
+        for entry in explained:
+            gathered.setdefault(_gathering(entry), []).append(entry)
+        uncounted[_gathering(explained[0])] = group.count - len(group.faults)
+    return [_trouble(refusal, found, len(found) + uncounted.get(key, 0)) for key, found in gathered.items()]
+
+
+def _gathering(entry: Finding | Fault) -> object:
+    return _pattern(entry.path), _keyword(entry)
+
+
+def _keyword(finding: Finding | Fault) -> str:
+    return finding.keyword if isinstance(finding, Finding) else finding.detail or finding.kind
+
+
+def _trouble(refusal: Refusal, entries: Sequence[Finding | Fault], count: int) -> Trouble:
+    first = entries[0]
+    places = tuple(refusal.look(entry.path) for entry in entries[:MAX_SAMPLES])
+    if isinstance(first, Finding):
+        code = _CODES.get(first.keyword, "value")
+        return Trouble(code, first.keyword, first.bound, None, places, first.forms, count)
+    code = "type" if first.kind == "type" else "value"
+    return Trouble(code, "", None, first.detail, places, places[0].forms, count)
+
+
+def _leading(refusal: Refusal) -> Iterator[Fault]:
+    """The faults that say most: none twice, none at a tie, of a union's faults those of the branch that was meant."""
+    faults = dict.fromkeys(refusal.outcome.faults)
+    tied = {tie.path for tie in refusal.outcome.ties}
+    within = {above for fault in faults for above in _above(fault.path)}
+    own = {fault.path for fault in faults if fault.kind in ("type", "value")}
+    wrong_type = {path for path in own & within if not _fitting(refusal, path)}
+    for fault in faults:
+        above = _above(fault.path)
+        hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong_type
+        if not hidden and not wrong_type.intersection(above) and not tied.intersection((*above, fault.path)):
+            yield fault
+
+
+def _above(path: Path) -> list[Path]:
+    return [path[:length] for length in range(len(path))]
+
+
+def _fitting(refusal: Refusal, path: Path) -> bool:
+    place = refusal.look(path)
+    exact_integers = refusal.judge.exact_integers
+    return not place.forms or any(
+        fits(form, place.value, exact_integers=exact_integers) for form in place.forms
+    )
+
+
+def _groups(faults: Iterable[Fault]) -> list[_Group]:
+    gathered: dict[object, list[Fault]] = {}
+    for fault in faults:
+        gathered.setdefault((fault.kind, fault.detail, _pattern(fault.path)), []).append(fault)
+    return [_Group(tuple(members[:MAX_SAMPLES]), len(members)) for members in gathered.values()]
+
+
+def _pattern(path: Path) -> tuple[str | None, ...]:
+    return tuple(part if isinstance(part, str) else None for part in path)
+
+
+def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
+    place = refusal.look(fault.path)
+    keyword = _KEYWORDS.get(fault.kind)
+    if keyword is not None:
+        return (Finding(fault.path, keyword, place.forms),)
+    # A tool's own sentence is about the value as a whole, also where the schema has a pattern for it.
+    exact_integers = refusal.judge.exact_integers
+    found = findings(refusal.schema, place.forms, place.value, fault.path, exact_integers=exact_integers)
+    return found or (fault,)
+
+
+def _told(refusal: Refusal, troubles: Sequence[Trouble]) -> Iterator[Violation]:
+    begun: set[tuple[str, Path]] = set()
+    for index, trouble in enumerate(troubles):
+        paths = [place.path for place in trouble.places]
+        whole = trouble.count == len(paths) and index < MAX_WITH_FIXES
+        kind = (trouble.code, paths[0][:-1])
+        words = worded(refusal, trouble, at_length=kind not in begun)
+        begun.add(kind)
+        yield _complete(refusal, words, paths[0], fixes(refusal, trouble.code, paths) if whole else ())
+
+
+def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...]) -> Violation:
+    """A name that only the client knows is a parameter's name nowhere but where it is the fault itself."""
+    known = words.code == "unknown" or refusal.look(path[:1]).declared
+    return replace(
+        words,
+        pointer=_bounded_pointer(path),
+        parameter=words.parameter if known else None,
+        message=cut(words.message, MAX_MESSAGE),
+        fixes=offered,
+    )
+
+
+def _tied(refusal: Refusal, tie: Tie) -> Violation:
+    offered = fixes(refusal, "ambiguous", [tie.path], tie)
+    return _complete(refusal, ambiguous(refusal, tie), tie.path, offered)
+
+
+def _bounded_pointer(path: Path) -> str:
+    bounded = tuple(part if isinstance(part, int) else shown(part, MAX_NAME) for part in path)
+    return shown(pointer(bounded), MAX_POINTER)

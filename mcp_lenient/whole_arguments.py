@@ -1,0 +1,163 @@
+"""Whole arguments that came as JSON text, which the SDK refuses before any hook of FastMCP's."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final
+
+from fastmcp import Context
+
+from mcp_lenient import fastmcp_private
+from mcp_lenient.caller import call_facts
+from mcp_lenient.envelope import as_result, envelope, error_code
+from mcp_lenient.events import call_event
+from mcp_lenient.rules.text import Dialect, parse_container, plain
+from mcp_lenient.types import Repair, Violation
+from mcp_lenient.values import json_type
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from fastmcp import FastMCP
+    from fastmcp.server.middleware import MiddlewareContext
+    from mcp.server.context import ServerRequestContext
+
+    from mcp_lenient.eventlog import EventLog
+    from mcp_lenient.policy import Policy
+
+    CallNext = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
+
+_DIALECTS: Final[Mapping[str, Dialect]] = {
+    "json_text_to_object": "json",
+    "json5_text_to_object": "json5",
+    "python_text_to_object": "python",
+}
+
+
+@dataclass(slots=True)
+class _Read:
+    """How the arguments of the request being served were read; for the first call that asks."""
+
+    repairs: tuple[Repair, ...]
+    claimed: bool = False
+
+
+_read: ContextVar[_Read | None] = ContextVar("mcp_lenient_whole_arguments", default=None)
+
+
+class WholeArguments:
+    """Reads whole arguments that came as text, and refuses what is no object by envelope.
+
+    Args:
+        policy_for: The policy for a tool name.
+        log: Where events go.
+    """
+
+    def __init__(self, policy_for: Callable[[str], Policy], log: EventLog) -> None:
+        self._policy_for = policy_for
+        self._log = log
+        self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
+
+    def repairs(self) -> tuple[Repair, ...]:
+        """How the arguments of this request were read, told once: to the call that the client made."""
+        read = _read.get()
+        if read is None or read.claimed:
+            return ()
+        read.claimed = True
+        return read.repairs
+
+    async def on_message(self, context: MiddlewareContext[Any]) -> Any:
+        """Install the hook on a server's first message, and answer that message where it came too late for it."""
+        if context.fastmcp_context is None:
+            return None
+        server = context.fastmcp_context.fastmcp
+        if server in self._seen:
+            return None
+        self._seen.add(server)
+        hook = partial(self._read_request, weakref.ref(server))
+        reason = fastmcp_private.install(server, hook)
+        if reason is not None:
+            self._log.warn_once("hook_unavailable", server.name, reason)
+            return None
+        request = context.fastmcp_context.request_context
+        if context.method != "tools/call" or not isinstance(context.message, Mapping) or request is None:
+            return None
+        # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
+        return await hook(replace(request, params=context.message), fastmcp_private.handler(server))
+
+    async def _read_request(
+        self, server: weakref.ref[FastMCP], ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> Any:
+        """Middleware of the SDK's server: the raw request, before it is validated."""
+        sent = ctx.params.get("arguments") if ctx.method == "tools/call" and ctx.params else None
+        if sent is None or isinstance(sent, Mapping):
+            return await call_next(ctx)
+        name = str(ctx.params.get("name")) if ctx.params else ""
+        policy = self._policy_for(name)
+        owner = server()
+        if policy.mode == "off" or owner is None:
+            return await call_next(ctx)
+        started = perf_counter_ns()
+        read = _arguments(sent, policy)
+        if policy.mode == "observe" or read is None:
+            return await self._not_read(owner, ctx, call_next, name, sent, policy, started, read)
+        arguments, repair = read
+        token = _read.set(_Read((repair,)))
+        try:
+            return await call_next(replace(ctx, params={**(ctx.params or {}), "arguments": arguments}))
+        finally:
+            _read.reset(token)
+
+    async def _not_read(  # noqa: PLR0913 - the facts of one request
+        self,
+        server: FastMCP,
+        ctx: ServerRequestContext[Any, Any],
+        call_next: CallNext,
+        name: str,
+        sent: Any,
+        policy: Policy,
+        started: int,
+        read: tuple[dict[str, Any], Repair] | None,
+    ) -> Any:
+        async with Context(fastmcp=server, session=ctx.session) as context:
+            tool = await server.get_tool(name)
+            found = () if read is not None else (_violation(sent),)
+            event = "call_observed" if policy.mode == "observe" else "call_rejected"
+            if self._log.wants(event):
+                facts = call_facts(context, name, duration_us=(perf_counter_ns() - started) // 1000, mounted=None)
+                repairs = () if read is None else (read[1],)
+                code = error_code(found) if found else None
+                self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
+            if policy.mode == "observe" or tool is None:
+                return await call_next(ctx)
+            answer = envelope(name, tool.parameters, found, ())
+            return as_result(answer, has_output_schema=tool.output_schema is not None).to_mcp_result()
+
+
+def _arguments(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair] | None:
+    allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
+    if not isinstance(sent, str) or not allowed:
+        return None
+    limits = policy.limits
+    parsed = parse_container(
+        sent,
+        max_text=limits.text,
+        max_relaxed=limits.relaxed_text,
+        max_depth=limits.depth,
+        dialects=frozenset(_DIALECTS.values()),
+    )
+    if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
+        return None
+    return plain(parsed.value), Repair(allowed[parsed.dialect], "", "string", "object")
+
+
+def _violation(sent: Any) -> Violation:
+    kind = json_type(sent)
+    article = "an" if kind[0] in "aio" else "a"
+    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object"
+    return Violation("", None, "type", message, received_type=kind, expected_types=("object",))

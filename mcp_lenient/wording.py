@@ -1,0 +1,290 @@
+"""The line a violation is told in: where, what came, what is expected, what may be meant, how to write it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_lenient.describe import (
+    MAX_VALUES,
+    allowed_values,
+    description,
+    either,
+    example,
+    expected,
+    likely_kinds,
+    limit_words,
+    type_words,
+)
+from mcp_lenient.fixes import Refusal, likely_name, names_at, near_values, showable
+from mcp_lenient.places import Forms, Place, json_type, properties
+from mcp_lenient.private_values import told_safely
+from mcp_lenient.redaction import cut, in_json, place, short_scalar, shown
+from mcp_lenient.types import Path, Tie, Violation, ViolationCode
+
+MAX_NAMES = 20
+MAX_NAMES_TEXT = 400
+MAX_DETAIL = 300
+MAX_PLACES_TOLD = 3
+MAX_NEAR = 3
+_CONTAINERS = ("array", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all."""
+
+    code: ViolationCode
+    keyword: str
+    bound: Any
+    detail: str | None
+    places: tuple[Place, ...]
+    forms: Forms
+    count: int
+
+
+def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
+    tell = _TELLERS.get(trouble.code, _wrong_value) if trouble.keyword else _wrong_value
+    return tell(refusal, trouble, at_length=at_length)
+
+
+def _parameter(path: Path) -> str | None:
+    return shown(path[0]) if path else None
+
+
+def where(path: Path) -> str:
+    """A place in quotes, or the arguments as a whole."""
+    return f"'{place(path)}'" if path else "the arguments"
+
+
+def _too_large(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    del refusal, at_length
+    path = trouble.places[0].path
+    return Violation(
+        "", _parameter(path), "size", f"{where(path)} is too large or too deeply nested. Send less at once."
+    )
+
+
+def _missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    spot = trouble.places[0]
+    wanted = expected(refusal.schema, spot.forms or trouble.forms)
+    words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
+    if wanted:
+        words += f" It must be {wanted}."
+    about = description(spot.forms)
+    if about:
+        words += f" It means: {about.rstrip('.')}."
+    if at_length and not refusal.outcome.arguments:
+        words = f"the arguments arrived empty ({{}}). {words}"
+    parent = refusal.look(spot.path[:-1])
+    names = names_at(parent)
+    meant = [name for name in names.extra if likely_name(names, name, str(spot.path[-1])) > 0]
+    if meant:
+        words += f" If {either([where((*parent.path, name)) for name in meant[:MAX_NEAR]])} is meant, send it under this name."
+    return Violation(
+        "",
+        _parameter(spot.path),
+        "missing",
+        words,
+        expected_types=type_words(refusal.schema, spot.forms or trouble.forms),
+        allowed_values=allowed_values(spot.forms or trouble.forms)[:MAX_VALUES],
+    )
+
+
+def _unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    path = trouble.places[0].path
+    parent = refusal.look(path[:-1])
+    near = _near_names(parent, path[-1])
+    inside = f" in {where(parent.path)}" if parent.path else ""
+    words = f"unknown parameter {_quoted(path[-1])}{inside}{_more(trouble)}."
+    if near:
+        words += f" Did you mean {either([_quoted(name) for name in near])}?"
+    if at_length:
+        words += f" {_accepted(parent)}"
+    return Violation("", _parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
+
+
+def _quoted(name: object) -> str:
+    return f"'{shown(name)}'"
+
+
+def _near_names(parent: Place, sent: object) -> list[str]:
+    if not isinstance(sent, str):
+        return []
+    names = names_at(parent)
+    scored = [(likely_name(names, sent, name), name) for name in names.absent]
+    likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
+    return [name for _, name in likely[:MAX_NEAR]]
+
+
+def _accepted(parent: Place) -> str:
+    names = list(dict.fromkeys(name for form in parent.forms for name in properties(form)))
+    if not names:
+        return "No parameters are accepted here."
+    quoted = [_quoted(name) for name in names[:MAX_NAMES]]
+    while sum(map(len, quoted)) > MAX_NAMES_TEXT:
+        quoted.pop()
+    rest = len(names) - len(quoted)
+    return f"Accepted are {', '.join(quoted)}{f' and {rest} more' if rest else ''}."
+
+
+def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    del at_length
+    wanted = expected(refusal.schema, trouble.forms)
+    if not wanted:
+        return _wrong_value(refusal, trouble, at_length=False)
+    words = (
+        f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{_hint(refusal, trouble)}"
+    )
+    return _about_value(refusal, trouble, words)
+
+
+def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    del at_length
+    words = f"{_subject(trouble)} be {expected(refusal.schema, trouble.forms)}, but got {_received(refusal, trouble)}."
+    near = near_values(trouble.places[0])
+    if near and trouble.count == 1 and not trouble.places[0].secret:
+        words += f" Did you mean {either([in_json(value) for value in near])}?"
+    return _about_value(refusal, trouble, words, near=tuple(near))
+
+
+def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    del at_length
+    asked = limit_words(trouble.keyword, trouble.bound) if trouble.keyword else None
+    detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
+    if asked is not None:
+        words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
+    elif detail:
+        words = f"{_named(trouble)} is not accepted: {detail.rstrip('.')}."
+    else:
+        words = f"{_named(trouble)} is not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
+    return _about_value(refusal, trouble, words)
+
+
+def _formats(trouble: Trouble) -> str:
+    names = [
+        schema["format"] for form in trouble.forms for schema in form if isinstance(schema.get("format"), str)
+    ]
+    return f" It must {limit_words('format', names[0])}." if names else ""
+
+
+_TELLERS = {
+    "missing": _missing,
+    "unknown": _unknown,
+    "type": _wrong_type,
+    "enum": _wrong_enum,
+    "size": _too_large,
+}
+
+
+def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any, ...] = ()) -> Violation:
+    spot = trouble.places[0]
+    types = {json_type(entry.value) for entry in trouble.places if entry.present}
+    echoed = trouble.count == 1 and _may_echo(refusal, spot)
+    return Violation(
+        "",
+        _parameter(spot.path),
+        trouble.code,
+        words,
+        received_type=types.pop() if len(types) == 1 else None,
+        expected_types=type_words(refusal.schema, trouble.forms),
+        received_value=spot.value if echoed else None,
+        has_received_value=echoed,
+        did_you_mean=near,
+        allowed_values=allowed_values(trouble.forms)[:MAX_VALUES],
+    )
+
+
+def _may_echo(refusal: Refusal, spot: Place) -> bool:
+    if not (spot.present and refusal.may_show(spot) and short_scalar(spot.value)):
+        return False
+    container = any(kind in _CONTAINERS for form in spot.forms for kind in likely_kinds(form))
+    return not (isinstance(spot.value, str) and container)
+
+
+def _subject(trouble: Trouble) -> str:
+    return f"{_named(trouble)} must each" if trouble.count > 1 else f"{_named(trouble)} must"
+
+
+def _named(trouble: Trouble) -> str:
+    told = [where(spot.path) for spot in trouble.places[:MAX_PLACES_TOLD]]
+    rest = trouble.count - len(told)
+    if rest > 0:
+        return f"{', '.join(told)} and {rest} more"
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def _more(trouble: Trouble) -> str:
+    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""
+
+
+def _received(refusal: Refusal, trouble: Trouble) -> str:
+    if trouble.count > 1:
+        kinds = dict.fromkeys(json_type(spot.value) for spot in trouble.places)
+        return either([_kind_words(kind) for kind in kinds])
+    spot = trouble.places[0]
+    kind = json_type(spot.value)
+    if kind == "null" or not _may_echo(refusal, spot):
+        return _kind_words(kind)
+    return f"the {kind} {in_json(spot.value)}"
+
+
+def _kind_words(kind: str) -> str:
+    return kind if kind == "null" else f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
+
+
+def _size(trouble: Trouble) -> str:
+    spot = trouble.places[0]
+    units = {"minLength": "characters", "maxLength": "characters", "minItems": "items", "maxItems": "items"}
+    unit = units.get(trouble.keyword)
+    if unit is None or trouble.count > 1 or not isinstance(spot.value, (str, list)):
+        return ""
+    count = len(spot.value)
+    return f" of {count} {unit.removesuffix('s') if count == 1 else unit}"
+
+
+def _hint(refusal: Refusal, trouble: Trouble) -> str:
+    """How to write it right, where the type words alone are often misread: text in place of something else."""
+    spot = trouble.places[0]
+    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)}
+    if spot.value is None:
+        return " Leave it out if you have no value." if _may_be_left_out(refusal, spot) else ""
+    sample = example(refusal.schema, trouble.forms)
+    if not isinstance(spot.value, str) or not sample:
+        return f" Write it like {sample}." if sample and kinds == {"object"} else ""
+    if kinds & set(_CONTAINERS):
+        return f" Write it as JSON, like {sample}, not as text."
+    return (
+        f" Write it without quotes, like {sample}."
+        if kinds <= {"integer", "number", "boolean", "null"}
+        else ""
+    )
+
+
+def _may_be_left_out(refusal: Refusal, spot: Place) -> bool:
+    parent = refusal.look(spot.path[:-1])
+    name = spot.path[-1] if spot.path else None
+    return (
+        isinstance(name, str)
+        and spot.declared
+        and not any(name in schema.get("required", ()) for form in parent.forms for schema in form)
+    )
+
+
+def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
+    """The violation for a place with two equally good readings; both are named where they may be."""
+    spot = refusal.look(tie.path)
+    values = [reading.value for reading in tie.readings[:MAX_NEAR]]
+    if refusal.may_show(spot) and values and all(showable(refusal, spot, value) for value in values):
+        told = f"as {' or as '.join(in_json(value) for value in values)}"
+    else:
+        told = f"in {max(len(tie.readings), 2)} ways"
+    words = cut(
+        f"{where(tie.path)} can be read {told}. Send the one that is meant, as JSON.", 2 * MAX_NAMES_TEXT
+    )
+    wanted = type_words(refusal.schema, spot.forms)
+    received = json_type(spot.value) if spot.present else None
+    return Violation(
+        "", _parameter(tie.path), "ambiguous", words, received_type=received, expected_types=wanted
+    )

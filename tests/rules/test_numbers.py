@@ -1,0 +1,365 @@
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import sys
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mcp_lenient.rules.numbers import (
+    MAX_SPELLING,
+    SpelledFloat,
+    integer_in_text,
+    number_as_text,
+    number_in_text,
+    plain,
+    read_float,
+    read_integer,
+    whole_float,
+)
+
+SAFE = 2**53
+
+NOT_A_JSON_NUMBER = [
+    "",
+    " ",
+    "-",
+    "+5",
+    "5.",
+    ".5",
+    "-.5",
+    "0644",
+    "-01",
+    "00",
+    "1_000",
+    "1,234",
+    "1 234",
+    "1'000",
+    "0x1F",
+    "0b1",
+    "1e",
+    "1e+",
+    "e5",
+    "1.e5",
+    "1.2.3",
+    "--1",
+    "- 1",
+    "1-",
+    "NaN",
+    "nan",
+    "Infinity",
+    "-inf",
+    "true",
+    "null",
+    "5 apples",
+    "5%",
+    "$5",
+    "1j",
+    "1L",
+    "42;",
+    "\uff14\uff12",
+    "\u0664\u0662",
+    "\u00b2",
+    "\u00bd",
+    "\u22125",
+    "4\x002",
+    "42\x00",
+    "\ud800",
+    "\u00a042",
+    "\ufeff42",
+    '"42"',
+    "[42]",
+]
+
+
+@pytest.mark.parametrize("text", NOT_A_JSON_NUMBER, ids=ascii)
+def test_not_spelled_as_json(text: str) -> None:
+    """What JSON does not spell as a number is no number."""
+    assert number_in_text(text) is None
+    assert integer_in_text(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        pytest.param("42", 42, id="integer"),
+        pytest.param("-7", -7, id="negative"),
+        pytest.param("0", 0, id="zero"),
+        pytest.param(" \t\r\n42 \n", 42, id="outer-space"),
+        pytest.param("3.14", 3.14, id="fraction"),
+        pytest.param("3.10", 3.1, id="trailing-zero"),
+        pytest.param("5.0", 5.0, id="whole-float"),
+        pytest.param("0.0", 0.0, id="zero-float"),
+        pytest.param("0e999999999", 0.0, id="zero-with-any-exponent"),
+        pytest.param("1e3", 1000.0, id="exponent"),
+        pytest.param("1E+3", 1000.0, id="exponent-plus"),
+        pytest.param("25e-2", 0.25, id="exponent-minus"),
+        pytest.param("1.7976931348623157e308", sys.float_info.max, id="largest-double"),
+        pytest.param("5e-324", 5e-324, id="smallest-double"),
+        pytest.param("12345678901234567890", 12345678901234567890, id="beyond-64-bits"),
+        pytest.param("9" * MAX_SPELLING, int("9" * MAX_SPELLING), id="longest"),
+        pytest.param("0.10000000000000001", 0.1, id="seventeen-digits-of-a-double"),
+        pytest.param("0.1000000000000000055511151231257827", 0.1, id="more-digits-of-a-double"),
+        pytest.param("1." + "0" * 100, 1.0, id="many-zeros"),
+        pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-holds"),
+    ],
+)
+def test_number_in_text(text: str, number: float) -> None:
+    """A JSON number that loses no digit is read, an integer as int and any other as float."""
+    read = number_in_text(text)
+    assert read == number
+    assert type(read) is type(number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("0.1234567890123456789", id="too-many-digits"),
+        pytest.param("1234567890.12345678", id="too-many-digits-around-the-point"),
+        pytest.param("9007199254740993.0", id="integer-part-rounded"),
+        pytest.param("1e999", id="overflow"),
+        pytest.param("-1e309", id="negative-overflow"),
+        pytest.param("1" * 310 + ".0", id="overflow-without-exponent"),
+        pytest.param("1e-999", id="underflow"),
+        pytest.param("4e-324", id="rounded-subnormal"),
+        pytest.param("9" * (MAX_SPELLING + 1), id="too-long"),
+        pytest.param("1." + "0" * MAX_SPELLING, id="too-long-fraction"),
+        pytest.param("9" * 5_000_000, id="megabytes-of-digits"),
+    ],
+)
+def test_number_that_loses_digits(text: str) -> None:
+    """A number that cannot be held to its last digit is refused, not rounded."""
+    assert number_in_text(text) is None
+    assert integer_in_text(text) is None
+
+
+def test_negative_zero_keeps_its_sign() -> None:
+    """-0 is a float, the only number that has this sign."""
+    assert str(number_in_text("-0")) == "-0.0"
+    assert str(number_in_text("-0.0")) == "-0.0"
+    assert type(number_in_text("-0")) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "integer"),
+    [
+        pytest.param("42", 42, id="integer"),
+        pytest.param(" 42 ", 42, id="outer-space"),
+        pytest.param("-3", -3, id="negative"),
+        pytest.param("5.0", 5, id="whole-float"),
+        pytest.param("5.000", 5, id="whole-float-zeros"),
+        pytest.param("-5.0", -5, id="negative-whole-float"),
+        pytest.param("0.0", 0, id="zero-float"),
+        pytest.param("1e3", 1000, id="exponent"),
+        pytest.param("1.5e1", 15, id="fraction-made-whole"),
+        pytest.param("50e-1", 5, id="negative-exponent"),
+        pytest.param("9007199254740992.0", SAFE, id="largest-whole-float"),
+        pytest.param("9007199254740993", SAFE + 1, id="integer-of-any-size"),
+        pytest.param("9007199254740994.0", None, id="float-too-large"),
+        pytest.param("1e20", None, id="exponent-too-large"),
+        pytest.param("5.5", None, id="fraction"),
+        pytest.param("5.0000000000000000001", None, id="fraction-below-the-double"),
+        pytest.param("-0", None, id="negative-zero"),
+        pytest.param("-0.0", None, id="negative-zero-float"),
+    ],
+)
+def test_integer_in_text(text: str, integer: int | None) -> None:
+    """Text is an integer when its number is whole and kept to the last digit and sign."""
+    read = integer_in_text(text)
+    assert read == integer
+    assert type(read) is type(integer)
+
+
+@pytest.mark.parametrize(
+    ("value", "integer"),
+    [
+        pytest.param(7.0, 7, id="whole"),
+        pytest.param(-7.0, -7, id="negative"),
+        pytest.param(0.0, 0, id="zero"),
+        pytest.param(float(SAFE), SAFE, id="largest"),
+        pytest.param(float(-SAFE), -SAFE, id="smallest"),
+        pytest.param(float(SAFE + 2), None, id="too-large"),
+        pytest.param(7.5, None, id="fraction"),
+        pytest.param(-0.0, None, id="negative-zero"),
+        pytest.param(math.inf, None, id="infinity"),
+        pytest.param(math.nan, None, id="nan"),
+        pytest.param(SpelledFloat(7.0, "7.00"), 7, id="spelled"),
+    ],
+)
+def test_whole_float(value: float, integer: int | None) -> None:
+    """A float is an integer when it is whole and no larger than 2**53."""
+    whole = whole_float(value)
+    assert whole == integer
+    assert type(whole) is type(integer)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        pytest.param(42, "42", id="integer"),
+        pytest.param(-42, "-42", id="negative"),
+        pytest.param(0, "0", id="zero"),
+        pytest.param(SAFE, str(SAFE), id="largest-safe"),
+        pytest.param(-SAFE, str(-SAFE), id="smallest-safe"),
+        pytest.param(SAFE + 1, str(SAFE + 1), id="no-double-holds-it"),
+        pytest.param(SAFE + 2, None, id="a-double-holds-it"),
+        pytest.param(10**20, None, id="round-and-large"),
+        pytest.param(10**20 + 1, str(10**20 + 1), id="large-and-exact"),
+        pytest.param(10**400, str(10**400), id="beyond-doubles"),
+        pytest.param(10**5000, None, id="beyond-the-digit-limit"),
+        pytest.param(3.14, "3.14", id="two-fractional-digits"),
+        pytest.param(-0.125, "-0.125", id="three-fractional-digits"),
+        pytest.param(3.1, None, id="one-fractional-digit"),
+        pytest.param(3.0, None, id="whole-float"),
+        pytest.param(-0.0, None, id="negative-zero"),
+        pytest.param(1e-7, None, id="exponent"),
+        pytest.param(1.25e-7, None, id="fraction-and-exponent"),
+        pytest.param(1e300, None, id="large-exponent"),
+        pytest.param(math.inf, None, id="infinity"),
+        pytest.param(math.nan, None, id="nan"),
+        pytest.param(True, None, id="true"),
+        pytest.param(False, None, id="false"),
+        pytest.param(SpelledFloat(3.1, "3.10"), "3.10", id="spelled"),
+        pytest.param(SpelledFloat(1000.0, "1e3"), "1e3", id="spelled-exponent"),
+        pytest.param(SpelledFloat(-0.0, "-0"), "-0", id="spelled-negative-zero"),
+    ],
+)
+def test_number_as_text(value: float, text: str | None) -> None:
+    """A number is written only where it is sure how its sender wrote it."""
+    assert number_as_text(value) == text
+
+
+@pytest.fixture
+def _few_digits() -> Any:
+    limits = getattr(sys, "get_int_max_str_digits", None)
+    if limits is None:
+        pytest.skip("this interpreter has no limit on the digits of an int")
+    before = limits()
+    sys.set_int_max_str_digits(640)
+    yield
+    sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.usefixtures("_few_digits")
+def test_lower_digit_limit() -> None:
+    """Where the interpreter is set to fewer digits, longer numbers are refused without an error."""
+    assert number_in_text("9" * 700) is None
+    assert integer_in_text("9" * 700) is None
+    assert number_as_text(10**700 + 1) is None
+
+
+@pytest.mark.parametrize(
+    ("spelling", "repeated"),
+    [("3.10", "3.10"), ("1e3", "1e3"), ("0.30000000000000004", "0.30000000000000004"), ("1e999", None)],
+)
+def test_read_float_keeps_the_spelling(spelling: str, repeated: str | None) -> None:
+    """A float read from text gives its source spelling back."""
+    read = read_float(spelling)
+    assert (None if read is None else number_as_text(read)) == repeated
+
+
+def test_read_integer_keeps_the_sign_of_zero() -> None:
+    """-0 is the one number without point and exponent that is a float."""
+    assert isinstance(read_integer("-0"), SpelledFloat)
+    assert type(read_integer("0")) is int
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_spelled_float_is_copied_whole(copied: Any) -> None:
+    """A copy of a spelled float keeps value and spelling."""
+    twin = copied(SpelledFloat(3.1, "3.10"))
+    assert (twin, twin.spelling, type(twin)) == (3.1, "3.10", SpelledFloat)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, 1, 2.5, "a", [], {}, [1, "a", [2.5, {"b": None}]], {"a": [1.0], "b": {"c": -0.0}}],
+    ids=repr,
+)
+def test_plain_returns_the_same_object(value: Any) -> None:
+    """A value without spelled floats is returned as it is."""
+    assert plain(value) is value
+
+
+def _floats(value: Any) -> list[float]:
+    if isinstance(value, (list, dict)):
+        inner = value.values() if isinstance(value, dict) else value
+        return [number for child in inner for number in _floats(child)]
+    return [value] if isinstance(value, float) else []
+
+
+def test_plain_replaces_every_spelled_float() -> None:
+    """Spelled floats become floats wherever they are; the value that was given keeps them."""
+    untouched = ["x", {"y": 1}]
+    given_value = {"a": SpelledFloat(1.5, "1.50"), "b": [[SpelledFloat(-0.0, "-0")], untouched], "c": {"d": 2.5}}
+    result = plain(given_value)
+    assert result == {"a": 1.5, "b": [[-0.0], untouched], "c": {"d": 2.5}}
+    assert {type(number) for number in _floats(result)} == {float}
+    assert str(result["b"][0][0]) == "-0.0"
+    assert type(given_value["a"]) is SpelledFloat
+    assert type(plain(SpelledFloat(1.5, "1.50"))) is float
+
+
+def test_plain_of_a_shared_list() -> None:
+    """A list that stands in two places is replaced in both."""
+    shared = [SpelledFloat(1.5, "1.50")]
+    assert {type(number) for number in _floats(plain([shared, {"a": [shared]}]))} == {float}
+
+
+def test_plain_of_deep_nesting() -> None:
+    """Nesting far beyond the recursion limit does no harm."""
+    value: Any = SpelledFloat(1.5, "1.50")
+    for _ in range(20_000):
+        value = [value]
+    result = plain(value)
+    for _ in range(20_000):
+        result = result[0]
+    assert type(result) is float
+
+
+json_numbers = st.from_regex(r"\A-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?\Z")
+
+
+@given(json_numbers)
+@example("9007199254740993.0")
+@example("1e23")
+@example("0.1")
+def test_a_number_that_is_read_keeps_its_digits(text: str) -> None:
+    """A number read from JSON has the digits of the text, to within what the digits themselves tell."""
+    number = number_in_text(text)
+    if number is None:
+        return
+    exact = Decimal(text)
+    digits = len(exact.normalize().as_tuple().digits)
+    assert Decimal(f"{Decimal(number):.{digits - 1}e}") == exact
+
+
+@given(st.integers())
+def test_an_integer_is_read_exactly(value: int) -> None:
+    """Every integer is read as itself."""
+    assert number_in_text(str(value)) == integer_in_text(f" {value}\n") == value
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_is_read_exactly(value: float) -> None:
+    """Every double that is written out is read as itself, sign of zero included."""
+    assert repr(number_in_text(repr(value))) == repr(value)
+
+
+@given(st.integers() | st.floats())
+def test_a_number_written_as_text_is_the_number(value: float) -> None:
+    """What a number is written as reads back as that number."""
+    text = number_as_text(value)
+    assert text is None or number_in_text(text) == value
+
+
+@given(st.text() | st.text("0123456789.eE+-_, \n\uff11", max_size=12))
+def test_any_text_is_taken(text: str) -> None:
+    """No text makes the readers raise, and an integer is a number too."""
+    integer = integer_in_text(text)
+    assert integer is None or number_in_text(text) == integer

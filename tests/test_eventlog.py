@@ -1,0 +1,341 @@
+"""Where events go: the application's structlog or stderr, and never at the price of a call."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+
+import pytest
+import structlog
+from structlog.testing import LogCapture
+
+from mcp_lenient.eventlog import EventLog
+from mcp_lenient.events import CallFacts, call_event, read_event
+from mcp_lenient.types import Repair, Violation
+
+FACTS = CallFacts(tool="store_context", duration_us=41, client_name="claude-ai", transport="stdio")
+REPAIRED = call_event("call_repaired", FACTS, repairs=[Repair("scalar_to_array", "/tags", "string", "array")])
+REJECTED = call_event(
+    "call_rejected",
+    FACTS,
+    error_code="INVALID_LIMIT_TYPE",
+    violations=[Violation("/limit", "limit", "type", "must be an integer")],
+)
+ACCEPTED = call_event("call_accepted", FACTS)
+SCRIPT = """
+import structlog
+from mcp_lenient.eventlog import EventLog
+from mcp_lenient.events import LEVELS, CallFacts, call_event
+
+log = EventLog()
+for name in LEVELS:
+    log.emit(call_event(name, CallFacts(tool="größe", client_name="\\x1b[31m\\nevil")))
+log.warn_once("tool_not_compiled", "broken", "the schema is not a JSON Schema")
+assert not structlog.is_configured()
+"""
+
+
+@pytest.fixture(autouse=True)
+def structlog_as_it_comes():
+    """Each test starts and ends without an application's configuration."""
+    structlog.reset_defaults()
+    yield
+    structlog.contextvars.clear_contextvars()
+    structlog.reset_defaults()
+
+
+class RaisingSink:
+    """A log sink of an application that is broken."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def info(self, *_args, **_fields):
+        """Fail as sinks do."""
+        raise self.error
+
+    warning = debug = info
+
+
+class RaisingHandler(logging.Handler):
+    """A standard handler that raises rather than to report an error."""
+
+    def emit(self, record):
+        """Fail."""
+        raise RuntimeError(record.name)
+
+
+def captured(wrapper_class=None):
+    """Configure structlog as an application would, and return what it gets to see."""
+    capture = LogCapture()
+    structlog.configure(processors=[capture], wrapper_class=wrapper_class)
+    return capture.entries
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_an_unconfigured_process(encoding):
+    """Without a configuration stdout stays empty and stderr gets JSON lines, whatever its encoding."""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout == b""
+    lines = [json.loads(line) for line in done.stderr.decode("ascii").splitlines()]
+    assert [(line["level"], line["event"]) for line in lines] == [
+        ("info", "call_repaired"),
+        ("warning", "call_rejected"),
+        ("info", "call_observed"),
+        ("info", "call_forwarded"),
+        ("warning", "tool_not_compiled"),
+    ]
+    assert lines[0]["tool"] == "größe"
+    assert lines[0]["client_name"] == "\\u001b[31m\\nevil"
+
+
+def test_a_line_on_stderr(capsys):
+    """A line starts with what people look for, leaves out what is empty, and reads back as the event."""
+    EventLog().emit(REJECTED)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert list(json.loads(err)) == [
+        "timestamp",
+        "level",
+        "event",
+        "tool",
+        "error_code",
+        "violations",
+        "violation_count",
+        "duration_us",
+        "client_name",
+        "transport",
+        "schema_version",
+    ]
+    assert read_event(err) == REJECTED
+
+
+@pytest.mark.parametrize(
+    ("event", "level"),
+    [
+        pytest.param("call_repaired", "info", id="repaired"),
+        pytest.param("call_rejected", "warning", id="rejected"),
+        pytest.param("call_accepted", "debug", id="accepted"),
+        pytest.param("call_observed", "info", id="observed"),
+        pytest.param("call_forwarded", "info", id="forwarded"),
+    ],
+)
+def test_levels(event, level):
+    """Each event has its level."""
+    entries = captured()
+    EventLog().emit(call_event(event, FACTS))
+    assert [(entry["event"], entry["log_level"]) for entry in entries] == [(event, level)]
+
+
+def test_a_later_configuration_is_followed(capsys):
+    """An application may configure structlog at any time, also anew, and take it back."""
+    log = EventLog()
+    log.emit(REPAIRED)
+    first = captured()
+    log.emit(REPAIRED)
+    second = captured()
+    log.emit(REJECTED)
+    structlog.reset_defaults()
+    log.emit(REJECTED)
+    assert [entry["event"] for entry in first] == ["call_repaired"]
+    assert [entry["event"] for entry in second] == ["call_rejected"]
+    assert [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()] == [
+        "call_repaired",
+        "call_rejected",
+    ]
+
+
+def test_capture_logs_sees_the_events():
+    """The test helper of structlog sees our events."""
+    log = EventLog()
+    with structlog.testing.capture_logs() as entries:
+        log.emit(REPAIRED)
+    assert [entry["event"] for entry in entries] == ["call_repaired"]
+
+
+def test_the_level_of_an_application(capsys):
+    """What the application filters out is not wanted and not written."""
+    entries = captured(structlog.make_filtering_bound_logger(logging.WARNING))
+    log = EventLog()
+    log.emit(REPAIRED)
+    log.emit(REJECTED)
+    assert (log.wants("call_repaired"), log.wants("call_rejected")) == (False, True)
+    assert [entry["event"] for entry in entries] == ["call_rejected"]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("wrapper_class", "wanted"),
+    [
+        pytest.param(None, True, id="structlog's default, which filters nothing"),
+        pytest.param(structlog.make_filtering_bound_logger(logging.DEBUG), True, id="from debug on"),
+        pytest.param(structlog.make_filtering_bound_logger(logging.INFO), False, id="from info on"),
+        pytest.param(structlog.BoundLogger, True, id="a logger that knows no levels"),
+        pytest.param(structlog.stdlib.BoundLogger, True, id="a logger that does not fit its sink"),
+    ],
+)
+def test_accepted_calls_are_wanted_only_when_asked_for(wrapper_class, wanted):
+    """Whether accepted calls are logged is the application's choice, and asking writes nothing."""
+    log = EventLog()
+    assert log.wants("call_accepted") is False
+    entries = captured(wrapper_class)
+    assert log.wants("call_accepted") is wanted
+    assert entries == []
+    log.emit(ACCEPTED)
+    assert len(entries) == wanted
+
+
+def test_standard_logging(caplog):
+    """An application that leads structlog to the standard library gets our records under our name."""
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, structlog.stdlib.render_to_log_kwargs],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    caplog.set_level(logging.INFO, "mcp_lenient")
+    log = EventLog()
+    log.emit(ACCEPTED)
+    log.emit(REPAIRED)
+    assert log.wants("call_accepted") is False
+    assert [(record.name, record.levelname, record.msg) for record in caplog.records] == [
+        ("mcp_lenient", "INFO", "call_repaired")
+    ]
+    assert caplog.records[0].tool == "store_context"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_an_asynchronous_logger():
+    """The old asynchronous logger of structlog writes the event too, at once."""
+    entries = captured(structlog.stdlib.AsyncBoundLogger)
+    EventLog().emit(REPAIRED)
+    assert [entry["event"] for entry in entries] == ["call_repaired"]
+
+
+def test_context_variables_and_the_applications_time():
+    """What the application binds and stamps is in the line, and the line still reads back."""
+    sink = io.StringIO()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.WriteLoggerFactory(sink),
+    )
+    structlog.contextvars.bind_contextvars(tenant="acme")
+    EventLog().emit(REPAIRED)
+    line = json.loads(sink.getvalue())
+    assert (line["tenant"], line["level"]) == ("acme", "info")
+    event = read_event(sink.getvalue())
+    assert event is not None
+    assert event.model_copy(update={"timestamp": REPAIRED.timestamp}) == REPAIRED
+
+
+def test_context_variables_stay_out_of_our_own_lines(capsys):
+    """Without a configuration only our own fields are written."""
+    structlog.contextvars.bind_contextvars(tenant="acme")
+    EventLog().emit(REPAIRED)
+    assert "acme" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(BrokenPipeError(), id="pipe"),
+        pytest.param(OSError(28, "No space left on device"), id="disk"),
+        pytest.param(ValueError("I/O operation on closed file"), id="closed"),
+        pytest.param(UnicodeEncodeError("ascii", "é", 0, 1, "ordinal"), id="encoding"),
+        pytest.param(KeyError("a processor's own"), id="processor"),
+        pytest.param(RecursionError(), id="recursion"),
+    ],
+)
+def test_a_sink_that_raises_loses_nothing(error, caplog):
+    """Events that cannot be written raise nothing; the first is told of, by its type."""
+    structlog.configure(processors=[], logger_factory=lambda *_: RaisingSink(error))
+    log = EventLog()
+    for _ in range(3):
+        log.emit(REPAIRED)
+    log.warn_once("hook_unavailable", "fastmcp 5", "the server has no middleware list")
+    assert [(record.name, record.levelname) for record in caplog.records] == [("mcp_lenient", "WARNING")]
+    assert type(error).__name__ in caplog.text
+
+
+def test_a_factory_that_raises_loses_nothing(caplog):
+    """A configuration that cannot make a logger is told of once, and asked again each time."""
+    structlog.configure(logger_factory=lambda: RaisingSink(OSError()))
+    log = EventLog()
+    assert log.wants("call_accepted") is True
+    log.emit(ACCEPTED)
+    assert "TypeError" in caplog.text
+    structlog.reset_defaults()
+    entries = captured()
+    log.emit(REPAIRED)
+    assert len(entries) == 1
+
+
+def test_a_broken_standard_logger_loses_nothing():
+    """Not even the report of a broken sink can raise."""
+    handler = RaisingHandler()
+    logging.getLogger("mcp_lenient").addHandler(handler)
+    structlog.configure(processors=[], logger_factory=structlog.stdlib.LoggerFactory())
+    try:
+        EventLog().emit(REJECTED)
+    finally:
+        logging.getLogger("mcp_lenient").removeHandler(handler)
+
+
+def test_a_closed_stderr_loses_nothing(monkeypatch, caplog):
+    """A stderr that was closed raises nothing."""
+    stream = io.StringIO()
+    stream.close()
+    monkeypatch.setattr(sys, "stderr", stream)
+    EventLog().emit(REPAIRED)
+    assert "ValueError" in caplog.text
+
+
+def test_a_process_without_stderr_loses_nothing(monkeypatch, caplog):
+    """Where there is no stderr at all, nothing is written and nothing is wrong."""
+    monkeypatch.setattr(sys, "stderr", None)
+    EventLog().emit(REPAIRED)
+    assert caplog.records == []
+
+
+def test_warnings_are_said_once():
+    """Each kind of warning is said once for each subject, and by each log for itself."""
+    entries = captured()
+    log = EventLog()
+    for subject in ("a", "b", "a"):
+        log.warn_once("tool_not_compiled", subject, "no such type")
+        log.warn_once("hook_unavailable", subject, "changed")
+    EventLog().warn_once("tool_not_compiled", "a", "no such type")
+    assert [(entry["event"], entry["subject"]) for entry in entries] == [
+        ("tool_not_compiled", "a"),
+        ("hook_unavailable", "a"),
+        ("tool_not_compiled", "b"),
+        ("hook_unavailable", "b"),
+        ("tool_not_compiled", "a"),
+    ]
+
+
+def test_warnings_are_escaped_and_bounded(capsys):
+    """A stranger's tool name and schema cannot break the line, and their number has an end."""
+    log = EventLog()
+    log.warn_once("tool_not_compiled", "a\n\x1b[31m\ud800" + "b" * 2**20, "\n" * 2**20)
+    for number in range(2000):
+        log.warn_once("tool_not_compiled", f"tool {number}", "no such type")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert len(lines) == 1000
+    assert (len(lines[0]["subject"]), len(lines[0]["reason"])) == (128, 512)
+    assert (lines[0]["subject"] + lines[0]["reason"]).isprintable()
+    assert read_event(json.dumps(lines[0])) is None

@@ -1,0 +1,342 @@
+"""The log event: what it holds, what it never holds, and that it reads back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from datetime import datetime, timezone
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from mcp_lenient.events import (
+    LEVELS,
+    LISTED,
+    CallEvent,
+    CallFacts,
+    call_event,
+    escaped,
+    escaped_pointer,
+    read_event,
+)
+from mcp_lenient.types import Repair, Violation
+
+PRIVATE = "sk-live-4242424242"
+FACTS = CallFacts(
+    tool="store_context",
+    duration_us=41,
+    server="context store",
+    mounted="child",
+    client_name="claude-ai",
+    client_version="1.2.3",
+    session_id="6f1d",
+    request_id="7",
+    transport="stdio",
+    trace_id="0af7651916cd43dd8448eb211c80319c",
+    span_id="b7ad6b7169203331",
+)
+REPAIRS = (
+    Repair("scalar_to_array", "/tags", "string", "array"),
+    Repair("drop_injected", "/x", "null", "absent"),
+)
+VIOLATIONS = (Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}"),)
+TEXT_FIELDS = [entry.name for entry in fields(CallFacts) if entry.name != "duration_us"]
+HOSTILE = [
+    pytest.param('a"}\n{"event": "call_rejected"}', id="a line of its own"),
+    pytest.param("a\r\nb\x0bc\x0cd\x85e\u2028f\u2029g", id="every kind of line break"),
+    pytest.param("\x1b[2J\x1b]0;owned\x07", id="terminal codes"),
+    pytest.param("\x9b31m\x00\x7f", id="C1 controls, NUL and DEL"),
+    pytest.param("\u202egnp.exe\u2066\u200b\ufeff", id="direction marks and invisible characters"),
+    pytest.param("\ud800\udfff\udc80", id="lone surrogates"),
+    pytest.param("k" * 2**20, id="a megabyte"),
+    pytest.param("\x1b" * 2**20, id="a megabyte of escapes"),
+    pytest.param("/" * 2**20, id="a megabyte of pointer parts"),
+    pytest.param("\U0001f600\U000e0001é", id="beyond the basic plane"),
+]
+texts = st.text(st.characters() | st.sampled_from("\n\x1b\x7f\x85\u2028\u202e\ud800\udfff/~{"), max_size=200)
+pointers = st.lists(texts, max_size=20).map(lambda parts: "".join(f"/{part}" for part in parts))
+json_types = st.sampled_from(["string", "number", "array", "absent", "datetime"])
+codes = st.sampled_from(["type", "enum", "missing", "unknown", "ambiguous", "size"])
+events = st.builds(
+    call_event,
+    st.sampled_from(sorted(LEVELS)),
+    st.builds(
+        CallFacts,
+        duration_us=st.integers(-10, 2**40),
+        **{name: texts if name == "tool" else st.none() | texts for name in TEXT_FIELDS},
+    ),
+    error_code=st.none() | texts,
+    violations=st.lists(st.builds(Violation, pointers, st.none(), codes, texts), max_size=3),
+    repairs=st.lists(st.builds(Repair, texts, pointers, json_types, json_types), max_size=3),
+)
+
+
+def unsafe(text: str) -> list[str]:
+    """The characters that must not reach a log as they are."""
+    return [character for character in text if not character.isprintable()]
+
+
+def strings(value: object) -> list[str]:
+    """All text within a JSON value, keys included."""
+    if isinstance(value, dict):
+        return [text for item in value.items() for text in strings(list(item))]
+    if isinstance(value, list):
+        return [text for item in value for text in strings(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize(
+    ("given_text", "shown"),
+    [
+        pytest.param("store_context", "store_context", id="plain"),
+        pytest.param("größe 日本", "größe 日本", id="letters of any script"),
+        pytest.param("a\nb\x1b[31m", "a\\nb\\u001b[31m", id="controls"),
+        pytest.param("\ud800", "\\ud800", id="lone surrogate"),
+        pytest.param("x" * 128, "x" * 128, id="as long as may be"),
+        pytest.param("x" * 129, "x" * 127 + "…", id="one too many"),
+    ],
+)
+def test_escaped(given_text, shown):
+    """Text on one line stays as it is; the rest is escaped and cut."""
+    assert escaped(given_text) == shown
+
+
+@pytest.mark.parametrize(
+    ("pointer", "shown"),
+    [
+        pytest.param("", "", id="the whole"),
+        pytest.param("/rows/0/a~1b", "/rows/0/a~1b", id="plain"),
+        pytest.param("/größe", "/größe", id="letters of any script"),
+        pytest.param("/a\nb", "/a\\nb", id="line break in a key"),
+        pytest.param("/" + "k" * 65 + "/b", "/" + "k" * 63 + "…/b", id="a long key keeps what follows"),
+        pytest.param("/a" * 40, "/a" * 15 + "/…", id="too deep"),
+        pytest.param(f'/{{"api_key": "{PRIVATE}"}}', "/{…}", id="arguments as a key"),
+        pytest.param(f'/ [["{PRIVATE}"]]/0', "/{…}/0", id="a list as a key"),
+        pytest.param(f'/```json {{"key": "{PRIVATE}"}}```', "/{…}", id="fenced arguments as a key"),
+        pytest.param(f'/"{PRIVATE}"', "/{…}", id="quoted text as a key"),
+    ],
+)
+def test_escaped_pointer(pointer, shown):
+    """A pointer keeps its shape, part by part; a key that is a value is not shown."""
+    assert escaped_pointer(pointer) == shown
+
+
+@given(texts)
+def test_escaping_twice_changes_nothing(text):
+    """What is escaped is printable, bounded and stays as it is."""
+    once = escaped(text, limit=64)
+    assert not unsafe(once)
+    assert len(once) <= 64
+    assert escaped(once, limit=64) == once
+
+
+@given(pointers)
+def test_escaping_a_pointer_twice_changes_nothing(pointer):
+    """What is escaped is printable, bounded and stays as it is."""
+    once = escaped_pointer(pointer)
+    assert not unsafe(once)
+    assert len(once) <= 16 * 65
+    assert escaped_pointer(once) == once
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("name", TEXT_FIELDS)
+def test_smuggled_through_a_field(name, hostile):
+    """Whatever a client puts into a field, the event is one bounded line of JSON."""
+    event = call_event("call_repaired", replace(FACTS, **{name: hostile}))
+    line = event.model_dump_json()
+    assert len(line) < 2000
+    assert not [text for text in strings(json.loads(line.encode("utf-8"))) if unsafe(text)]
+    assert read_event(line) == event
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_smuggled_through_findings(hostile):
+    """Keys, rule names, types and codes are escaped and bounded too."""
+    event = call_event(
+        "call_rejected",
+        FACTS,
+        error_code=hostile,
+        violations=[Violation(f"/{hostile}", hostile, "unknown", hostile)],
+        repairs=[Repair(hostile, f"/{hostile}", hostile, hostile)],
+    )
+    line = event.model_dump_json()
+    assert len(line) < 5000
+    assert not [text for text in strings(json.loads(line.encode("utf-8"))) if unsafe(text)]
+    assert read_event(line) == event
+
+
+def test_values_stay_out():
+    """Messages, received values, fixes and arguments that came as a key are not in the event."""
+    violation = Violation(
+        f'/{{"password": "{PRIVATE}"}}',
+        PRIVATE,
+        "unknown",
+        f"got {PRIVATE}",
+        received_value=PRIVATE,
+        has_received_value=True,
+        fixes=(({"op": "replace", "path": "", "value": PRIVATE},),),
+    )
+    event = call_event("call_rejected", FACTS, violations=[violation])
+    assert PRIVATE not in event.model_dump_json()
+
+
+def test_all_is_there():
+    """An event says what became of the call, by whom it was made, and what was found."""
+    event = call_event(
+        "call_rejected", FACTS, error_code="INVALID_LIMIT_TYPE", violations=VIOLATIONS, repairs=REPAIRS
+    )
+    assert event.model_dump(mode="json", exclude={"timestamp"}) == {
+        "event": "call_rejected",
+        "tool": "store_context",
+        "error_code": "INVALID_LIMIT_TYPE",
+        "violations": [{"code": "type", "pointer": "/limit"}],
+        "violation_count": 1,
+        "repairs": [
+            {"rule": "scalar_to_array", "pointer": "/tags", "before": "string", "after": "array"},
+            {"rule": "drop_injected", "pointer": "/x", "before": "null", "after": "absent"},
+        ],
+        "repair_count": 2,
+        "duration_us": 41,
+        "server": "context store",
+        "mounted": "child",
+        "client_name": "claude-ai",
+        "client_version": "1.2.3",
+        "session_id": "6f1d",
+        "request_id": "7",
+        "transport": "stdio",
+        "trace_id": "0af7651916cd43dd8448eb211c80319c",
+        "span_id": "b7ad6b7169203331",
+        "schema_version": 1,
+    }
+
+
+def test_long_lists_are_cut_and_counted():
+    """Fifty repairs and violations are listed, all are counted."""
+    event = call_event("call_rejected", FACTS, violations=VIOLATIONS * 70, repairs=REPAIRS * 40)
+    assert (len(event.violations), event.violation_count) == (LISTED, 70)
+    assert (len(event.repairs), event.repair_count) == (LISTED, 80)
+
+
+def test_a_type_that_is_not_json():
+    """What is no JSON type is recorded as unknown."""
+    event = call_event("call_repaired", FACTS, repairs=[Repair("my_rule", "/when", "datetime", "string")])
+    assert (event.repairs[0].before, event.repairs[0].after) == ("unknown", "string")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"tool": "a\nb"}, id="line break"),
+        pytest.param({"tool": "a\x1b[0m"}, id="terminal code"),
+        pytest.param({"client_name": "x" * 129}, id="too long"),
+        pytest.param({"schema_version": 2}, id="another version"),
+        pytest.param({"event": "call_lost"}, id="another event"),
+        pytest.param({"arguments": {}}, id="a field that it does not have"),
+    ],
+)
+def test_no_unsafe_event_can_be_built(changes):
+    """The model itself refuses what a log must not hold."""
+    with pytest.raises(ValidationError):
+        CallEvent.model_validate({"schema_version": 1, "event": "call_accepted", "tool": "t", **changes})
+
+
+def test_an_event_is_frozen():
+    """An event does not change once it is built."""
+    with pytest.raises(ValidationError):
+        call_event("call_accepted", FACTS).tool = "other"
+
+
+@given(events)
+def test_what_was_written_reads_back_equal(event):
+    """A line gives the event it was made from, with and without its empty fields."""
+    assert read_event(event.model_dump_json()) == event
+    assert read_event(json.dumps(event.model_dump(mode="json", exclude_defaults=True))) == event
+
+
+@given(events)
+def test_the_published_schema_describes_the_lines(event):
+    """The JSON Schema for readers in other languages accepts every line."""
+    schema = jsonschema_rs.validator_for(CallEvent.model_json_schema())
+    assert schema.is_valid(event.model_dump(mode="json", exclude_defaults=True))
+
+
+def test_the_schema_describes_every_field():
+    """No field of the published schema is left without a sentence."""
+    schema = CallEvent.model_json_schema()
+    described = [schema, *schema["$defs"].values()]
+    assert [
+        name for part in described for name, field in part["properties"].items() if "description" not in field
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("written", "instant"),
+    [
+        pytest.param(
+            "2026-11-21T21:46:00.123456Z", datetime(2026, 11, 21, 21, 46, 0, 123456, timezone.utc), id="ISO"
+        ),
+        pytest.param(
+            "2026-11-21T23:46:00+02:00", datetime(2026, 11, 21, 21, 46, tzinfo=timezone.utc), id="offset"
+        ),
+        pytest.param(1795297560.0, datetime(2026, 11, 21, 21, 46, tzinfo=timezone.utc), id="Unix time"),
+        pytest.param("2026-11-21 21:46:00", datetime(2026, 11, 21, 21, 46).astimezone(), id="local"),
+        pytest.param("21/Nov/2026", None, id="unreadable"),
+        pytest.param("0001-01-01T00:00:00", None, id="before all time zones"),
+        pytest.param(1e300, None, id="after all time"),
+        pytest.param(None, None, id="none"),
+    ],
+)
+def test_the_time_of_an_application(written, instant):
+    """The application's own time format is read where it can be, and loses no event where not."""
+    line = {"schema_version": 1, "event": "call_accepted", "tool": "t", "timestamp": written}
+    event = read_event(json.dumps(line))
+    assert event is not None
+    assert event.timestamp is None if instant is None else event.timestamp == instant
+
+
+def test_what_an_application_added_is_left_out():
+    """Keys that are not ours do not make a line unreadable."""
+    event = call_event("call_repaired", FACTS, repairs=REPAIRS)
+    added = {
+        "level": "info",
+        "logger": "mcp_lenient",
+        "request": {"user": 1},
+        **event.model_dump(mode="json"),
+    }
+    assert read_event(json.dumps(added) + "\n") == event
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("INFO: Uvicorn running", id="text"),
+        pytest.param("null", id="null"),
+        pytest.param('["call_repaired"]', id="list"),
+        pytest.param('{"event": "call_repaired", "tool": "t"}', id="no version"),
+        pytest.param('{"event": "call_repaired", "tool": "t", "schema_version": 2}', id="another version"),
+        pytest.param('{"event": "request_start", "tool": "t", "schema_version": 1}', id="another event"),
+        pytest.param('{"event": "call_repaired", "schema_version": 1}', id="no tool"),
+        pytest.param('{"event": "call_repaired", "tool": "a\\nb", "schema_version": 1}', id="unsafe text"),
+        pytest.param(
+            '{"event": "call_repaired", "tool": "\\ud800", "schema_version": 1}', id="lone surrogate"
+        ),
+        pytest.param('{"event": "call_repaired", "tool": "t", "sche', id="cut off"),
+        pytest.param("\ud800", id="not UTF-8"),
+        pytest.param("[" * 200_000, id="deep"),
+        pytest.param('{"tool": ' + "9" * 10_000 + "}", id="a number of 10,000 digits"),
+    ],
+)
+def test_foreign_lines(line):
+    """A line that is not an event is None, not an error."""
+    assert read_event(line) is None
+
+
+@given(st.text())
+def test_no_line_raises(line):
+    """Any text at all is read as an event or as none."""
+    assert read_event(line) is None

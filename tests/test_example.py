@@ -1,0 +1,122 @@
+"""The example server keeps what it is given, and the demo shows what it claims."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+from fastmcp.exceptions import ToolError
+
+from context_store import ContextStore, build_server
+
+DEMO = Path(__file__).parent.parent / "examples" / "demo.py"
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store on a file of its own."""
+    return ContextStore(tmp_path / "contexts.db")
+
+
+@pytest.fixture
+async def client(store):
+    """A client of a server that is lenient."""
+    async with Client(build_server(store)) as client:
+        yield client
+
+
+async def call(client, tool, **arguments):
+    """The tool's structured answer; of a list, the list itself."""
+    answer = (await client.call_tool_mcp(tool, arguments)).structured_content
+    return answer.get("result", answer)
+
+
+async def test_a_stored_context_is_found_again(client):
+    """What was stored is found by its text, in any case, with its tags in order."""
+    stored = await call(client, "store_context", content="The Answer", tags=["b", "a", "b"])
+    assert stored == {"context_id": 1, "content": "The Answer", "tags": ["a", "b"]}
+    assert await call(client, "search_context", query="answer") == [stored]
+
+
+async def test_search_wants_all_tags(client):
+    """A search by tags finds only what carries all of them, the newest first and no more than wanted."""
+    for tags in (["x"], ["x", "y"], ["y"], ["y", "x", "z"]):
+        await client.call_tool("store_context", {"content": "%_note", "tags": tags})
+    found = await call(client, "search_context", query="%_", tags=["x", "y"])
+    assert [one["context_id"] for one in found] == [4, 2]
+    newest = await call(client, "search_context", query="", limit=1)
+    assert [one["context_id"] for one in newest] == [4]
+
+
+@pytest.mark.parametrize(
+    ("change", "stored"),
+    [
+        pytest.param({}, ("old", ["a"]), id="nothing"),
+        pytest.param({"content": "new"}, ("new", ["a"]), id="content"),
+        pytest.param({"tags": ["b"]}, ("old", ["b"]), id="tags"),
+        pytest.param({"content": "", "tags": []}, ("", []), id="both-emptied"),
+    ],
+)
+async def test_update_keeps_what_is_left_out(client, change, stored):
+    """An update replaces what it names and keeps the rest."""
+    await client.call_tool("store_context", {"content": "old", "tags": ["a"]})
+    updated = await call(client, "update_context", context_id=1, **change)
+    assert (updated["content"], updated["tags"]) == stored
+
+
+async def test_update_of_nothing_is_the_tools_own_error(client):
+    """An unknown id is answered by the tool itself, in its own words."""
+    with pytest.raises(ToolError, match=r"^There is no context 7\.$"):
+        await client.call_tool("update_context", {"context_id": 7, "tags": ["a"]})
+    assert await call(client, "search_context", query="") == []
+
+
+async def test_delete_says_what_was_there(client):
+    """A deletion takes the context and its tags away and names only what was there."""
+    await client.call_tool("store_context", {"content": "gone", "tags": ["a"]})
+    assert await call(client, "delete_context", context_ids=[1, 1, 5], confirm=True) == [1]
+    assert await call(client, "search_context", query="", tags=["a"]) == []
+
+
+async def test_delete_wants_confirmation(client):
+    """Without confirmation nothing is deleted."""
+    await client.call_tool("store_context", {"content": "kept"})
+    with pytest.raises(ToolError, match="confirm is false"):
+        await client.call_tool("delete_context", {"context_ids": [1], "confirm": False})
+    assert len(await call(client, "search_context", query="")) == 1
+
+
+async def test_contexts_outlive_the_server(store, client):
+    """A second server on the same file finds what the first one stored."""
+    await client.call_tool("store_context", {"content": "lasting", "tags": "one"})
+    async with Client(build_server(store)) as second:
+        assert (await call(second, "search_context", query="lasting"))[0]["tags"] == ["one"]
+
+
+async def test_without_the_middleware_the_same_call_is_rejected(store):
+    """The switch of the demo is real: without the middleware a single tag is rejected."""
+    async with Client(build_server(store, lenient=False)) as client:
+        with pytest.raises(ToolError, match="valid list"):
+            await client.call_tool("store_context", {"content": "a note", "tags": "one"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", ["100", "140"])
+def test_the_demo_shows_what_it_claims(columns):
+    """The demo checks itself, fits the terminal, and writes no colors into a pipe."""
+    environment = {**os.environ, "COLUMNS": columns, "PYTHONIOENCODING": "utf-8"}
+    demo = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, DEMO],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    assert "\x1b" not in demo.stdout
+    assert max(map(len, demo.stdout.splitlines())) <= int(columns)

@@ -1,0 +1,185 @@
+"""What a tool accepts, asked without running it: the same answer as FastMCP's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.dependencies import Depends
+from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.tools import Tool
+from hypothesis import given
+from hypothesis import strategies as st
+from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many
+
+from mcp_lenient.judge import FunctionJudge, find_target
+from mcp_lenient.types import Fault
+
+# (type, value, strict server, faults)
+FAULTS = [
+    ("optional_list", 12, False, [Fault(("x",), "type")]),
+    ("optional_list", [1, "a", 2], False, [Fault(("x", 0), "type"), Fault(("x", 2), "type")]),
+    ("list_or_text", [1], False, [Fault(("x", 0), "type"), Fault(("x",), "type")]),
+    ("union", [], False, [Fault(("x",), "type")]),
+    ("int", 7.0, True, [Fault(("x",), "type")]),
+    ("range", 11, False, [Fault(("x",), "value")]),
+    ("datetime", "soon", False, [Fault(("x",), "value")]),
+    ("datetime", [], False, [Fault(("x",), "type")]),
+    ("str_enum", "RED", True, [Fault(("x",), "value")]),
+    ("int_keys", {"a": 1}, False, [Fault(("x", "a"), "unknown")]),
+    ("dict", {1: 2, "a": "z"}, True, [Fault(("x", 1), "unknown"), Fault(("x", "a"), "type")]),
+    ("tagged", {"type": "Text"}, False, [Fault(("x", "type"), "value")]),
+    ("tagged", {"text": "t"}, True, [Fault(("x", "type"), "missing")]),
+    ("tagged", {"type": "text", "text": "t"}, False, [Fault(("x", "more"), "missing")]),
+    ("tagged", {"type": "text", "text": {"text": 1}, "more": 1}, True, [Fault(("x", "text"), "type")]),
+    ("union_of_models", {"z": 1}, False, [Fault(("x", "x"), "missing"), Fault(("x", "n"), "missing")]),
+    ("closed", {"q": 1}, False, [Fault(("x", "q"), "unknown"), Fault(("x", "fullName"), "missing")]),
+    (
+        "recursive",
+        {"value": 1, "children": [{"value": "q"}]},
+        True,
+        [Fault(("x", "children", 0, "value"), "type")],
+    ),
+    ("validated", {"n": 3}, False, [Fault(("x", "n"), "value", "must be even")]),
+    ("validated", {"n": 200}, True, [Fault(("x",), "value", "must be small")]),
+    ("before", "a,b", False, []),
+    ("any", "\ud800", True, [Fault((), "value")]),
+    pytest.param("any", DEEP, True, [Fault((), "size")], id="deep-strict"),
+    pytest.param("any", DEEP, False, [], id="deep-lax"),
+    pytest.param("int", 10**5000, True, [Fault((), "size")], id="long_integer"),
+    pytest.param("int", "9" * 5000, False, [Fault(("x",), "type")], id="long_digits"),
+    ("fails", 1, True, []),
+]
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(exclude_categories=[]), max_size=5),
+    lambda items: (
+        st.lists(items, max_size=3)
+        | st.dictionaries(st.text(max_size=3) | st.sampled_from("xn"), items, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+def _typed(annotation: Any) -> Tool:
+    async def typed(x: Any) -> None: ...
+
+    typed.__annotations__ = {"x": annotation, "return": None}
+    return Tool.from_function(typed)
+
+
+JUDGES = [
+    FunctionJudge(_typed(annotation), strict=strict)
+    for annotation in TYPES.values()
+    for strict in (False, True)
+]
+
+
+async def _runs(server: FastMCP, name: str, arguments: Any) -> bool:
+    """Whether FastMCP itself takes the call; what an author's validator raises besides counts as taken."""
+    try:
+        await server.call_tool(name, arguments)
+    except ValidationError:
+        return False
+    except ToolError as error:
+        return not isinstance(error.__cause__, (ValueError, RecursionError))
+    return True
+
+
+async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: bool) -> list[Any]:
+    server = FastMCP("judged", strict_input_validation=strict)
+    server.add_tool(tool)
+    target = await find_target(server, tool)
+    assert target.judge is not None
+    wrong = []
+    for arguments in calls:
+        runs = await _runs(server, tool.name, arguments)
+        faults = target.judge.faults(arguments)
+        if target.judge.accepts(arguments) is not runs or (faults == ()) is not runs:
+            wrong.append((ascii(arguments)[:200], runs, faults))
+    return wrong
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES.keys())
+async def test_agrees_with_fastmcp_on_a_value(annotation, strict):
+    """For a parameter of this type, the judge accepts exactly the values that FastMCP runs."""
+    assert await _disagreements(_typed(annotation), [{"x": value} for value in VALUES], strict=strict) == []
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+async def test_agrees_with_fastmcp_on_a_function(function, strict):
+    """For a function of this kind, the judge accepts exactly the calls that FastMCP runs."""
+    assert await _disagreements(Tool.from_function(function, name="f"), CALLS, strict=strict) == []
+
+
+@pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
+def test_says_what_is_wrong_and_where(name, value, strict, faults):
+    """A fault leads to the value as it was sent, past union branches and validators."""
+    assert FunctionJudge(_typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
+
+
+def test_orders_faults_as_the_arguments_came():
+    """Faults stand in the order of the arguments, what is missing comes last, and aliases are the published names."""
+    judge = FunctionJudge(Tool.from_function(many), strict=False)
+    found = [(fault.path, fault.kind) for fault in judge.faults({"V": 1, "W": "q", "y": "green", 1: 2})]
+    assert found == [
+        *((("V",), "unknown"), (("W",), "type"), (("y",), "value"), ((1,), "unknown")),
+        *((("x",), "missing"), (("z",), "missing")),
+    ]
+
+
+def test_runs_no_body_and_no_dependency():
+    """Judging calls neither the function nor what is injected into it."""
+    ran: list[str] = []
+
+    def body(x: int, y: str = Depends(lambda: ran.append("dependency"))) -> None:  # type: ignore[assignment]
+        ran.append(f"body {x} {y}")
+
+    assert FunctionJudge(Tool.from_function(body), strict=False).accepts({"x": 1})
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, True) for name in ("before", "after", "fails", "validated", "union_of_models")),
+        *(
+            (name, False)
+            for name in ("int", "model", "recursive", "tagged", "decimal", "path", "secret", "described")
+        ),
+    ],
+)
+def test_knows_authors_validators(name, expected):
+    """Only validators of the author, wherever they stand in the signature, ask for FastMCP's worker thread."""
+
+    def sync(x: Any) -> None: ...
+
+    sync.__annotations__ = {"x": TYPES[name]}
+    assert FunctionJudge(Tool.from_function(sync), strict=False).has_validators is expected
+    assert not FunctionJudge(Tool.from_function(sync, run_in_thread=False), strict=False).has_validators
+    assert not FunctionJudge(_typed(TYPES[name]), strict=False).has_validators
+
+
+@pytest.mark.parametrize(
+    ("name", "strict", "expected"), [("int", False, False), ("int", True, True), ("strict_int", False, True)]
+)
+def test_knows_exact_integers(name, strict, expected):
+    """Whole floats are refused for integers by strict servers, and by parameters that ask for it."""
+    judge = FunctionJudge(_typed(TYPES[name]), strict=strict)
+    assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
+
+
+@given(
+    arguments=st.dictionaries(st.sampled_from(["x", "y", 1, None]) | st.text(max_size=2), JSON, max_size=3)
+)
+def test_never_raises(arguments):
+    """Whatever the arguments are, a judge answers, and both of its answers agree."""
+    for judge in JUDGES:
+        assert judge.accepts(arguments) is (judge.faults(arguments) == ())

@@ -1,0 +1,133 @@
+"""What became of a call, on its OpenTelemetry span."""
+
+from __future__ import annotations
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import StatusCode
+
+from mcp_lenient.events import LEVELS
+from mcp_lenient.spans import record, trace_ids
+from mcp_lenient.types import Repair, Violation
+
+PRIVATE = "sk-live-4242424242"
+REPAIRS = (
+    Repair("scalar_to_array", "/tags", "string", "array"),
+    Repair("text_to_integer", "/limit", "string", "integer"),
+)
+VIOLATIONS = (Violation("/limit", "limit", "type", f"got {PRIVATE}", received_value=PRIVATE),)
+
+
+@pytest.fixture
+def exporter():
+    """Where ended spans are kept."""
+    return InMemorySpanExporter()
+
+
+@pytest.fixture
+def tracer(exporter):
+    """A tracer of the SDK that exports at once."""
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return provider.get_tracer("test")
+
+
+def recorded(tracer, exporter, event, **found):
+    """The span of one call of which this was recorded."""
+    with tracer.start_as_current_span("tools/call store_context"):
+        record(event, **found)
+    (span,) = exporter.get_finished_spans()
+    return span
+
+
+def test_a_repaired_call(tracer, exporter):
+    """A repaired call names its rules and is no failure."""
+    span = recorded(tracer, exporter, "call_repaired", repairs=REPAIRS)
+    assert dict(span.attributes) == {
+        "mcp_lenient.outcome": "repaired",
+        "mcp_lenient.repairs": ("scalar_to_array", "text_to_integer"),
+    }
+    (happened,) = span.events
+    assert happened.name == "mcp_lenient.call_repaired"
+    assert dict(happened.attributes) == {
+        **span.attributes,
+        "mcp_lenient.repair_pointers": ("/tags", "/limit"),
+    }
+    assert span.status.status_code is StatusCode.UNSET
+
+
+def test_a_rejected_call(tracer, exporter):
+    """A rejected call marks the span as failed, with the envelope's code."""
+    span = recorded(tracer, exporter, "call_rejected", violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
+    assert dict(span.attributes) == {
+        "mcp_lenient.outcome": "rejected",
+        "mcp_lenient.error_code": "INVALID_LIMIT_TYPE",
+    }
+    (happened,) = span.events
+    assert dict(happened.attributes) == {
+        **span.attributes,
+        "mcp_lenient.violations": ("type",),
+        "mcp_lenient.violation_pointers": ("/limit",),
+    }
+    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "INVALID_LIMIT_TYPE")
+
+
+@pytest.mark.parametrize("event", sorted(set(LEVELS) - {"call_rejected"}))
+def test_what_was_not_refused_is_no_failure(tracer, exporter, event):
+    """A call that went on is not failed by us, whatever would have been said of it."""
+    span = recorded(tracer, exporter, event, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
+    assert span.attributes["mcp_lenient.outcome"] == event.removeprefix("call_")
+    assert span.status.status_code is StatusCode.UNSET
+
+
+def test_values_and_client_text_stay_out(tracer, exporter):
+    """No value reaches a span, and no client-chosen text as it came."""
+    hostile = "\x1b[31m\n\ud800" + "k" * 2**20
+    span = recorded(
+        tracer,
+        exporter,
+        "call_rejected",
+        repairs=[Repair(hostile, f'/{{"password": "{PRIVATE}"}}', "string", "array")],
+        violations=[*VIOLATIONS, Violation(f"/{hostile}", hostile, "unknown", hostile)],
+        error_code=hostile,
+    )
+    text = span.to_json()
+    assert PRIVATE not in text
+    assert len(text) < 5000
+    for values in (*span.attributes.values(), *span.events[0].attributes.values(), span.status.description):
+        for value in (values,) if isinstance(values, str) else values:
+            assert value.isprintable()
+
+
+def test_long_lists_are_cut(tracer, exporter):
+    """Fifty repairs and violations are recorded at most."""
+    span = recorded(tracer, exporter, "call_observed", repairs=REPAIRS * 40, violations=VIOLATIONS * 70)
+    assert len(span.attributes["mcp_lenient.repairs"]) == 50
+    assert len(span.events[0].attributes["mcp_lenient.violations"]) == 50
+
+
+def test_without_a_span():
+    """Without a span there are no ids and nothing happens."""
+    record("call_rejected", repairs=REPAIRS, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
+    assert trace_ids() == (None, None)
+
+
+def test_a_span_that_is_not_sampled():
+    """A span that is not recorded keeps its ids for the log and gets nothing else."""
+    with TracerProvider(sampler=ALWAYS_OFF).get_tracer("test").start_as_current_span("call") as span:
+        record("call_rejected", error_code="INVALID_LIMIT_TYPE")
+        trace_id, span_id = trace_ids()
+    assert not span.is_recording()
+    assert (len(trace_id), len(span_id)) == (32, 16)
+
+
+def test_trace_ids(tracer):
+    """The ids are those of the current span, in the form in which traces are looked up."""
+    with tracer.start_as_current_span("call") as span:
+        trace_id, span_id = trace_ids()
+    assert int(trace_id, 16) == span.get_span_context().trace_id
+    assert int(span_id, 16) == span.get_span_context().span_id
+    assert (len(trace_id), len(span_id)) == (32, 16)
