@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks import data, scoring, servers
+from benchmarks.matching import differing
 from benchmarks.scoring import CORRUPTED, OWN, REFUSED, RIGHT, Known, Score
 
 if TYPE_CHECKING:
@@ -170,8 +171,22 @@ def _print_answers(console: Console, title: str, chosen: list[Known]) -> None:
             ("now", _happened(each.score)),
             ("fixes", _short(_fixes(each))),
             ("right", _short(row["expected_params"])),
+            ("wrong", _wrong(each.score)),
         ):
             console.print(escape(f"    {label:6}{text}"), highlight=False)
+
+
+def _wrong(score: Score) -> str:
+    """What differs from the closest answer, and whether it was so when it was sent."""
+    if score.verdict != CORRUPTED:
+        return ""
+    sent, received = score.case.sent, score.reply.arguments
+    names = differing(received, score.case.row["expected_params"])
+    same_as_sent = [isinstance(sent, dict) and sent.get(name) == received.get(name) for name in names]
+    return ", ".join(
+        f"{name} ({'as sent' if kept else 'repaired'})"
+        for name, kept in zip(names, same_as_sent, strict=True)
+    )
 
 
 def _fixes(each: Known) -> list[Any]:

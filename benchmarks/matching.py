@@ -44,10 +44,20 @@ def answers(arguments: Any, expected: Iterable[Mapping[str, Any]]) -> bool:
     return any(_answer(arguments, answer) for answer in expected)
 
 
+def differing(arguments: Mapping[str, Any], expected: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names in which the arguments differ from the closest of the known answers."""
+    return min((_differing(arguments, answer) for answer in expected), key=len)
+
+
 def _answer(arguments: Any, answer: Mapping[str, Any]) -> bool:
-    if not isinstance(arguments, Mapping) or not arguments.keys() <= answer.keys():
-        return False
-    return all(_listed(arguments, name, values) for name, values in answer.items())
+    return (
+        isinstance(arguments, Mapping) and isinstance(answer, Mapping) and not _differing(arguments, answer)
+    )
+
+
+def _differing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
+    unknown = [name for name in arguments if name not in answer]
+    return [*unknown, *(name for name, values in answer.items() if not _listed(arguments, name, values))]
 
 
 def _listed(arguments: Mapping[str, Any], name: str, values: Any) -> bool:

@@ -146,8 +146,10 @@ async def _first_fixes(caller: Caller, case: Case, refused: Reply) -> str:
     patches = [violation["fixes"][0] for violation in violations if violation.get("fixes")]
     if not patches:
         return "no fix"
+    # A missing name and the unknown one that is meant by it carry the same patch.
+    once = [patch for at, patch in enumerate(patches) if patch not in patches[:at]]
     try:
-        mended = patched(case.sent, [operation for patch in patches for operation in patch])
+        mended = patched(case.sent, [operation for patch in once for operation in patch])
     except LookupError:
         return "does not apply"
     reply = await caller.call(servers.tool_name(case), mended)

@@ -140,9 +140,7 @@ async def _rows(folder: Path) -> list[Row]:
 
 def _tables(rows: list[Row]) -> Iterator[Table]:
     for section, group in groupby(rows, key=lambda row: row.section):
-        table = Table(
-            box=box.ROUNDED, title=Text(section.title), title_style="bold", title_justify="left", expand=True
-        )
+        table = Table(box=box.ROUNDED, title=Text(section.title, "bold"), title_justify="left", expand=True)
         table.add_column("sent", ratio=9, overflow="fold")
         table.add_column("FastMCP alone", ratio=7, overflow="fold")
         table.add_column("with mcp-lenient", ratio=13, overflow="fold")
@@ -165,16 +163,21 @@ def _alone(answer: Answer) -> Text:
 
 
 def _lenient(answer: Answer) -> Text:
-    if not answer.ran:
-        violations = answer.envelope.get("details", {}).get("violations", [])
-        says = "; ".join(violation["message"] for violation in violations)
-        return Text.assemble(
-            ("refused", "yellow"), f" {answer.envelope.get('error_code')}: {says or answer.text}"
-        )
-    repairs = [
-        f"{one['rule']} {one['pointer']} ({one['before']} -> {one['after']})" for one in answer.repairs
-    ]
-    return Text.assemble(("runs", "green"), f", repaired: {', '.join(repairs)}" if repairs else " as sent")
+    if answer.ran:
+        repairs = "\n".join(map(_repair, answer.repairs))
+        return Text.assemble(("runs", "green"), f", repaired: {repairs}" if repairs else " as sent")
+    code = answer.envelope.get("error_code", "")
+    violations = answer.envelope.get("details", {}).get("violations", [])
+    says = "\n".join(violation["message"] for violation in violations) or answer.envelope.get(
+        "message", answer.text
+    )
+    return Text.assemble(("refused", "yellow"), f" {code}: {says}")
+
+
+def _repair(repair: Mapping[str, str]) -> str:
+    changed = repair["before"] != repair["after"]
+    types = f" ({repair['before']} -> {repair['after']})" if changed else ""
+    return f"{repair['rule']} {repair['pointer'] or 'of the whole'}{types}"
 
 
 def _show(console: Console, rows: list[Row], folder: Path) -> None:
@@ -215,6 +218,7 @@ async def main() -> int:
     """
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
     console = Console(width=width, highlight=False)
+    console.print(Text(f"The same calls to the same server, {SERVER.name}, over stdio.\n"))
     with TemporaryDirectory() as named:
         folder = Path(named)
         rows = await _rows(folder)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.describe import allowed_values, likely_kinds
 from mcp_lenient.names import likeness
 from mcp_lenient.patches import Operation, Patch, applied
-from mcp_lenient.places import Place, Schema, look, private, properties, required
+from mcp_lenient.places import Place, Schema, fits, look, private, properties, required
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, ViolationCode
@@ -120,7 +120,7 @@ def _names(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]
         yield from _moves_to(refusal, parent, name)
         yield from _only_value(refusal, path)
     elif exact(name):
-        yield from _moves_from(parent, name)
+        yield from _moves_from(refusal, parent, name)
 
 
 def _moves_to(refusal: Refusal, parent: Place, name: str) -> Iterator[Patch]:
@@ -131,12 +131,22 @@ def _moves_to(refusal: Refusal, parent: Place, name: str) -> Iterator[Patch]:
         yield (_move((name,), (*parent.path, name)),)
 
 
-def _moves_from(parent: Place, sent: str) -> Iterator[Patch]:
+def _moves_from(refusal: Refusal, parent: Place, sent: str) -> Iterator[Patch]:
     names = names_at(parent)
+    if sent not in names.extra:
+        return
     likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
     yield from ((_move((*parent.path, sent), (*parent.path, name)),) for name in likely)
-    if not likely and not names.lacking:
+    value = parent.value[sent]
+    if not likely and not any(_would_take(refusal, (*parent.path, name), value) for name in names.absent):
         yield ({"op": "remove", "path": pointer((*parent.path, sent))},)
+
+
+def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
+    """Whether a value may have been meant for this name: its JSON type fits, and it says something."""
+    if value in (None, "", [], {}):
+        return False
+    return any(fits(form, value, exact_integers=False) for form in refusal.look(path).forms)
 
 
 def _move(source: Path, target: Path) -> Operation:

@@ -13,13 +13,14 @@ from mcp_lenient.repair import repair
 from mcp_lenient.schema import SchemaJudge
 from mcp_lenient.types import Normalized
 from mcp_lenient.violations import violations
+from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 _DEFAULT = Policy()
 _MARSHAL_VERSION = 2
 """The last one that writes equal values as equal bytes; later ones also write how often a value is shared."""
 
 
-def normalize(schema: Mapping[str, Any], arguments: Mapping[str, Any], policy: Policy | None = None) -> Normalized:
+def normalize(schema: Mapping[str, Any], arguments: Mapping[str, Any] | str, policy: Policy | None = None) -> Normalized:
     """Repair arguments by a JSON Schema, or say what is wrong with them.
 
     >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
@@ -31,7 +32,8 @@ def normalize(schema: Mapping[str, Any], arguments: Mapping[str, Any], policy: P
 
     Args:
         schema: The input schema of a tool; only what it holds itself is followed, nothing is fetched.
-        arguments: What was sent; never changed, and returned as the same object when it is right.
+        arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
+            when it is right.
         policy: What may be repaired; the defaults of :class:`Policy` when left out.
 
     Returns:
@@ -42,10 +44,24 @@ def normalize(schema: Mapping[str, Any], arguments: Mapping[str, Any], policy: P
         SchemaError: When the schema cannot be compiled.
     """
     judge, plan = _compiled(schema, policy or _DEFAULT)
+    if not isinstance(arguments, Mapping):
+        return _whole(plan, arguments, judge)
     outcome = repair(plan, arguments, judge)
     if outcome.status != "refused":
         return Normalized(outcome.arguments, outcome.repairs, ())
     return Normalized(arguments, (), violations(plan.root, outcome, judge, plan.policy))
+
+
+def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
+    """Arguments that came as a text, as some clients send them whole."""
+    read = arguments_in_text(sent, plan.policy)
+    if read is None:
+        return Normalized(sent, (), (not_an_object(sent),))
+    arguments, record = read
+    outcome = repair(plan, arguments, judge)
+    if outcome.status != "refused":
+        return Normalized(outcome.arguments, (record, *outcome.repairs), ())
+    return Normalized(sent, (), violations(plan.root, outcome, judge, plan.policy))
 
 
 def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,8 +49,17 @@ def same_json(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def exceeds(arguments: Any, limits: Limits) -> str | None:
-    """Which limit the arguments go beyond, or None; walks no further than the limit, level by level."""
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much arguments are: characters, values, and the first limit they go beyond."""
+
+    bytes: int
+    items: int
+    beyond: str | None
+
+
+def measured(arguments: Any, limits: Limits) -> Size:
+    """The size of the arguments; walks level by level, and no further than the first limit."""
     size = items = depth = 0
     level: list[Any] = [arguments]
     while level:
@@ -66,10 +76,11 @@ def exceeds(arguments: Any, limits: Limits) -> str | None:
                 below.extend(value)
             else:
                 size += _number_size(value)
-        if depth > limits.depth or items > limits.items or size > limits.bytes:
-            return "depth" if depth > limits.depth else "items" if items > limits.items else "bytes"
+        for name, amount in (("depth", depth), ("items", items), ("bytes", size)):
+            if amount > getattr(limits, name):
+                return Size(size, items, name)
         level = below
-    return None
+    return Size(size, items, None)
 
 
 def _number_size(value: Any) -> int:

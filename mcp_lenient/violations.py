@@ -88,32 +88,42 @@ def _with_rest(found: tuple[Violation, ...], rest: int) -> tuple[Violation, ...]
 
 def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
     """The faults in the published schema's terms, gathered once more: a fault may hide several."""
-    gathered: dict[object, list[Finding | Fault]] = {}
+    by_path: dict[Path, list[Finding | Fault]] = {}
     uncounted: dict[object, int] = {}
     for group in groups:
         explained = [entry for fault in group.faults for entry in _explained(refusal, fault)]
         for entry in explained:
-            gathered.setdefault(_gathering(entry), []).append(entry)
-        uncounted[_gathering(explained[0])] = group.count - len(group.faults)
-    return [_trouble(refusal, found, len(found) + uncounted.get(key, 0)) for key, found in gathered.items()]
+            by_path.setdefault(entry.path, []).append(entry)
+        pattern = _pattern(explained[0].path)
+        uncounted[pattern] = max(uncounted.get(pattern, 0), group.count - len(group.faults))
+    gathered: dict[object, list[Path]] = {}
+    for path, entries in by_path.items():
+        gathered.setdefault((_pattern(path), _keywords(entries)), []).append(path)
+    return [
+        _trouble(refusal, by_path[paths[0]], paths, uncounted.pop(_pattern(paths[0]), 0))
+        for paths in gathered.values()
+    ]
 
 
-def _gathering(entry: Finding | Fault) -> object:
-    return _pattern(entry.path), _keyword(entry)
+def _keywords(entries: Iterable[Finding | Fault]) -> frozenset[object]:
+    return frozenset(entry.keyword if isinstance(entry, Finding) else entry.detail for entry in entries)
 
 
-def _keyword(finding: Finding | Fault) -> str:
-    return finding.keyword if isinstance(finding, Finding) else finding.detail or finding.kind
-
-
-def _trouble(refusal: Refusal, entries: Sequence[Finding | Fault], count: int) -> Trouble:
-    first = entries[0]
-    places = tuple(refusal.look(entry.path) for entry in entries[:MAX_SAMPLES])
-    if isinstance(first, Finding):
-        code = _CODES.get(first.keyword, "value")
-        return Trouble(code, first.keyword, first.bound, None, places, first.forms, count)
-    code = "type" if first.kind == "type" else "value"
-    return Trouble(code, "", None, first.detail, places, places[0].forms, count)
+def _trouble(
+    refusal: Refusal, entries: Sequence[Finding | Fault], paths: Sequence[Path], uncounted: int
+) -> Trouble:
+    """A place speaks once: with what the published schema holds against it, or else with the author's words."""
+    places = tuple(refusal.look(path) for path in paths[:MAX_SAMPLES])
+    count = len(paths) + uncounted
+    found = [entry for entry in entries if isinstance(entry, Finding)]
+    if found:
+        code = _CODES.get(found[0].keyword, "value")
+        broken = tuple({finding.keyword: finding.bound for finding in found}.items())
+        return Trouble(code, broken, None, places, found[0].forms, count)
+    faults = [entry for entry in entries if isinstance(entry, Fault)]
+    code = "type" if faults[0].kind == "type" else "value"
+    detail = next((fault.detail for fault in faults if fault.detail), None)
+    return Trouble(code, (), detail, places, places[0].forms, count)
 
 
 def _leading(refusal: Refusal) -> Iterator[Fault]:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fastmcp import Context
 
@@ -16,9 +16,8 @@ from mcp_lenient import fastmcp_private
 from mcp_lenient.caller import call_facts
 from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.events import call_event
-from mcp_lenient.rules.text import Dialect, parse_container, plain
-from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values import json_type
+from mcp_lenient.types import Repair
+from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,13 +30,6 @@ if TYPE_CHECKING:
     from mcp_lenient.policy import Policy
 
     CallNext = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
-
-_DIALECTS: Final[Mapping[str, Dialect]] = {
-    "json_text_to_object": "json",
-    "json5_text_to_object": "json5",
-    "python_text_to_object": "python",
-}
-
 
 @dataclass(slots=True)
 class _Read:
@@ -103,7 +95,7 @@ class WholeArguments:
         if policy.mode == "off" or owner is None:
             return await call_next(ctx)
         started = perf_counter_ns()
-        read = _arguments(sent, policy)
+        read = arguments_in_text(sent, policy)
         if policy.mode == "observe" or read is None:
             return await self._not_read(owner, ctx, call_next, name, sent, policy, started, read)
         arguments, repair = read
@@ -126,7 +118,7 @@ class WholeArguments:
     ) -> Any:
         async with Context(fastmcp=server, session=ctx.session) as context:
             tool = await server.get_tool(name)
-            found = () if read is not None else (_violation(sent),)
+            found = () if read is not None else (not_an_object(sent),)
             event = "call_observed" if policy.mode == "observe" else "call_rejected"
             if self._log.wants(event):
                 facts = call_facts(context, name, duration_us=(perf_counter_ns() - started) // 1000, mounted=None)
@@ -137,27 +129,3 @@ class WholeArguments:
                 return await call_next(ctx)
             answer = envelope(name, tool.parameters, found, ())
             return as_result(answer, has_output_schema=tool.output_schema is not None).to_mcp_result()
-
-
-def _arguments(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair] | None:
-    allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
-    if not isinstance(sent, str) or not allowed:
-        return None
-    limits = policy.limits
-    parsed = parse_container(
-        sent,
-        max_text=limits.text,
-        max_relaxed=limits.relaxed_text,
-        max_depth=limits.depth,
-        dialects=frozenset(_DIALECTS.values()),
-    )
-    if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
-        return None
-    return plain(parsed.value), Repair(allowed[parsed.dialect], "", "string", "object")
-
-
-def _violation(sent: Any) -> Violation:
-    kind = json_type(sent)
-    article = "an" if kind[0] in "aio" else "a"
-    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object"
-    return Violation("", None, "type", message, received_type=kind, expected_types=("object",))

@@ -32,11 +32,14 @@ _CONTAINERS = ("array", "object")
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all."""
+    """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all.
+
+    ``broken`` are the keywords of the published schema with what they ask for; empty where only the tool
+    itself is against the value.
+    """
 
     code: ViolationCode
-    keyword: str
-    bound: Any
+    broken: tuple[tuple[str, Any], ...]
     detail: str | None
     places: tuple[Place, ...]
     forms: Forms
@@ -45,7 +48,7 @@ class Trouble:
 
 def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
-    tell = _TELLERS.get(trouble.code, _wrong_value) if trouble.keyword else _wrong_value
+    tell = _TELLERS.get(trouble.code, _wrong_value) if trouble.broken else _wrong_value
     return tell(refusal, trouble, at_length=at_length)
 
 
@@ -151,9 +154,9 @@ def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
 
 def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     del at_length
-    asked = limit_words(trouble.keyword, trouble.bound) if trouble.keyword else None
+    asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in trouble.broken)))
     detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
-    if asked is not None:
+    if asked:
         words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
     elif detail:
         words = f"{_named(trouble)} is not accepted: {detail.rstrip('.')}."
@@ -237,7 +240,7 @@ def _kind_words(kind: str) -> str:
 def _size(trouble: Trouble) -> str:
     spot = trouble.places[0]
     units = {"minLength": "characters", "maxLength": "characters", "minItems": "items", "maxItems": "items"}
-    unit = units.get(trouble.keyword)
+    unit = next((units[keyword] for keyword, _ in trouble.broken if keyword in units), None)
     if unit is None or trouble.count > 1 or not isinstance(spot.value, (str, list)):
         return ""
     count = len(spot.value)

@@ -152,7 +152,7 @@ def test_runs_no_body_and_no_dependency():
         *((name, True) for name in ("before", "after", "fails", "validated", "union_of_models")),
         *(
             (name, False)
-            for name in ("int", "model", "recursive", "tagged", "decimal", "path", "secret", "described")
+            for name in ("int", "model", "recursive", "tagged", "decimal", "secret", "described")
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from mcp_lenient.rules.names import LONGEST_NAME, fold_name, near_target, singular_words
@@ -46,11 +46,10 @@ def injected_keys(
     private = [key for key in unknown if isinstance(key, str) and key.startswith("_") and key not in named]
     if not 0 < len(private) <= _MOST_PRIVATE:
         return named
-    words = {name: singular_words(name) for name in declared}
-    return named.union(key for key in private if _is_private(key, words))
+    return named.union(key for key in private if _is_private(key, declared))
 
 
-def _is_private(key: str, declared: Mapping[str, list[str]]) -> bool:
+def _is_private(key: str, declared: Collection[str]) -> bool:
     """Whether an underscore marks the key as the client's own, and nothing declared may be meant by it."""
     name = key.lstrip("_")
     if len(name) > LONGEST_NAME or not name[:1].isalpha():
@@ -58,13 +57,15 @@ def _is_private(key: str, declared: Mapping[str, list[str]]) -> bool:
     words = singular_words(name)
     if "".join(words) in _ASKING or near_target(name, declared) is not None:
         return False
-    folded = fold_name(name)
-    return not any(
-        folded == fold_name(other) or _overlap(words, theirs) for other, theirs in declared.items()
-    )
+    return not any(_overlap(name, words, other) for other in declared)
 
 
-def _overlap(one: list[str], other: list[str]) -> bool:
-    """Whether all words of one name stand side by side in the other."""
-    short, long = sorted((one, other), key=len)
+def _overlap(name: str, words: list[str], declared: str) -> bool:
+    """Whether two names are one, or all words of one stand side by side in the other."""
+    folded = fold_name(declared)
+    if folded == fold_name(name):
+        return True
+    if not any(word[:2] in folded for word in words):  # a shared word begins alike in singular and plural
+        return False
+    short, long = sorted((words, singular_words(declared)), key=len)
     return bool(short) and any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))

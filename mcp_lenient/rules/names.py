@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than its case style."""
@@ -18,6 +18,7 @@ _AFFIX_SCORE = 0.5
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
 _KEPT_GAP = "\x1f"
+_SEPARATORS = ("_", "-", " ")
 
 # A sent word that is spelt right is no slip, even where a declared word is one letter away: whoever sends
 # `path` does not mean `patch`. Each of these has such a neighbor by the measure of `near_target`.
@@ -75,6 +76,8 @@ def fold_name(name: str) -> str:
     >>> fold_name("page_2") == fold_name("page2"), fold_name("v1_2") == fold_name("v12")
     (True, False)
     """
+    if "_" not in name and "-" not in name and " " not in name:
+        return fold_case(name)
     kept = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
     return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
 
@@ -124,17 +127,20 @@ def _near_targets(sent: str, declared: Collection[str]) -> list[str]:
     if len(sent) > LONGEST_NAME:
         return []
     folded = fold_name(sent)
-    words: list[str] | None = None
+    words = _words(sent)
     near = []
-    for name in declared:
-        other = fold_name(name)
+    for name, other in _alike_in_front(folded, declared):
         if other == folded:
             return []
-        if abs(len(other) - len(folded)) <= 1 and other[:1] == folded[:1]:
-            words = words or _words(sent)
-            if _is_slip(words, _words(name)):
-                near.append(name)
+        if abs(len(other) - len(folded)) <= 1 and _is_slip(words, _words(name)):
+            near.append(name)
     return near
+
+
+def _alike_in_front(folded: str, declared: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The declared names that begin with the letter of the folded one, and their folds."""
+    front = {folded[:1], folded[:1].upper(), *_SEPARATORS}
+    return ((name, fold_name(name)) for name in declared if name[:1] in front)
 
 
 def _words(name: str) -> list[str]:
@@ -192,8 +198,7 @@ def plural_target(sent: str, declared: Collection[str]) -> tuple[str, bool] | No
         return None
     folded = fold_name(sent)
     found = []
-    for name in declared:
-        other = fold_name(name)
+    for name, other in _alike_in_front(folded, declared):
         if other == folded:
             return None
         if _is_plural(name, other, folded):
@@ -261,8 +266,8 @@ def _likeness(ours: list[str], theirs: list[str]) -> float:
 def _word_likeness(one: str, other: str) -> float:
     if one == other or _singular(one) == _singular(other):
         return 1
-    short, long = sorted((one, other), key=len)
-    if _swapped(one, other) or _lacks_one(short, long) or _swapped_short(one, other):
+    short, long = (one, other) if len(one) < len(other) else (other, one)
+    if one[0] == other[0] and (_swapped(one, other) or _lacks_one(short, long) or _swapped_short(one, other)):
         return _NEAR_SCORE
     if len(short) >= _SHORTEST_AFFIX and (long.startswith(short) or long.endswith(short)):
         return _AFFIX_SCORE
@@ -271,4 +276,4 @@ def _word_likeness(one: str, other: str) -> float:
 
 def _swapped_short(one: str, other: str) -> bool:
     """``kye`` for ``key``: too short a word for a repair, but enough to propose one."""
-    return len(one) == _SHORTEST_AFFIX and one != other and one[0] == other[:1] and one[:0:-1] == other[1:]
+    return len(one) == _SHORTEST_AFFIX and one[:0:-1] == other[1:]

@@ -69,12 +69,15 @@ def read_float(spelling: str) -> SpelledFloat | None:
     value = SpelledFloat(float(spelling), spelling)
     if len(spelling) <= _ALWAYS_EXACT and "e" not in spelling and "E" not in spelling:
         return value
-    digits = spelling.lower().partition("e")[0].replace(".", "").lstrip("-").strip("0")
-    if not digits:
-        return value
-    # Infinity, and a number that sank to zero, print other digits too.
-    printed = format(abs(value), f".{len(digits) - 1}e").partition("e")[0].replace(".", "")
-    return value if printed == digits else None
+    digits = _digits(spelling)
+    # The second look is for "0.10000000000000001", which the shortest form (0.1) does not spell. Infinity,
+    # and a number that sank to zero, have other digits in both.
+    kept = not digits or digits in {_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")}
+    return value if kept else None
+
+
+def _digits(spelling: str) -> str:
+    return spelling.lower().partition("e")[0].replace(".", "").lstrip("-").strip("0")
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,110 @@
+"""As much repaired as can be, for a call that is refused: the envelope speaks of what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_lenient.plan import Node
+from mcp_lenient.pointers import pointer
+from mcp_lenient.reading import (
+    UNTOUCHED,
+    Run,
+    Scope,
+    dropped_records,
+    drops,
+    fits,
+    is_mixed,
+    put_together,
+    read,
+    read_property,
+    renames,
+    scope_below,
+)
+from mcp_lenient.types import Path, Reading, Repair, Tie
+from mcp_lenient.values import json_type
+
+
+def mend(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
+    """As much repaired as can be, for a call that is refused: what is left is what the envelope speaks of."""
+    if path and scope is not UNTOUCHED:
+        readings = read(node, value, path, run, scope)
+        if len(readings) == 1:
+            return readings[0]
+        if readings:
+            run.ties.append(Tie(path, tuple(readings)))
+            return Reading(value, 0)
+    if scope is UNTOUCHED:
+        return Reading(value, 0)
+    if node.shape.branches:
+        fitting = [branch for branch in node.branches if fits(branch, value)]
+        return mend(fitting[0], value, path, run, scope) if len(fitting) == 1 else _text(node, value, path, run)
+    if isinstance(value, dict) and (node.shape.types is None or "object" in node.shape.types):
+        return _properties(node, value, path, run, scope)
+    if isinstance(value, list) and (node.shape.types is None or "array" in node.shape.types):
+        return _items(node, value, path, run, scope)
+    return _text(node, value, path, run)
+
+
+def _text(node: Node, value: Any, path: Path, run: Run) -> Reading:
+    """A text that is a container of the right kind, though not all in it is right."""
+    if not isinstance(value, str):
+        return Reading(value, 0)
+    nodes = node.branches or (node,)
+    for each in nodes:
+        for rule, cost, apply in each.rules.get(str, ()):
+            for new in apply(value):
+                if isinstance(new, (dict, list)) and rule.name.endswith(("text_to_array", "text_to_object")):
+                    record = Repair(rule.name, pointer(path), "string", json_type(new))
+                    inner = mend(each, new, (), run, None) if not path else _inside(each, new, path, run)
+                    return Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
+    return Reading(value, 0)
+
+
+def _inside(node: Node, value: Any, path: Path, run: Run) -> Reading:
+    if isinstance(value, dict):
+        return _properties(node, value, path, run, None)
+    return _items(node, value, path, run, None)
+
+
+def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Reading:
+    by_schema = scope is None or scope.full
+    dropped: Mapping[str, tuple[int, str]] = {}
+    renamed: Mapping[str, tuple[str, int, str]] = {}
+    if by_schema or (scope is not None and scope.names):
+        dropped = drops(node, value)
+        renamed = renames(node, value, dropped, run)
+    cost, repairs = dropped_records(dropped, value, path)
+    names: list[tuple[str, Reading]] = []
+    for key, sent in value.items():
+        if key in dropped:
+            continue
+        name, name_cost, rule = renamed.get(key, (key, 0, ""))
+        reading = _property(node, name, sent, (*path, key), run, scope_below(scope, key, by_schema, bool(rule)))
+        if rule:
+            record = Repair(rule, pointer((*path, key)), json_type(sent), json_type(sent))
+            reading = Reading(reading.value, reading.cost + name_cost, (record, *reading.repairs))
+        names.append((name, reading))
+    return put_together(tuple(names), cost, repairs)
+
+
+def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
+    readings = read_property(node, name, value, path, run, scope)
+    if len(readings) == 1:
+        return readings[0]
+    child = node.property(name)
+    return Reading(value, 0) if child is None else mend(child, value, path, run, scope)
+
+
+def _items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> Reading:
+    by_schema = scope is None or scope.full
+    mixed = is_mixed(value)
+    entries = [
+        mend(node.item(index, mixed=mixed), entry, (*path, index), run, scope_below(scope, index, by_schema, renamed=False))
+        for index, entry in enumerate(value)
+    ]
+    return Reading(
+        [each.value for each in entries],
+        sum(each.cost for each in entries),
+        tuple(repair for each in entries for repair in each.repairs),
+    )

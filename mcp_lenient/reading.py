@@ -1,0 +1,345 @@
+"""The cheapest readings of a value at a place of a schema.
+
+Structure comes first: an object is read through its properties, a list through its items, a union through
+its branches. Where a value itself is wrong, the rules that speak at its place make other values of it,
+which are read in turn. A tier that could not win any more is not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from mcp_lenient.plan import Node, Plan
+from mcp_lenient.pointers import pointer
+from mcp_lenient.rules.rule import ABSENT, worst_tier
+from mcp_lenient.rules.text import SpelledFloat, plain
+from mcp_lenient.types import Path, Reading, Repair, Tie
+from mcp_lenient.values import json_type, same_json
+
+@dataclass(slots=True)
+class Scope:
+    """Which places the judge holds something against; every other place stays as it was sent."""
+
+    full: bool = False
+    names: bool = False
+    below: dict[str | int, Scope] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Run:
+    """What one call's repair shares: its bounds, and the ties it came upon."""
+
+    plan: Plan
+    exact: bool
+    steps: int
+    ties: list[Tie] = field(default_factory=list)
+
+
+class OutOfSteps(Exception):  # noqa: N818 - a signal within this module, never seen outside
+    """The schema branches so much that this call is given up."""
+
+
+def read(node: Node, value: Any, path: Path, run: Run, scope: Scope | None, again: int = 2) -> list[Reading]:
+    """The cheapest readings of a value at a place; none when it has no reading, several when they tie."""
+    run.steps -= 1
+    if run.steps < 0:
+        raise OutOfSteps
+    if scope is not None and not scope.full:
+        found = structure(node, value, path, run, scope)
+        if found or takes(node, value, run):
+            return found
+    elif takes(node, value, run):
+        return [Reading(value, 0)]
+    else:
+        found = structure(node, value, path, run, scope)
+    for rule, cost, apply in node.rules.get(float if type(value) is SpelledFloat else type(value), ()):
+        if found and worst_tier(found[0].cost) < rule.tier:
+            break
+        for new in apply(value):
+            record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
+            for inner in _after(node, new, path, run, again - 1 if rule.again else 0):
+                if not _beyond(rule.name, inner.cost):
+                    found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))
+        found = cheapest(found)
+    return found
+
+
+_TIER_1_WITHIN = frozenset({"scalar_to_array", "object_to_array"})
+
+
+def _beyond(rule: str, inner: int) -> bool:
+    """Whether too much would have to change inside for wrapping to be the one reading (123 for strings)."""
+    return rule in _TIER_1_WITHIN and worst_tier(inner) > 1
+
+
+def _after(node: Node, value: Any, path: Path, run: Run, again: int) -> list[Reading]:
+    """The readings of a value that a rule made, at the same place."""
+    if again > 0:
+        return read(node, value, path, run, None, again)
+    if takes(node, value, run):
+        return [Reading(value, 0)]
+    return structure(node, value, path, run, None)
+
+
+def takes(node: Node, value: Any, run: Run) -> bool:
+    if type(value) is SpelledFloat:
+        value = float(value)
+    if run.exact:
+        # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
+        if isinstance(value, float) and value.is_integer() and node.shape.types == {"integer"}:
+            return False
+        if isinstance(value, (dict, list, float)) and node.is_container and _tells(node):
+            return False
+    return node.takes(value)
+
+
+def _tells(node: Node) -> bool:
+    shape = node.shape
+    return bool(shape.branches or shape.properties or shape.items or shape.prefix or isinstance(shape.extra, Mapping))
+
+
+def structure(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+    """The readings of a value of the right JSON type, from the readings of what is in it."""
+    if node.shape.branches:
+        return _read_union(node, value, path, run, scope)
+    types = node.shape.types
+    if isinstance(value, dict) and (types is None or "object" in types):
+        return _read_object(node, value, path, run, scope)
+    if isinstance(value, list) and (types is None or "array" in types):
+        return _read_array(node, value, path, run, scope)
+    if scope is not None and not scope.full:
+        return read(node, value, path, run, None)
+    return []
+
+
+def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+    if node.discriminator is not None and isinstance(value, dict):
+        told = _read_discriminated(node, value, path, run, scope)
+        if told is not None:
+            return told
+    partial = scope is not None and not scope.full
+    if partial:
+        fitting = [branch for branch in node.branches if fits(branch, value)]
+        if len(fitting) == 1:
+            return read(fitting[0], value, path, run, scope)
+    return cheapest([reading for branch in node.branches for reading in read(branch, value, path, run, None)])
+
+
+def fits(branch: Node, value: Any) -> bool:
+    return branch.shape.types is None or json_type(value) in branch.shape.types
+
+
+def _read_discriminated(
+    node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None
+) -> list[Reading] | None:
+    """The readings of the branch that the discriminator names; None when it names none."""
+    assert node.discriminator is not None  # noqa: S101 - the caller asked
+    telling, owners, name = node.discriminator
+    if name not in value:
+        return None
+    found = read(telling, value[name], (*path, name), run, None)
+    if len(found) != 1:
+        return None
+    told = found[0]
+    branch = owners[told.value]
+    named = {**value, name: told.value} if told.cost else value
+    return [
+        Reading(inner.value, told.cost + inner.cost, (*told.repairs, *inner.repairs))
+        for inner in read(branch, named, path, run, None if told.cost else scope)
+    ]
+
+
+def _read_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+    by_schema = scope is None or scope.full
+    cost, repairs = 0, ()
+    renamed: Mapping[str, tuple[str, int, str]] = {}
+    dropped: Mapping[str, tuple[int, str]] = {}
+    if by_schema or (scope is not None and scope.names):
+        dropped = drops(node, value)
+        renamed = renames(node, value, dropped, run)
+        if not _names_right(node, value, dropped, renamed):
+            return []
+        cost, repairs = dropped_records(dropped, value, path)
+    columns: list[tuple[str, list[Reading]]] = []
+    for key, sent in value.items():
+        if key in dropped:
+            continue
+        name, name_cost, rule = renamed.get(key, (key, 0, ""))
+        readings = read_property(node, name, sent, (*path, key), run, scope_below(scope, key, by_schema, bool(rule)))
+        if not readings:
+            return []
+        if rule:
+            record = Repair(rule, pointer((*path, key)), json_type(sent), json_type(sent))
+            readings = [Reading(each.value, each.cost + name_cost, (record, *each.repairs)) for each in readings]
+        columns.append((name, readings))
+    return [
+        reading
+        for names in _combined(columns, run)
+        if (reading := put_together(names, cost, repairs)) and _whole(node, reading, value, run, by_schema=by_schema)
+    ]
+
+
+UNTOUCHED = Scope()
+
+
+def scope_below(scope: Scope | None, key: str | int, by_schema: bool, renamed: bool) -> Scope | None:  # noqa: FBT001 - two facts
+    """The scope of what stands under a key: its own faults, all of it, or nothing."""
+    if renamed or scope is None:
+        return None
+    own = scope.below.get(key)
+    if own is not None:
+        return own
+    return None if by_schema else UNTOUCHED
+
+
+def _whole(node: Node, reading: Reading, sent: Any, run: Run, *, by_schema: bool) -> bool:
+    """Whether a container put together again is one that its schema takes; the judge decides on the top."""
+    if node is run.plan.top or not by_schema:
+        return True
+    if not reading.repairs:
+        return False
+    return run.exact or reading.value is sent or node.takes(plain(reading.value))
+
+
+def is_mixed(items: list[Any]) -> bool:
+    """Whether a list is anything but numbers throughout, so that none of them is to become text."""
+    return not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in items)
+
+
+def put_together(names: tuple[tuple[str, Reading], ...], cost: int, repairs: tuple[Repair, ...]) -> Reading:
+    return Reading(
+        {name: reading.value for name, reading in names if reading.value is not ABSENT},
+        cost + sum(reading.cost for _, reading in names),
+        (*repairs, *(each for _, reading in names for each in reading.repairs)),
+    )
+
+
+def read_property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+    if scope is UNTOUCHED:
+        return [Reading(value, 0)]
+    child = node.property(name)
+    if child is None:
+        return [Reading(value, 0)]
+    found = read(child, value, path, run, scope)
+    if name not in node.shape.properties or name in node.shape.required:
+        return found
+    for rule, cost, apply in child.absence.get(type(value), ()):
+        if found and worst_tier(found[0].cost) < rule.tier:
+            break
+        if apply(value):
+            record = Repair(rule.name, pointer(path), json_type(value), "absent")
+            found = cheapest([*found, Reading(ABSENT, cost, (record,))])
+    return found
+
+
+def drops(node: Node, value: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    unknown = [key for key in value if key not in node.shape.properties]
+    found: dict[str, tuple[int, str]] = {}
+    if unknown:
+        for rule, cost, apply in node.drops:
+            for key in apply(unknown):
+                found.setdefault(key, (cost, rule.name))
+    return found
+
+
+def dropped_records(
+    dropped: Mapping[str, tuple[int, str]], value: Mapping[str, Any], path: Path
+) -> tuple[int, tuple[Repair, ...]]:
+    records = tuple(
+        Repair(dropped[key][1], pointer((*path, key)), json_type(value[key]), "absent") for key in value if key in dropped
+    )
+    return sum(cost for cost, _ in dropped.values()), records
+
+
+def renames(
+    node: Node, value: Mapping[str, Any], dropped: Mapping[str, Any], run: Run
+) -> dict[str, tuple[str, int, str]]:
+    """For each unknown key the declared name it was meant for; never two keys for one name."""
+    shape = node.shape
+    unknown = [key for key in value if key not in shape.properties and key not in dropped]
+    if not unknown or not node.renames:
+        return {}
+    absent = [name for name in shape.properties if name not in value]
+    if not shape.closed:
+        absent = [name for name in absent if name in shape.required]
+    found: dict[str, tuple[str, int, str]] = {}
+    for key in unknown:
+        for rule, cost, apply in node.renames:
+            name = apply(key, absent, value[key])
+            if name is not None:
+                if rule.name != "rename_near" or _accepts_near(node, name, value[key], run):
+                    found[key] = (name, cost, rule.name)
+                break
+    targets = [name for name, _, _ in found.values()]
+    return {key: entry for key, entry in found.items() if targets.count(entry[0]) == 1}
+
+
+def _accepts_near(node: Node, name: str, value: Any, run: Run) -> bool:
+    """A guessed name must not carry a value that needs repair too, but for one list item without its list."""
+    readings = read(node.property_nodes[name], value, (), run, None)
+    return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
+
+
+def _names_right(
+    node: Node,
+    value: Mapping[str, Any],
+    dropped: Mapping[str, Any],
+    renamed: Mapping[str, tuple[str, int, str]],
+) -> bool:
+    shape = node.shape
+    present = {renamed[key][0] if key in renamed else key for key in value if key not in dropped}
+    if shape.closed and any(name not in shape.properties and node.property(name) is None for name in present):
+        return False
+    return shape.required <= present
+
+
+def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+    by_schema = scope is None or scope.full
+    mixed = is_mixed(value)
+    columns: list[tuple[int, list[Reading]]] = []
+    for index, entry in enumerate(value):
+        below = scope_below(scope, index, by_schema, renamed=False)
+        item = node.item(index, mixed=mixed)
+        readings = [Reading(entry, 0)] if below is UNTOUCHED else read(item, entry, (*path, index), run, below)
+        if not readings:
+            return []
+        columns.append((index, readings))
+    found = []
+    for entries in _combined(columns, run):
+        repairs = tuple(each for _, reading in entries for each in reading.repairs)
+        reading = Reading([each.value for _, each in entries], sum(each.cost for _, each in entries), repairs)
+        if _whole(node, reading, value, run, by_schema=by_schema):
+            found.append(reading)
+    return found
+
+
+def _combined(columns: list[tuple[Any, list[Reading]]], run: Run) -> Iterable[tuple[tuple[Any, Reading], ...]]:
+    """Every way to take one reading of each; none when there are more than the policy compares."""
+    ways = 1
+    for _, readings in columns:
+        ways *= len(readings)
+        if ways > run.plan.policy.limits.readings:
+            return ()
+    if ways == 1:
+        return (tuple((name, readings[0]) for name, readings in columns),)
+    keys = [name for name, _ in columns]
+    return (tuple(zip(keys, chosen, strict=True)) for chosen in product(*(readings for _, readings in columns)))
+
+
+def cheapest(readings: list[Reading]) -> list[Reading]:
+    """The readings of the lowest cost, each value once."""
+    if len(readings) < 2:  # noqa: PLR2004 - nothing to compare
+        return readings
+    lowest = min(reading.cost for reading in readings)
+    return distinct(reading for reading in readings if reading.cost == lowest)
+
+
+def distinct(readings: Iterable[Reading]) -> list[Reading]:
+    found: list[Reading] = []
+    for reading in readings:
+        if not any(same_json(reading.value, other.value) for other in found):
+            found.append(reading)
+    return found

@@ -1,0 +1,45 @@
+"""Arguments that came as something else than an object: a text that is one, or a violation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.rules.text import Dialect, parse_container, plain
+from mcp_lenient.types import Repair, Violation
+from mcp_lenient.values import json_type
+
+if TYPE_CHECKING:
+    from mcp_lenient.policy import Policy
+
+_DIALECTS: Final[Mapping[str, Dialect]] = {
+    "json_text_to_object": "json",
+    "json5_text_to_object": "json5",
+    "python_text_to_object": "python",
+}
+
+
+def arguments_in_text(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair] | None:
+    """The arguments that a text is, with the repair that it took; None where it is no such text."""
+    allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
+    if not isinstance(sent, str) or not allowed:
+        return None
+    limits = policy.limits
+    parsed = parse_container(
+        sent,
+        max_text=limits.text,
+        max_relaxed=limits.relaxed_text,
+        max_depth=limits.depth,
+        dialects=frozenset(_DIALECTS.values()),
+    )
+    if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
+        return None
+    return plain(parsed.value), Repair(allowed[parsed.dialect], "", "string", "object")
+
+
+def not_an_object(sent: Any) -> Violation:
+    """What is wrong with arguments that are no object and cannot be read as one."""
+    kind = json_type(sent)
+    article = "an" if kind[0] in "aio" else "a"
+    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object"
+    return Violation("", None, "type", message, received_type=kind, expected_types=("object",))

@@ -1,0 +1,557 @@
+from __future__ import annotations
+
+import ast
+import json
+import time
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mcp_lenient.rules.text import Dialect, Parsed, SpelledFloat, looks_like_json, parse_container, plain
+
+EVERY: frozenset[Dialect] = frozenset({"json", "json5", "python"})
+
+
+def parse(
+    text: str,
+    *,
+    max_text: int = 8 * 2**20,
+    max_relaxed: int = 256 * 2**10,
+    max_depth: int = 64,
+    dialects: frozenset[Dialect] = EVERY,
+) -> Parsed | None:
+    return parse_container(
+        text, max_text=max_text, max_relaxed=max_relaxed, max_depth=max_depth, dialects=dialects
+    )
+
+
+def read(text: str) -> tuple[Any, Dialect] | None:
+    """The value in JSON's own terms and the dialect."""
+    parsed = parse(text)
+    return None if parsed is None else (plain(parsed.value), parsed.dialect)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal and of the same JSON types throughout."""
+    return json.dumps(one) == json.dumps(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param('["a", "b"]', ["a", "b"], id="array"),
+        pytest.param('{"a": 1}', {"a": 1}, id="object"),
+        pytest.param("[]", [], id="empty-array"),
+        pytest.param("{}", {}, id="empty-object"),
+        pytest.param(' \r\n\t["a"]\n ', ["a"], id="outer-space"),
+        pytest.param("\u00a0\u3000[1]\u2003", [1], id="outer-unicode-space"),
+        pytest.param("\ufeff[1]", [1], id="byte-order-mark"),
+        pytest.param(' \ufeff {"a": null}', {"a": None}, id="space-and-byte-order-mark"),
+        pytest.param('[true, false, null, 1, 2.5, "x"]', [True, False, None, 1, 2.5, "x"], id="scalars"),
+        pytest.param("[12345678901234567890123]", [12345678901234567890123], id="large-integer"),
+        pytest.param('["line\nbreak\ttab"]', ["line\nbreak\ttab"], id="raw-control-characters"),
+        pytest.param('["\\ud83d\\ude00"]', ["\U0001f600"], id="surrogate-pair"),
+        pytest.param('["\\ud800"]', ["\ud800"], id="lone-surrogate-escape"),
+        pytest.param('["\ud800"]', ["\ud800"], id="lone-surrogate"),
+        pytest.param('["http:\\/\\/x"]', ["http://x"], id="escaped-slash"),
+        pytest.param('["C:\\\\new", "\\\\d+"]', ["C:\\new", "\\d+"], id="escaped-backslashes"),
+        pytest.param('["[[[", "{{{"]', ["[[[", "{{{"], id="brackets-in-strings"),
+        pytest.param('```json\n["a"]\n```', ["a"], id="fence-json"),
+        pytest.param('```\n{"a": 1}\n```', {"a": 1}, id="fence"),
+        pytest.param('  ```JSON\r\n["a"]\r\n```  ', ["a"], id="fence-crlf"),
+        pytest.param("```json [1] ```", [1], id="fence-on-one-line"),
+        pytest.param("```[1]```", [1], id="fence-without-space"),
+        pytest.param('["```"]', ["```"], id="fence-in-a-string"),
+        pytest.param(json.dumps('{"a": 1}'), {"a": 1}, id="encoded-twice"),
+        pytest.param(json.dumps(json.dumps("[1]")), [1], id="encoded-three-times"),
+        pytest.param(json.dumps(json.dumps(json.dumps("[1]"))), [1], id="three-layers-of-quotes"),
+        pytest.param(json.dumps('```json\n["a"]\n```'), ["a"], id="fence-in-quotes"),
+        pytest.param(f"```\n{json.dumps('[1]')}\n```", [1], id="quotes-in-a-fence"),
+    ],
+)
+def test_json(text: str, value: Any) -> None:
+    """One JSON array or object is read, whatever stands around it."""
+    assert read(text) == (value, "json")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("['a', 'b']", ["a", "b"], id="single-quotes"),
+        pytest.param("{'a': 1}", {"a": 1}, id="single-quoted-key"),
+        pytest.param('["a",]', ["a"], id="trailing-comma"),
+        pytest.param('{"a": 1,}', {"a": 1}, id="trailing-comma-object"),
+        pytest.param('{"a": [1, ] , }', {"a": [1]}, id="trailing-commas-and-space"),
+        pytest.param("{a: 1, $b: 2, _c: 3, d4: 4}", {"a": 1, "$b": 2, "_c": 3, "d4": 4}, id="bare-keys"),
+        pytest.param("{\u00fcn\u00ef: 1}", {"\u00fcn\u00ef": 1}, id="bare-unicode-key"),
+        pytest.param("{null: 1, lambda: 2}", {"null": 1, "lambda": 2}, id="bare-words-as-keys"),
+        pytest.param("[1, // one\n2]", [1, 2], id="line-comment"),
+        pytest.param("/* list */ [1, /* , 2 */ 3]", [1, 3], id="block-comment"),
+        pytest.param("[1] // end", [1], id="comment-behind"),
+        pytest.param("[1, // one\n]", [1], id="trailing-comma-and-comment"),
+        pytest.param("['// no comment']", ["// no comment"], id="comment-in-a-string"),
+        pytest.param("{a: true, b: null}", {"a": True, "b": None}, id="json-words"),
+        pytest.param("['say \"hi\"']", ['say "hi"'], id="double-in-single-quotes"),
+        pytest.param("['it\\'s', \"it\\'s\"]", ["it's", "it's"], id="escaped-single-quote"),
+        pytest.param("['\\\\', '\\\\\\'']", ["\\", "\\'"], id="escaped-backslash-before-quote"),
+        pytest.param("['\\n\\t\\u0041']", ["\n\tA"], id="escapes"),
+        pytest.param("['\\ud83d\\ude00']", ["\U0001f600"], id="surrogate-pair"),
+        pytest.param("['\u2028\u2029']", ["\u2028\u2029"], id="raw-line-separators"),
+        pytest.param("['a\tb']", ["a\tb"], id="raw-tab"),
+        pytest.param("['\x00']", ["\x00"], id="raw-nul"),
+        pytest.param("['\ud800']", ["\ud800"], id="raw-lone-surrogate"),
+        pytest.param("{'a': '\\/', b: true}", {"a": "/", "b": True}, id="escaped-slash-in-json5-only"),
+        pytest.param("[\u00a01,\ufeff 2,]", [1, 2], id="unicode-space"),
+        pytest.param("```json5\n{a: 1}\n```", {"a": 1}, id="fence"),
+        pytest.param(json.dumps("{'a': 1}"), {"a": 1}, id="quoted"),
+        pytest.param("[1.50, 1e3, -2,]", [1.5, 1000.0, -2], id="numbers"),
+    ],
+)
+def test_json5(text: str, value: Any) -> None:
+    """What JSON refuses is read as JSON5, where it means one thing."""
+    assert read(text) == (value, "json5")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("[True, False, None]", [True, False, None], id="words"),
+        pytest.param("{'a': True, \"b\": None,}", {"a": True, "b": None}, id="dict"),
+        pytest.param("('a', 'b')", ["a", "b"], id="tuple"),
+        pytest.param("('a',)", ["a"], id="tuple-of-one"),
+        pytest.param("()", [], id="empty-tuple"),
+        pytest.param("[(1, 2), (3, 4)]", [[1, 2], [3, 4]], id="list-of-tuples"),
+        pytest.param("{'a': ('x', {'b': None})}", {"a": ["x", {"b": None}]}, id="nested"),
+        pytest.param("[True, 'True', 'None)']", [True, "True", "None)"], id="words-in-strings"),
+        pytest.param("[True, '\\ud83d\\ude00']", [True, "\U0001f600"], id="surrogate-pair"),
+        pytest.param("['\\ud800']", ["\ud800"], id="lone-surrogate-escape"),
+        pytest.param("[None,\n  1.50\n]", [None, 1.5], id="newlines"),
+        pytest.param("```python\n[None]\n```", [None], id="fence"),
+    ],
+)
+def test_python(text: str, value: Any) -> None:
+    """What only Python reads is read as Python."""
+    assert read(text) == (value, "python")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("  ", id="space"),
+        pytest.param("hello", id="prose"),
+        pytest.param("42", id="number"),
+        pytest.param("null", id="null"),
+        pytest.param('"a"', id="string"),
+        pytest.param('""', id="empty-string"),
+        pytest.param("'[1]'", id="single-quoted-array"),
+        pytest.param(json.dumps(json.dumps(json.dumps(json.dumps("[1]")))), id="four-layers-of-quotes"),
+        pytest.param("```json\n[1]", id="open-fence"),
+        pytest.param("```", id="bare-fence"),
+        pytest.param("`````", id="overlapping-fences"),
+        pytest.param("```\n```\n[1]\n```\n```", id="fence-in-a-fence"),
+        pytest.param("```\n[1]\n```\n```\n[2]\n```", id="two-fences"),
+        pytest.param("Here: [1]", id="prose-before"),
+        pytest.param("[1] is the list", id="prose-behind"),
+        pytest.param("[1] [2]", id="two-values"),
+        pytest.param("[1], [2]", id="bare-tuple"),
+        pytest.param("[see above]", id="words"),
+        pytest.param("[a, b]", id="bare-items"),
+        pytest.param("{a}", id="bare-name"),
+        pytest.param("//only/a/comment", id="comment-only"),
+        pytest.param("/usr/bin", id="path"),
+    ],
+)
+def test_no_container(text: str) -> None:
+    """Text that is not one array or object as a whole is refused."""
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['["a", "b"', '["a", "b', '{"a": 1', '{"a": ', '{"a"', "['a'", "{'a': 'b", "{a: 1", "[1, /* ", "(1, 2", "["],
+)
+def test_cut_off(text: str) -> None:
+    """Cut-off text is not completed."""
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 1}',
+        '{"a": 1, "\\u0061": 2}',
+        '[{"b": {"a": 1, "a": 2}}]',
+        "{'a': 1, 'a': 2}",
+        "{a: 1, 'a': 2}",
+        "{'a': True, \"a\": True}",
+        "{'\\ud83d\\ude00': 1, '\U0001f600': 2,}",
+    ],
+)
+def test_duplicate_key(text: str) -> None:
+    """A key that comes twice refuses the text in every grammar, even with equal values."""
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("NaN", "Infinity", "-Infinity", "nan", "inf", "undefined"),
+        *("1e999", "-1e999", "1e-999", "0.1234567890123456789", "9007199254740993.0", "9" * 5000),
+        *("+1", "01", "0644", ".5", "5.", "0x1F", "0o7", "0b1", "1_000", "1j", "1L", "1n", "- 1", "--1", "~1"),
+        *("1 000", "1+1", "2-1", "4 // 2", "\uff11", "\u0661", "1a", "1true", "1'a'"),
+    ],
+)
+@pytest.mark.parametrize("template", ["[%s]", "[%s,]", "{'a': %s}", "(None, %s)"])
+def test_number_not_of_json(number: str, template: str) -> None:
+    """A number that JSON does not spell, or that would lose a digit, refuses the text in every grammar."""
+    assert parse(template % number) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("['C:\\Users']", id="windows-path"),
+        pytest.param("['\\d+']", id="regex"),
+        pytest.param("['\\x41']", id="hex-escape"),
+        pytest.param("['\\0']", id="nul-escape"),
+        pytest.param("['\\101']", id="octal-escape"),
+        pytest.param("['\\v', '\\a']", id="other-escapes"),
+        pytest.param("['\\U0001f600']", id="long-escape"),
+        pytest.param("['\\N{DASH}']", id="named-escape"),
+        pytest.param("['\\u{41}']", id="braced-escape"),
+        pytest.param("['\\u12']", id="short-escape"),
+        pytest.param("['a\\\nb']", id="line-continuation"),
+        pytest.param("['a\\\r\nb']", id="line-continuation-crlf"),
+        pytest.param("['a\\\u2028b']", id="line-continuation-separator"),
+        pytest.param("['a\nb']", id="raw-newline"),
+        pytest.param("[\\n1]", id="escape-outside-a-string"),
+        pytest.param("{\\u0061: 1}", id="escape-in-a-bare-key"),
+        pytest.param("['a' 'b']", id="adjacent"),
+        pytest.param("['a''b']", id="adjacent-without-space"),
+        pytest.param("['a'\n'b']", id="adjacent-on-two-lines"),
+        pytest.param("['''a''']", id="triple-quotes"),
+        *(pytest.param(f"[{prefix}'a']", id=f"prefix-{prefix}") for prefix in ["b", "u", "r", "f", "rb", "B"]),
+        pytest.param("[...]", id="ellipsis"),
+        pytest.param("[1, ...]", id="ellipsis-behind"),
+        pytest.param("{'a', 'b'}", id="set"),
+        pytest.param("{'a'}", id="set-of-one"),
+        pytest.param("{1: 'a'}", id="integer-key"),
+        pytest.param("{True: 'a'}", id="true-as-key"),
+        pytest.param("{None: 'a'}", id="none-as-key"),
+        pytest.param("{('a',): 1}", id="tuple-as-key"),
+        pytest.param("{a.b: 1}", id="dotted-key"),
+        pytest.param("{a-b: 1}", id="hyphenated-key"),
+        pytest.param("[True, true]", id="words-of-two-grammars"),
+        pytest.param("{a: None}", id="bare-key-beside-none"),
+        pytest.param("[TRUE]", id="upper-case-word"),
+        pytest.param("[True # yes\n]", id="python-comment"),
+        pytest.param("[True, // yes\n]", id="comment-beside-python"),
+        pytest.param("('a')", id="parentheses-around-a-string"),
+        pytest.param("[(1)]", id="parentheses-around-a-number"),
+        pytest.param("([1])", id="parentheses-around-a-list"),
+        pytest.param("(['a'],)[0]", id="subscript"),
+        pytest.param("['a'][0]", id="subscript-of-a-list"),
+        pytest.param("[1 if True else 2]", id="conditional"),
+        pytest.param("[not True]", id="not"),
+        pytest.param("['a' + 'b']", id="concatenation"),
+        pytest.param("['%s' % 'a']", id="formatting"),
+        pytest.param("[x for x in (1, 2)]", id="comprehension"),
+        pytest.param("[*(1, 2)]", id="starred"),
+        pytest.param("{**{'a': 1}}", id="double-starred"),
+        pytest.param("[dict(a=1)]", id="call"),
+        pytest.param("[1)", id="mismatched"),
+        pytest.param("(1]", id="mismatched-tuple"),
+        pytest.param("{'a': 1]", id="mismatched-object"),
+        pytest.param("[,]", id="lone-comma"),
+        pytest.param("(,)", id="lone-comma-in-a-tuple"),
+        pytest.param("[1,,]", id="two-trailing-commas"),
+        pytest.param("['a',,'b']", id="hole"),
+        pytest.param("[,'a']", id="leading-comma"),
+        pytest.param("{'a': }", id="missing-value"),
+        pytest.param("{'a' 1}", id="missing-colon"),
+        pytest.param("['a'; 'b']", id="semicolon"),
+        pytest.param("[\u2018a\u2019]", id="curly-quotes"),
+        pytest.param("[1 /* open ]", id="open-comment"),
+        pytest.param("[-0,]", id="negative-zero-of-two-grammars"),
+    ],
+)
+def test_refused_by_the_grammar(text: str) -> None:
+    """What the grammars would have to guess at, or JSON has no word for, is refused."""
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize("text", ["['a\\/b']", '["a\\/b",]', "[None, 'a\\/b']", "['\\\\\\/']"])
+def test_grammars_that_differ(text: str) -> None:
+    r"""An escaped slash is a slash in JSON5, and keeps its backslash in Python: refused if both may be meant."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert parse(text) is None
+    assert not caught
+
+
+def test_dialects_in_force() -> None:
+    """Only the grammars asked for are read; plain JSON does not pass for another."""
+    json5: frozenset[Dialect] = frozenset({"json5"})
+    python: frozenset[Dialect] = frozenset({"python"})
+    assert parse("[1]", dialects=json5 | python) is None
+    assert parse("{a: 1}", dialects=EVERY - json5) is None
+    assert parse("[None]", dialects=EVERY - python) is None
+    assert parse("['a']", dialects=frozenset({"json"})) is None
+    assert parse("['a']", dialects=frozenset()) is None
+    assert parse("['a']", dialects=python) == Parsed(["a"], "python")
+    assert parse("['a\\/b']", dialects=json5) == Parsed(["a/b"], "json5")
+    assert parse("['a\\/b']", dialects=python) is None
+
+
+def test_floats_keep_their_spelling() -> None:
+    """A float read from text remembers how the text spelled it, in every dialect."""
+    for text in ["[3.10, -0.0, 1e3]", "[3.10, -0.0, 1e3,]", "(3.10, -0.0, 1e3)"]:
+        parsed = parse(text)
+        assert parsed is not None
+        assert [number.spelling for number in parsed.value] == ["3.10", "-0.0", "1e3"]
+    negative_zero = parse("[-0]")
+    assert negative_zero is not None
+    assert isinstance(negative_zero.value[0], SpelledFloat)
+    assert (str(plain(negative_zero.value)), negative_zero.value[0].spelling) == ("[-0.0]", "-0")
+
+
+def test_limits_on_length() -> None:
+    """Text up to its limit is read, longer text is not."""
+    assert parse("[1, 2]", max_text=6) is not None
+    assert parse("[1, 2]", max_text=5) is None
+    assert parse("[1, 2,]", max_relaxed=7) is not None
+    assert parse("[1, 2,]", max_relaxed=6) is None
+    assert parse("[1, 2]", max_relaxed=1) is not None
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        lambda depth: "[" * depth + "]" * depth,
+        lambda depth: '{"a":' * depth + "1" + "}" * depth,
+        lambda depth: "[" * depth + "'[{('," + "]" * depth,
+        lambda depth: "(" * depth + "1," + "),"[:2] * (depth - 1) + ")",
+        lambda depth: '["]]\\"]]\\\\",' * depth + '"[{"' + "]" * depth,
+        lambda depth: "{a:" * depth + "null" + "}" * depth,
+    ],
+    ids=["arrays", "objects", "single-quotes", "tuples", "brackets-in-strings", "bare-keys"],
+)
+def test_limit_on_depth(nested: Any) -> None:
+    """Nesting up to the limit is read, one level more is not; brackets in strings do not count."""
+    assert parse(nested(40), max_depth=40) is not None
+    assert parse(nested(41), max_depth=40) is None
+
+
+def test_many_shallow_containers() -> None:
+    """Depth is not the number of brackets."""
+    rows = [{"id": number, "tags": ["a", "]"]} for number in range(1000)]
+    assert read(json.dumps(rows)) == (rows, "json")
+    assert read(repr(rows)) == (rows, "json5")
+
+
+@pytest.mark.parametrize("max_depth", [64, 1_000_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 200_000, id="opening-brackets"),
+        pytest.param("[" * 100_000 + "]" * 100_000, id="balanced-brackets"),
+        pytest.param('{"a":' * 10_000 + "1" + "}" * 10_000, id="deep-objects"),
+        pytest.param("['" * 450_000, id="brackets-and-quotes"),
+        pytest.param("['" * 130_000, id="brackets-and-quotes-within-the-limit"),
+        pytest.param("(" * 200_000, id="parentheses"),
+        pytest.param("(" * 10_000 + "1," + ")," * 9_999 + ")", id="deep-tuples"),
+        pytest.param("[" * 300 + "'a'," + "]" * 300, id="deeper-than-the-python-parser"),
+        pytest.param("[" + "9" * 5_000_000 + "]", id="digits"),
+        pytest.param("[" + "9" * 5_000_000, id="digits-cut-off"),
+        pytest.param("[1." + "9" * 5_000_000 + "]", id="fraction-digits"),
+        pytest.param("[" + "9" * 200_000 + ",]", id="digits-relaxed"),
+        pytest.param("[1e" + "9" * 200_000 + ",]", id="exponent-digits"),
+        pytest.param('"' * 1_000_000, id="quotes"),
+        pytest.param("`" * 1_000_000, id="backticks"),
+        pytest.param("[" + "\\" * 1_000_000, id="backslashes"),
+        pytest.param("['" + "\\n" * 120_000, id="escapes-cut-off"),
+        pytest.param("[/*" + "*" * 250_000, id="open-comment"),
+        pytest.param("[" + "/* */" * 50_000, id="comments"),
+        pytest.param("[ " + ", // c" * 40_000, id="commas-and-comments"),
+        pytest.param("[" + "a" * 250_000, id="long-word"),
+        pytest.param("[a" + " " * 250_000, id="word-and-space"),
+        pytest.param("[" + " " * 250_000, id="space"),
+        pytest.param("[" + "''" * 120_000, id="empty-strings"),
+        pytest.param("\ufeff" * 1_000_000 + "[1]", id="byte-order-marks"),
+    ],
+)
+def test_hostile_text(text: str, max_depth: int) -> None:
+    """Text made to stall or overflow a parser is refused soon and without an error, whatever the limits."""
+    started = time.perf_counter()
+    parsed = parse(text, max_depth=max_depth)
+    assert time.perf_counter() - started < 5
+    assert parsed is None or (max_depth > 64 and text[-1] in "]}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[1, 2", '["a"]', "['a'", "[", " [x", '{"a"', "{'a'", "{", '"x"', '"x', '"[1]"'),
+        *("```json", "```\n[1]\n```", "\ufeff[1]", "\n\t{", "('a', 'b'", '("a",)', "((1, 2),", "'[1]'", '`["a"]`'),
+    ],
+)
+def test_looks_like_json(text: str) -> None:
+    """Text that begins like JSON looks like it, broken or not."""
+    assert looks_like_json(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "urgent", "a [1]", "42", "null", "(see below)", "'quoted'", "it's", "`code`", "// x", "-[1]"],
+)
+def test_does_not_look_like_json(text: str) -> None:
+    """Other text does not, and may stand in a list as it is."""
+    assert not looks_like_json(text)
+
+
+texts = st.text(st.characters() | st.sampled_from("'\"\\/[]{}(),:\n\u2028\ud83d\ude00"), max_size=8)
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+containers = st.lists(values, max_size=4) | st.dictionaries(texts, values, max_size=4)
+
+
+def has_surrogates(value: Any) -> bool:
+    return "\\ud" in json.dumps(value)
+
+
+@given(containers, st.booleans(), st.sampled_from([None, 1, "\t"]))
+def test_dumped_json_is_read_back(value: Any, ascii_only: bool, indent: Any) -> None:
+    """What json.dumps writes is read back equal, as JSON, with the same types."""
+    parsed = parse(json.dumps(value, ensure_ascii=ascii_only, indent=indent))
+    assert parsed is not None
+    assert parsed.dialect == "json"
+    assert same(plain(parsed.value), value)
+
+
+@given(containers, st.integers(1, 3))
+def test_quoted_json_is_read_back(value: Any, layers: int) -> None:
+    """JSON that was encoded again is read as if it had been encoded once."""
+    text = json.dumps(value)
+    for _ in range(layers):
+        text = json.dumps(text)
+    parsed = parse(text)
+    assert parsed is not None
+    assert same(plain(parsed.value), value)
+
+
+@given(containers)
+@example(["'", '"'])
+@example(["\\"])
+@example(["\u2028", "\x7f", "\xa0"])
+@example([0.0, -0.0, 1e22, 1e16])
+def test_repr_is_read_as_itself_or_refused(value: Any) -> None:
+    """What Python's repr writes is never read as another value."""
+    parsed = parse(repr(value))
+    assert parsed is None or same(plain(parsed.value), value)
+
+
+simple = st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "), max_size=8)
+simple_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | numbers | simple,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(simple, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(simple_values, max_size=4))
+def test_repr_of_printable_values_is_read(value: list[Any]) -> None:
+    """What Python's repr writes of printable text is read, not only never misread."""
+    parsed = parse(repr(value))
+    assert parsed is not None
+    assert same(plain(parsed.value), value)
+
+
+@st.composite
+def json5_texts(draw: st.DrawFn, value: Any) -> str:
+    """A value written in JSON5: other quotes, bare keys, comments and trailing commas."""
+    if isinstance(value, str):
+        body = json.dumps(value, ensure_ascii=draw(st.booleans()))[1:-1]
+        if draw(st.booleans()):
+            return f'"{body}"'
+        return "'" + body.replace('\\"', '"').replace("'", "\\'") + "'"
+    if not isinstance(value, (list, dict)):
+        return json.dumps(value)
+    gap = draw(st.sampled_from(["", " ", "\n", "/* , ] } \" */", "// ' [\n"]))
+    comma = draw(st.sampled_from(["", ","])) if value else ""
+    if isinstance(value, list):
+        return f"[{gap}" + f",{gap}".join(draw(json5_texts(item)) for item in value) + f"{comma}{gap}]"
+    bare = draw(st.booleans())
+    pairs = [
+        (key if bare and key.isascii() and key.isidentifier() else draw(json5_texts(key))) + ":" + draw(json5_texts(item))
+        for key, item in value.items()
+    ]
+    return f"{{{gap}" + f",{gap}".join(pairs) + f"{comma}{gap}}}"
+
+
+@given(containers, st.data())
+def test_json5_is_read_as_itself_or_refused(value: Any, data: st.DataObject) -> None:
+    """A value written in JSON5 is never read as another value."""
+    text = data.draw(json5_texts(value))
+    parsed = parse(text)
+    assert parsed is None or same(plain(parsed.value), value)
+
+
+FRAGMENTS = [
+    *("[", "]", "{", "}", "(", ")", ",", ":", '"', "'", "\\", "//", "/*", "*/", "#", "\n", " ", "```", "json"),
+    *("'a'", '"b"', "'x':", "a:", "a", "b'", "1", "-0", "3.10", "1e3", "_0", "+", "=", "true", "True", "None"),
+    *("null", "NaN", "...", "\\n", "\\/", "\\'", '\\"', "\\x41", "\\u0041", "\\ud83d", "\\ude00", "\u2028"),
+    *("\x00", "\ud800", "\ufeff", "\xa0", "lambda", "if", "\u00e9"),
+]
+soups = st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join)
+wrapped_soups = st.tuples(st.sampled_from("[{("), soups, st.sampled_from("]})")).map("".join)
+
+
+def python_reading(text: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return json.dumps(ast.literal_eval(text))
+        except (SyntaxError, ValueError, TypeError, MemoryError):
+            return None
+
+
+@given(st.text() | soups | wrapped_soups)
+def test_any_text_is_taken(text: str) -> None:
+    """No text makes the parser raise or warn; what it reads, it reads again from its own JSON."""
+    looks_like_json(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        parsed = parse(text)
+    assert not caught
+    if parsed is not None:
+        again = parse(json.dumps(parsed.value))
+        assert again is not None
+        assert same(again.value, parsed.value)
+
+
+@given(wrapped_soups | containers.map(repr))
+@example("['a\\/b',]")
+@example("[(1)]")
+def test_python_never_reads_it_otherwise(text: str) -> None:
+    """Relaxed text that is a Python literal is read as Python reads it, or not at all."""
+    parsed = parse(text)
+    if parsed is not None and parsed.dialect != "json":
+        assert python_reading(text.strip()) in {None, json.dumps(parsed.value)}
+
+
+@given(containers, st.data())
+def test_a_prefix_is_refused(value: Any, data: st.DataObject) -> None:
+    """No text that lacks its end is read."""
+    text = json.dumps(value)
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    assert parse(cut) is None
+    cut = repr(value)[: data.draw(st.integers(0, len(repr(value)) - 1))]
+    assert parse(cut) is None

@@ -1,0 +1,142 @@
+"""A schema in the words of JSON."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient.describe import allowed_values, example, expected, limit_words, type_words
+from mcp_lenient.places import forms
+
+DEFS = {
+    "$defs": {
+        "Tag": {"type": "string"},
+        "Node": {"type": "object", "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}}},
+        "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"$ref": "#/$defs/Loop"}]},
+        "Cat": {"type": "object", "properties": {"kind": {"const": "cat"}}, "required": ["kind"]},
+        "Dog": {"type": "object", "properties": {"kind": {"const": "dog"}}, "required": ["kind"]},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "words", "phrase"),
+    [
+        pytest.param({"type": "string"}, ("string",), "a string", id="scalar"),
+        pytest.param({"type": ["null", "integer"]}, ("integer", "null"), "an integer or null", id="null comes last"),
+        pytest.param({"type": "number", "nullable": True}, ("number", "null"), "a number or null", id="nullable"),
+        pytest.param(
+            {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+            ("array of strings", "null"),
+            "an array of strings or null",
+            id="optional list",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"$ref": "#/$defs/Tag"}},
+            ("array of strings",),
+            "an array of strings",
+            id="reference",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"type": ["string", "integer"]}},
+            ("array of strings or integers",),
+            "an array of strings or integers",
+            id="list of a union",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+            ("array of arrays of numbers",),
+            "an array of arrays of numbers",
+            id="list of lists",
+        ),
+        pytest.param({"allOf": [{"type": "boolean"}]}, ("boolean",), "a boolean", id="allOf"),
+        pytest.param({"enum": ["a", "b"]}, ("string",), 'one of "a", "b"', id="enum"),
+        pytest.param(
+            {"anyOf": [{"type": "integer"}, {"const": "auto"}]},
+            ("integer", "string"),
+            'an integer or "auto"',
+            id="a literal beside a type",
+        ),
+        pytest.param(
+            {"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]},
+            ("object",),
+            'an object whose "kind" is one of "cat", "dog"',
+            id="discriminated union",
+        ),
+        pytest.param({"$ref": "#/$defs/Node"}, ("object",), "an object", id="recursive"),
+        pytest.param({"$ref": "#/$defs/Loop"}, (), "", id="nothing but recursion"),
+        pytest.param({"$ref": "https://example.com/x.json"}, (), "", id="remote"),
+        pytest.param({"$ref": "#/$defs/None"}, (), "", id="dangling"),
+        pytest.param({}, (), "", id="anything"),
+        pytest.param(True, (), "", id="true schema"),
+    ],
+)
+def test_types(schema, words, phrase):
+    """Types are named in JSON words, through references, unions and allOf."""
+    choices = forms(DEFS, schema)
+    assert type_words(DEFS, choices) == words
+    assert expected(DEFS, choices) == phrase
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        pytest.param({"type": "array", "items": {"type": "string"}}, '["a", "b"]', id="list of strings"),
+        pytest.param({"type": "integer"}, "1", id="integer"),
+        pytest.param({"enum": ["asc", "desc"]}, '"asc"', id="enum"),
+        pytest.param(
+            {"type": "object", "properties": {"f": {"type": "string"}, "n": {"type": "integer"}}, "required": ["f"]},
+            '{"f": "a"}',
+            id="object with what it requires",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"$ref": "#/$defs/Cat"}}, '[{"kind": "cat"}]', id="list of objects"
+        ),
+        pytest.param({"type": "object"}, None, id="free-form object"),
+        pytest.param({"type": "string", "format": "date"}, None, id="no invented date"),
+        pytest.param({}, None, id="anything"),
+    ],
+)
+def test_example(schema, text):
+    """An example is given where a small one is certain."""
+    assert example(DEFS, forms(DEFS, schema)) == text
+
+
+@pytest.mark.parametrize(
+    ("keyword", "bound", "words"),
+    [
+        pytest.param("minimum", 1, "be at least 1", id="minimum"),
+        pytest.param("exclusiveMaximum", 0.5, "be less than 0.5", id="exclusiveMaximum"),
+        pytest.param("minItems", 1, "hold at least 1 item", id="one item"),
+        pytest.param("maxItems", 3, "hold at most 3 items", id="items"),
+        pytest.param("uniqueItems", True, "hold no item twice", id="uniqueItems"),
+        pytest.param("pattern", "^a$", 'match the pattern "^a$"', id="pattern"),
+        pytest.param("format", "date", 'be a date such as "2026-01-31"', id="known format"),
+        pytest.param("format", "iban", 'be in the format "iban"', id="other format"),
+        pytest.param("not", {}, None, id="no words"),
+    ],
+)
+def test_limits(keyword, bound, words):
+    """Each limit has its words."""
+    assert limit_words(keyword, bound) == words
+
+
+def test_many_values():
+    """Of a long enum a line holds the first values and the number of the rest."""
+    choices = forms({}, {"enum": [f"value {number}" for number in range(5_000)]})
+    phrase = expected({}, choices)
+    assert phrase.startswith('one of "value 0", "value 1"')
+    assert phrase.endswith("more")
+    assert len(phrase) < 500
+
+
+def test_values_of_a_union():
+    """A place is limited to values only when all its forms but null are."""
+    assert allowed_values(forms({}, {"anyOf": [{"enum": ["a"]}, {"type": "null"}]})) == ("a",)
+    assert allowed_values(forms({}, {"anyOf": [{"enum": ["a"]}, {"type": "string"}]})) == ()
+
+
+def test_doubling_unions():
+    """Unions that each refer twice to the next cost no more than their number."""
+    chain = {f"U{n}": {"anyOf": [{"$ref": f"#/$defs/U{n + 1}"}, {"$ref": f"#/$defs/U{n + 1}"}]} for n in range(60)}
+    root = {"$defs": {**chain, "U60": {"type": "string"}}}
+    assert type_words(root, forms(root, {"$ref": "#/$defs/U0"})) == ("string",)

@@ -1,0 +1,268 @@
+"""What FastMCP does not promise to keep: these tests tell the day it changes."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.server import create_proxy
+from fastmcp.server.transforms import Namespace, ToolTransform
+from fastmcp.tools import FunctionTool, Tool, ToolResult
+from fastmcp.tools.tool_transform import (
+    ArgTransform,
+    ArgTransformConfig,
+    ToolTransformConfig,
+    TransformedTool,
+    forward,
+)
+from fastmcp.utilities.versions import VersionSpec
+
+from mcp_lenient import fastmcp_private
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.judge import Target, find_target
+from mcp_lenient.types import Fault
+
+
+def _add(left: int, right: int = 2, *, exact: bool = False) -> None: ...
+
+
+def _server(*, strict: bool = False) -> FastMCP:
+    server = FastMCP("server", strict_input_validation=strict)
+    server.tool(_add, name="add")
+    return server
+
+
+def _mount(child: FastMCP, *, strict: bool = False, namespace: str | None = None) -> FastMCP:
+    parent = FastMCP("parent", strict_input_validation=strict)
+    parent.mount(child, namespace=namespace)
+    return parent
+
+
+def _changed(of: FastMCP, changes: dict[str, ArgTransformConfig]) -> FastMCP:
+    of.add_transform(ToolTransform({"add": ToolTransformConfig(name="changed", arguments=changes)}))
+    return of
+
+
+def _namespaced(server: FastMCP) -> FastMCP:
+    server.add_transform(Namespace("n"))
+    return server
+
+
+async def _own(parent: FastMCP, *, strict: bool = False, **changes: ArgTransform) -> FastMCP:
+    """A server whose own tool transforms a tool of the parent."""
+    server = FastMCP("own", strict_input_validation=strict)
+    server.add_tool(Tool.from_tool(await _tool(parent, "add"), name="changed", transform_args=changes))
+    return server
+
+
+async def _tool(server: FastMCP, name: str, version: VersionSpec | None = None) -> Tool:
+    found = await server.get_tool(name, version)
+    assert found is not None
+    return found
+
+
+async def _target(server: FastMCP, name: str, version: VersionSpec | None = None) -> Target:
+    return await find_target(server, await _tool(server, name, version))
+
+
+async def _runs(server: FastMCP, name: str, arguments: Any, version: VersionSpec | None = None) -> bool:
+    try:
+        await server.call_tool(name, arguments, version=version)
+    except (ValidationError, ToolError):
+        return False
+    return True
+
+
+NAME = {"left": ArgTransformConfig(name="a"), "right": ArgTransformConfig(name="left")}
+HIDE = {"right": ArgTransformConfig(hide=True, default=5), "left": ArgTransformConfig(name="right")}
+DEFAULT = {"left": ArgTransformConfig(default=7), "right": ArgTransformConfig(required=True)}
+BAD_DEFAULT = {"left": ArgTransformConfig(default="q")}
+
+SERVERS = {
+    "plain": lambda: (_server(), "add"),
+    "strict": lambda: (_server(strict=True), "add"),
+    "lax_in_strict": lambda: (_mount(_server(), strict=True), "add"),
+    "strict_in_lax": lambda: (_mount(_server(strict=True), namespace="m"), "m_add"),
+    "nested": lambda: (_mount(_mount(_server(strict=True), namespace="b"), namespace="a"), "a_b_add"),
+    "namespaced": lambda: (_namespaced(_server()), "n_add"),
+    "renamed": lambda: (_changed(_server(), NAME), "changed"),
+    "hidden": lambda: (_changed(_server(strict=True), HIDE), "changed"),
+    "defaults": lambda: (_changed(_server(), DEFAULT), "changed"),
+    "bad_default": lambda: (_changed(_server(), BAD_DEFAULT), "changed"),
+    "renamed_below_mount": lambda: (_mount(_changed(_server(strict=True), NAME), namespace="m"), "m_changed"),
+    "renamed_above_mount": lambda: (_changed(_mount(_server(), strict=True), NAME), "changed"),
+    "renamed_and_namespaced": lambda: (_namespaced(_changed(_server(), NAME)), "n_changed"),
+}
+
+OWN = {
+    "same": {},
+    "renamed": {"left": ArgTransform(name="a", description="first")},
+    "hidden_factory": {"left": ArgTransform(hide=True, default_factory=lambda: 3)},
+    "hidden_default": {"right": ArgTransform(hide=True)},
+}
+
+CALLS = json.loads("""[
+    {}, {"left": 1}, {"left": "1"}, {"left": 1.0}, {"left": "q", "right": null}, {"left": 1, "right": "2"},
+    {"left": 1, "right": 2, "exact": true}, {"left": 1, "right": 2, "exact": "no"}, {"right": 3}, {"right": "z"},
+    {"a": 1}, {"a": "1", "left": 2}, {"a": [], "left": 2}, {"a": 1, "right": 3}, {"right": 1, "exact": 7},
+    {"left": 1, "b": 2}, {"": 1}, {"left": 1, "self": 2}
+]""")
+
+
+async def _disagreements(server: FastMCP, name: str) -> list[Any]:
+    target = await _target(server, name)
+    assert target.certain
+    assert target.judge is not None
+    assert target.function is _add
+    answers = [(target.judge.accepts(call), target.judge.faults(call) == ()) for call in CALLS]
+    ran = [await _runs(server, name, call) for call in CALLS]
+    return [call for call, answer, runs in zip(CALLS, answers, ran, strict=True) if answer != (runs, runs)]
+
+
+@pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS.keys())
+async def test_agrees_with_fastmcp_below_mounts_and_transforms(server):
+    """Wherever the function stands, the judge accepts exactly the calls that FastMCP runs."""
+    assert await _disagreements(*server()) == []
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("changes", OWN.values(), ids=OWN.keys())
+async def test_strictness_is_that_of_the_server_that_calls_the_function(changes, strict):
+    """A transformed tool of another server is judged by its new server; a mounted one by the child."""
+    taken = await _own(_server(strict=not strict), strict=strict, **changes)
+    assert await _disagreements(taken, "changed") == []
+    delegated = await _own(_mount(_server(strict=not strict)), strict=strict, **changes)
+    assert await _disagreements(delegated, "changed") == []
+
+
+async def test_each_version_has_its_own_judge():
+    """A call of a version is judged by that version, in a mounted server too."""
+    child = FastMCP("child")
+    child.tool(name="f", version="1")(lambda x: None)  # noqa: ARG005 - only its signature counts
+    child.add_tool(FunctionTool.from_function(_add, name="f", version="2"))
+    for server in (child, _mount(child)):
+        for version in (None, VersionSpec(eq="1"), VersionSpec(lt="2"), VersionSpec(gte="2")):
+            judge = (await _target(server, "f", version)).judge
+            assert judge is not None
+            for call in ({"x": "q"}, {"left": 1}):
+                assert judge.accepts(call) is await _runs(server, "f", call, version)
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments", "faults"),
+    [
+        (
+            NAME,
+            {"left": "q", "b": 1},
+            [Fault(("left",), "type"), Fault(("b",), "unknown"), Fault(("a",), "missing")],
+        ),
+        (HIDE, {"right": "q", "left": 1}, [Fault(("right",), "type"), Fault(("left",), "unknown")]),
+        (DEFAULT, {"left": []}, [Fault(("left",), "type"), Fault(("right",), "missing")]),
+        (BAD_DEFAULT, {"right": "q"}, [Fault(("right",), "type"), Fault(("left",), "missing")]),
+        ({"right": ArgTransformConfig(hide=True, default="bad")}, {"left": 1}, []),
+    ],
+    ids=["renamed", "hidden", "required", "bad_default", "bad_constant"],
+)
+async def test_faults_bear_the_published_names(changes, arguments, faults):
+    """A caller reads of the names it may send, and not of what is hidden from it."""
+    judge = (await _target(_changed(_server(), changes), "changed")).judge
+    assert judge is not None
+    assert judge.faults(arguments) == tuple(faults)
+    assert judge.accepts(arguments) is (faults == [])
+
+
+async def test_judging_makes_no_hidden_values():
+    """A default factory of a hidden argument may count or draw; only a call that runs makes it."""
+    numbers = count()
+    server = await _own(_server(), left=ArgTransform(hide=True, default_factory=lambda: next(numbers)))
+    judge = (await _target(server, "changed")).judge
+    assert judge is not None
+    assert judge.accepts({})
+    assert not judge.accepts({"right": "q"})
+    assert next(numbers) == 0
+
+
+class _Overridden(FunctionTool):
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult(content=str(arguments))
+
+
+class _Own(Tool):
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult(content=str(arguments))
+
+
+async def _custom(**kwargs: Any) -> ToolResult:
+    return await forward(**kwargs)
+
+
+@pytest.mark.parametrize(
+    "tool_of",
+    [
+        pytest.param(lambda _: _Overridden.from_function(_add), id="overridden_run"),
+        pytest.param(lambda _: _Own(name="own", parameters={"type": "object"}), id="own_tool"),
+        pytest.param(lambda add: Tool.from_tool(add, transform_fn=_custom), id="custom_transform"),
+        pytest.param(
+            lambda add: Tool.from_tool(add, transform_args={"left": ArgTransform(type=str)}), id="type"
+        ),
+        pytest.param(lambda _: TransformedTool.from_tool(_Overridden.from_function(_add)), id="of_uncertain"),
+    ],
+)
+async def test_other_tools_are_not_certain(tool_of):
+    """Where a tool may validate in ways of its own, only its published schema speaks."""
+    server = _server()
+    made = tool_of(await _tool(server, "add"))
+    server.add_tool(made)
+    assert await find_target(server, made) == Target(made)
+
+
+async def test_a_proxied_tool_is_not_certain():
+    """What stands behind a proxy cannot be asked."""
+    target = await _target(_mount(create_proxy(_server())), "add")
+    assert (target.judge, target.certain) == (None, False)
+
+
+async def test_a_mounted_tool_that_is_gone_is_not_certain():
+    """A child that no longer has the tool leaves the parent's tool with its schema."""
+    child = _server()
+    parent = _mount(child)
+    mounted = await _tool(parent, "add")
+    child.local_provider.remove_tool("add")
+    assert await find_target(parent, mounted) == Target(mounted)
+
+
+def test_a_function_that_cannot_be_validated_says_so():
+    """A signature without a validator is an error of ours that says why."""
+
+    def unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - the point of the test
+
+    with pytest.raises(SchemaError, match="unknown"):
+        fastmcp_private.probe(unknown, run_in_thread=True)
+
+
+async def test_a_tool_is_probed_once():
+    """Finding the validator again, as before each change, costs no second build."""
+    server = _server()
+    first, again = await _target(server, "add"), await _target(_mount(server), "add")
+    before = fastmcp_private.probe.cache_info().misses
+    await _target(server, "add")
+    assert fastmcp_private.probe.cache_info().misses == before
+    assert first.function is again.function
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        *((fastmcp_private.function_tool, name) for name in ("_wrap_body_errors", "_validate_input")),
+        *((FunctionTool, name) for name in ("run", "_run", "_run_body", "_execute")),
+        *((TransformedTool, name) for name in ("run", "_run")),
+        (fastmcp_private.dependencies, "without_injected_parameters"),
+    ],
+)
+def test_fastmcp_still_has(owner, name):
+    """What is reached for by name is there."""
+    assert callable(getattr(owner, name))

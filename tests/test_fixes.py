@@ -1,0 +1,183 @@
+"""Likely mends: offered only when they were tried, and never silly."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient.names import likeness
+from mcp_lenient.patches import applied
+from mcp_lenient.policy import Policy
+from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.types import Outcome, Reading, Repair, Tie
+from mcp_lenient.violations import violations
+
+
+def closed(properties, *required):
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+NUMBER = {"type": "integer"}
+
+
+def offered(schema, sent, *, ties=(), repairs=(), policy=None):
+    """The patches of all violations, in order, without repetition."""
+    judge = SchemaJudge(schema)
+    outcome = Outcome("refused", sent, repairs, judge.faults(sent), ties)
+    found = violations(schema, outcome, judge, policy or Policy())
+    return [list(patch) for patch in dict.fromkeys(_frozen(patch) for v in found for patch in v.fixes)]
+
+
+def _frozen(patch):
+    return tuple(_Operation(operation) for operation in patch)
+
+
+class _Operation(dict):
+    def __hash__(self):
+        return hash(repr(sorted(self.items())))
+
+
+def move(source, target):
+    return [{"op": "move", "from": source, "path": target}]
+
+
+def replace(path, value):
+    return [{"op": "replace", "path": path, "value": value}]
+
+
+def remove(path):
+    return [{"op": "remove", "path": path}]
+
+
+NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field", "op")}, "filter")
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "patches"),
+    [
+        pytest.param(closed({"name": TEXT}, "name"), {"user_name": "x"}, [move("/user_name", "/name")], id="suffix"),
+        pytest.param(closed({"user_id": TEXT}, "user_id"), {"id": "x"}, [move("/id", "/user_id")], id="prefix"),
+        pytest.param(closed({"pmids": TEXTS}, "pmids"), {"ids": ["1"]}, [move("/ids", "/pmids")], id="ending"),
+        pytest.param(closed({"tags": TEXTS}), {"tgas": ["a"]}, [move("/tgas", "/tags")], id="slip"),
+        pytest.param(closed({"content": TEXT}, "content"), {"text": "x"}, [move("/text", "/content")], id="both alone"),
+        pytest.param(closed({"end": TEXT}, "end"), {"start": "x"}, [], id="opposites"),
+        pytest.param(closed({"n": NUMBER}, "n"), {"text": "x"}, [], id="value does not fit"),
+        pytest.param(closed({"name": TEXT}), {"name": "a", "user_name": "b"}, [remove("/user_name")], id="name taken"),
+        pytest.param(closed({"platform": TEXT}), {"library": "x"}, [], id="may be meant for an optional one"),
+        pytest.param(closed({"n": NUMBER}), {"toolCallId": "x"}, [remove("/toolCallId")], id="no counterpart"),
+        pytest.param(
+            {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
+            {"file_name": "x"},
+            [move("/file_name", "/name")],
+            id="open object",
+        ),
+        pytest.param(
+            closed({"order": {"enum": ["asc", "desc"]}}), {"order": "ascending"}, [replace("/order", "asc")], id="enum"
+        ),
+        pytest.param(
+            closed({"v": {"enum": ["value 1", "value 2"]}}), {"v": "value 3"}, [], id="another number is no near value"
+        ),
+        pytest.param(
+            closed({"tags": TEXTS}),
+            {"tags": "a, b;c"},
+            [replace("/tags", ["a", "b", "c"]), replace("/tags", ["a, b;c"])],
+            id="comma text",
+        ),
+        pytest.param(
+            closed({"lines": TEXTS}),
+            {"lines": "We met, then we all went home. Fine."},
+            [
+                replace("/lines", ["We met, then we all went home. Fine."]),
+                replace("/lines", ["We met", "then we all went home. Fine."]),
+            ],
+            id="sentence",
+        ),
+        pytest.param(closed({"tags": TEXTS}), {"tags": "a" * 199 + ",b"}, [], id="long text"),
+        pytest.param(
+            closed({"tags": TEXTS}),
+            {"tags": [1, "a", 2]},
+            [[*replace("/tags/0", "1"), *replace("/tags/2", "2")]],
+            id="all items at once",
+        ),
+        pytest.param(closed({"n": NUMBER}), {"n": None}, [remove("/n")], id="null for an optional one"),
+        pytest.param(closed({"n": NUMBER}, "n"), {"n": None}, [], id="null for a required one"),
+        pytest.param(
+            NESTED,
+            {"filter": {"field": "x"}},
+            [[{"op": "add", "path": "/filter/op", "value": "eq"}]],
+            id="the only value",
+        ),
+        pytest.param(
+            NESTED,
+            {"filter": {"op": "eq"}, "field": "x"},
+            [move("/field", "/filter/field")],
+            id="at the wrong level",
+        ),
+        pytest.param(closed({"api_key": TEXT}), {"api_key": 123}, [], id="secret"),
+        pytest.param(closed({"n": NUMBER}), {"n": "five"}, [], id="nothing likely"),
+    ],
+)
+def test_fixes(schema, sent, patches):
+    """The likeliest fix comes first, and none is better than a silly one."""
+    assert offered(schema, sent) == patches
+
+
+@pytest.mark.parametrize(
+    ("repairs", "patches"),
+    [
+        pytest.param((), [replace("/tags/0", "1")], id="as sent"),
+        pytest.param((Repair("json_text_to_array", "/tags", "string", "array"),), [], id="inside a repaired text"),
+        pytest.param((Repair("text_to_integer", "/n", "string", "integer"),), [replace("/tags/0", "1")], id="beside"),
+        pytest.param((Repair("rename_case", "/Tags", "array", "array"),), [], id="under another name"),
+    ],
+)
+def test_fits_what_was_sent(repairs, patches):
+    """A caller applies a fix to what it sent, so that no fix leads into what was repaired."""
+    assert offered(closed({"tags": TEXTS, "n": NUMBER}), {"tags": [1], "n": 1}, repairs=repairs) == patches
+
+
+def test_tie():
+    """The readings that tie are fixes, as long as the tool takes them."""
+    tie = Tie(("tags",), (Reading(["a"], 1), Reading(["a", "b"], 1), Reading([1], 1)))
+    assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == [
+        replace("/tags", ["a"]),
+        replace("/tags", ["a", "b"]),
+    ]
+
+
+def test_no_values_when_none_may_be_echoed():
+    """With ``echo_values=False`` a fix carries no value of the caller, but may move or take from the schema."""
+    schema = closed({"tags": TEXTS, "order": {"enum": ["ascending"]}, "drug": TEXT}, "drug")
+    sent = {"tags": "a,b", "order": "asc", "drug_name": "x"}
+    assert offered(schema, sent, policy=Policy(echo_values=False)) == [
+        replace("/order", "ascending"),
+        move("/drug_name", "/drug"),
+    ] or offered(schema, sent, policy=Policy(echo_values=False)) == [
+        move("/drug_name", "/drug"),
+        replace("/order", "ascending"),
+    ]
+
+
+def test_applied_copies():
+    """A patch leaves what it is applied to as it is."""
+    sent = {"a": {"b": [1, 2]}}
+    assert applied(sent, ({"op": "replace", "path": "/a/b/1", "value": 3},)) == {"a": {"b": [1, 3]}}
+    assert sent == {"a": {"b": [1, 2]}}
+
+
+@pytest.mark.parametrize(
+    ("sent", "name", "alike"),
+    [
+        pytest.param("startDate", "start_date", True, id="same words"),
+        pytest.param("client_mac", "mac_address", True, id="one shared word"),
+        pytest.param("categories", "category", True, id="plural"),
+        pytest.param("start_date", "end_date", False, id="opposites"),
+        pytest.param("height", "weight", False, id="look alike"),
+        pytest.param("lte", "gte", False, id="operators"),
+        pytest.param("city", "url", False, id="nothing in common"),
+    ],
+)
+def test_likeness(sent, name, alike):
+    """Names are alike by words and spelling, and never when they are opposites."""
+    assert (likeness(sent, name) > 0) is alike
