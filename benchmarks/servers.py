@@ -83,10 +83,9 @@ class Caller:
     async def _send(self, tool: str, sent: Any) -> Any:
         if isinstance(sent, dict):
             return await self.client.call_tool(tool, sent, raise_on_error=False)
-        params = {"name": tool, "arguments": sent}
-        return await self.client.session.send_request(
-            Request(method="tools/call", params=params), CallToolResult
-        )
+        # As a plain Request the parameters would be written by their declared type, without the arguments.
+        request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": sent})
+        return await self.client.session.send_request(request, CallToolResult)
 
     def _reply(self, result: Any) -> Reply:
         noted = (result.meta or {}).get("mcp_lenient", {})

@@ -190,7 +190,7 @@ def _show(console: Console, rows: list[Row], folder: Path) -> None:
     console.print_json(data=row.lenient.envelope)
     console.print()
     console.print(Text("One event, from the server's stderr", "bold"))
-    console.print(Text(_event(folder)))
+    console.print(Text(_event(folder)), soft_wrap=True)
     console.print()
 
 

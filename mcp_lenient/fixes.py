@@ -137,8 +137,15 @@ def _moves_from(refusal: Refusal, parent: Place, sent: str) -> Iterator[Patch]:
         return
     likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
     yield from ((_move((*parent.path, sent), (*parent.path, name)),) for name in likely)
+    missing = [fault.path for fault in refusal.outcome.faults if fault.kind == "missing"]
+    yield from (
+        (_move((*parent.path, sent), path),)
+        for path in missing
+        if path[:-1] != parent.path and path[-1] == sent
+    )
     value = parent.value[sent]
-    if not likely and not any(_would_take(refusal, (*parent.path, name), value) for name in names.absent):
+    meant = missing or any(_would_take(refusal, (*parent.path, name), value) for name in names.absent)
+    if not likely and not meant:
         yield ({"op": "remove", "path": pointer((*parent.path, sent))},)
 
 

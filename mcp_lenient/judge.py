@@ -63,6 +63,7 @@ class FunctionJudge:
         SchemaError: When FastMCP's validator for the function cannot be built.
     """
 
+    by_schema = False
     __slots__ = ("_validate", "exact_integers", "has_validators")
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
@@ -92,9 +93,7 @@ class FunctionJudge:
         except ValidationError as error:
             details = error.errors(include_url=False)
             return _ordered([_fault(detail, arguments) for detail in details], arguments)
-        except RecursionError:
-            return (Fault((), "size"),)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return (Fault((), _unserializable(error)),)
         except Exception:  # noqa: BLE001 - as in accepts
             return ()
@@ -106,10 +105,6 @@ class TransformedJudge:
     """A transformed tool's parent, asked in the parent's words and answering in the published ones.
 
     Faults of hidden arguments are not held against a caller who cannot send them.
-
-    Attributes:
-        parent: The judge of the tool that was transformed.
-        forwarding: How arguments are handed on to it.
     """
 
     parent: Judge
@@ -119,6 +114,11 @@ class TransformedJudge:
     def exact_integers(self) -> bool:
         """Whether ``7.0`` is refused for an integer."""
         return self.parent.exact_integers
+
+    @property
+    def by_schema(self) -> bool:
+        """Whether it judges by the published schema alone: never, the parent's own validator does."""
+        return False
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the tool would take these arguments."""
@@ -300,6 +300,6 @@ def _step(name: object) -> str | int:
     return name if isinstance(name, (str, int)) else str(name)
 
 
-def _unserializable(error: ValueError) -> FaultKind:
+def _unserializable(error: ValueError | RecursionError) -> FaultKind:
     """Strict servers write the arguments as JSON first, which lone surrogates and great depth do not survive."""
     return "value" if isinstance(error, PydanticSerializationError) and "surrogate" in str(error) else "size"

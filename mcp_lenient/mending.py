@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from mcp_lenient.naming import AS_SENT, Naming, naming
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import (
     UNTOUCHED,
     Run,
     Scope,
-    dropped_records,
-    drops,
+    accepts_near,
     fits,
     is_mixed,
     put_together,
     read,
     read_property,
-    renames,
     scope_below,
 )
 from mcp_lenient.types import Path, Reading, Repair, Tie
@@ -68,24 +67,24 @@ def _inside(node: Node, value: Any, path: Path, run: Run) -> Reading:
 
 
 def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Reading:
-    by_schema = scope is None or scope.full
-    dropped: Mapping[str, tuple[int, str]] = {}
-    renamed: Mapping[str, tuple[str, int, str]] = {}
-    if by_schema or (scope is not None and scope.names):
-        dropped = drops(node, value)
-        renamed = renames(node, value, dropped, run)
-    cost, repairs = dropped_records(dropped, value, path)
-    names: list[tuple[str, Reading]] = []
-    for key, sent in value.items():
-        if key in dropped:
-            continue
-        name, name_cost, rule = renamed.get(key, (key, 0, ""))
-        reading = _property(node, name, sent, (*path, key), run, scope_below(scope, key, by_schema, bool(rule)))
-        if rule:
-            record = Repair(rule, pointer((*path, key)), json_type(sent), json_type(sent))
-            reading = Reading(reading.value, reading.cost + name_cost, (record, *reading.repairs))
-        names.append((name, reading))
-    return put_together(tuple(names), cost, repairs)
+    names = AS_SENT
+    if scope is None or scope.full or scope.names:
+        names = naming(node, value, partial(accepts_near, run))
+    cost, repairs = names.records(value, path)
+    found = [_key(node, key, sent, path, run, names, scope) for key, sent in value.items() if key not in names.dropped]
+    return put_together(tuple(found), cost, repairs)
+
+
+def _key(  # noqa: PLR0913 - as in reading
+    node: Node, key: str, sent: Any, path: Path, run: Run, names: Naming, scope: Scope | None
+) -> tuple[str, Reading]:
+    below = (*path, key)
+    rename = names.renamed.get(key)
+    if rename is None:
+        return key, _property(node, key, sent, below, run, scope_below(scope, key))
+    inner = _property(node, rename.name, sent, below, run, None)
+    record = Repair(rename.rule, pointer(below), json_type(sent), json_type(sent))
+    return rename.name, Reading(inner.value, inner.cost + rename.cost, (record, *inner.repairs))
 
 
 def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
@@ -97,10 +96,9 @@ def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Sc
 
 
 def _items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> Reading:
-    by_schema = scope is None or scope.full
     mixed = is_mixed(value)
     entries = [
-        mend(node.item(index, mixed=mixed), entry, (*path, index), run, scope_below(scope, index, by_schema, renamed=False))
+        mend(node.item(index, mixed=mixed), entry, (*path, index), run, scope_below(scope, index))
         for index, entry in enumerate(value)
     ]
     return Reading(

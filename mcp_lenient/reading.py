@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
+from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.rule import ABSENT, worst_tier
@@ -154,45 +156,48 @@ def _read_discriminated(
 
 def _read_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
     by_schema = scope is None or scope.full
-    cost, repairs = 0, ()
-    renamed: Mapping[str, tuple[str, int, str]] = {}
-    dropped: Mapping[str, tuple[int, str]] = {}
-    if by_schema or (scope is not None and scope.names):
-        dropped = drops(node, value)
-        renamed = renames(node, value, dropped, run)
-        if not _names_right(node, value, dropped, renamed):
+    names = AS_SENT
+    if scope is None or scope.full or scope.names:
+        names = naming(node, value, partial(accepts_near, run))
+        if not names_right(node, value, names):
             return []
-        cost, repairs = dropped_records(dropped, value, path)
+    cost, repairs = names.records(value, path)
     columns: list[tuple[str, list[Reading]]] = []
     for key, sent in value.items():
-        if key in dropped:
+        if key in names.dropped:
             continue
-        name, name_cost, rule = renamed.get(key, (key, 0, ""))
-        readings = read_property(node, name, sent, (*path, key), run, scope_below(scope, key, by_schema, bool(rule)))
+        name, readings = _read_key(node, key, sent, path, run, names, scope)
         if not readings:
             return []
-        if rule:
-            record = Repair(rule, pointer((*path, key)), json_type(sent), json_type(sent))
-            readings = [Reading(each.value, each.cost + name_cost, (record, *each.repairs)) for each in readings]
         columns.append((name, readings))
     return [
         reading
-        for names in _combined(columns, run)
-        if (reading := put_together(names, cost, repairs)) and _whole(node, reading, value, run, by_schema=by_schema)
+        for chosen in _combined(columns, run)
+        if _whole(node, reading := put_together(chosen, cost, repairs), value, run, by_schema=by_schema)
     ]
+
+
+def _read_key(  # noqa: PLR0913 - a key, its value, and all that is known of where they stand
+    node: Node, key: str, sent: Any, path: Path, run: Run, names: Naming, scope: Scope | None
+) -> tuple[str, list[Reading]]:
+    below = (*path, key)
+    rename = names.renamed.get(key)
+    if rename is None:
+        return key, read_property(node, key, sent, below, run, scope_below(scope, key))
+    record = Repair(rename.rule, pointer(below), json_type(sent), json_type(sent))
+    readings = read_property(node, rename.name, sent, below, run, None)
+    return rename.name, [Reading(each.value, each.cost + rename.cost, (record, *each.repairs)) for each in readings]
 
 
 UNTOUCHED = Scope()
 
 
-def scope_below(scope: Scope | None, key: str | int, by_schema: bool, renamed: bool) -> Scope | None:  # noqa: FBT001 - two facts
+def scope_below(scope: Scope | None, key: str | int) -> Scope | None:
     """The scope of what stands under a key: its own faults, all of it, or nothing."""
-    if renamed or scope is None:
+    if scope is None:
         return None
     own = scope.below.get(key)
-    if own is not None:
-        return own
-    return None if by_schema else UNTOUCHED
+    return own if own is not None or scope.full else UNTOUCHED
 
 
 def _whole(node: Node, reading: Reading, sent: Any, run: Run, *, by_schema: bool) -> bool:
@@ -235,65 +240,10 @@ def read_property(node: Node, name: str, value: Any, path: Path, run: Run, scope
     return found
 
 
-def drops(node: Node, value: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
-    unknown = [key for key in value if key not in node.shape.properties]
-    found: dict[str, tuple[int, str]] = {}
-    if unknown:
-        for rule, cost, apply in node.drops:
-            for key in apply(unknown):
-                found.setdefault(key, (cost, rule.name))
-    return found
-
-
-def dropped_records(
-    dropped: Mapping[str, tuple[int, str]], value: Mapping[str, Any], path: Path
-) -> tuple[int, tuple[Repair, ...]]:
-    records = tuple(
-        Repair(dropped[key][1], pointer((*path, key)), json_type(value[key]), "absent") for key in value if key in dropped
-    )
-    return sum(cost for cost, _ in dropped.values()), records
-
-
-def renames(
-    node: Node, value: Mapping[str, Any], dropped: Mapping[str, Any], run: Run
-) -> dict[str, tuple[str, int, str]]:
-    """For each unknown key the declared name it was meant for; never two keys for one name."""
-    shape = node.shape
-    unknown = [key for key in value if key not in shape.properties and key not in dropped]
-    if not unknown or not node.renames:
-        return {}
-    absent = [name for name in shape.properties if name not in value]
-    if not shape.closed:
-        absent = [name for name in absent if name in shape.required]
-    found: dict[str, tuple[str, int, str]] = {}
-    for key in unknown:
-        for rule, cost, apply in node.renames:
-            name = apply(key, absent, value[key])
-            if name is not None:
-                if rule.name != "rename_near" or _accepts_near(node, name, value[key], run):
-                    found[key] = (name, cost, rule.name)
-                break
-    targets = [name for name, _, _ in found.values()]
-    return {key: entry for key, entry in found.items() if targets.count(entry[0]) == 1}
-
-
-def _accepts_near(node: Node, name: str, value: Any, run: Run) -> bool:
+def accepts_near(run: Run, node: Node, name: str, value: Any) -> bool:
     """A guessed name must not carry a value that needs repair too, but for one list item without its list."""
     readings = read(node.property_nodes[name], value, (), run, None)
     return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
-
-
-def _names_right(
-    node: Node,
-    value: Mapping[str, Any],
-    dropped: Mapping[str, Any],
-    renamed: Mapping[str, tuple[str, int, str]],
-) -> bool:
-    shape = node.shape
-    present = {renamed[key][0] if key in renamed else key for key in value if key not in dropped}
-    if shape.closed and any(name not in shape.properties and node.property(name) is None for name in present):
-        return False
-    return shape.required <= present
 
 
 def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
@@ -301,7 +251,7 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
     mixed = is_mixed(value)
     columns: list[tuple[int, list[Reading]]] = []
     for index, entry in enumerate(value):
-        below = scope_below(scope, index, by_schema, renamed=False)
+        below = scope_below(scope, index)
         item = node.item(index, mixed=mixed)
         readings = [Reading(entry, 0)] if below is UNTOUCHED else read(item, entry, (*path, index), run, below)
         if not readings:

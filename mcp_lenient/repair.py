@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcp_lenient.mending import mend
+from mcp_lenient.naming import Naming, drops
 from mcp_lenient.plan import Node, Plan
-from mcp_lenient.reading import OutOfSteps, Run, Scope, cheapest, distinct, dropped_records, drops, structure
+from mcp_lenient.reading import OutOfSteps, Run, Scope, cheapest, distinct, structure
 from mcp_lenient.rules.rule import worst_tier
 from mcp_lenient.rules.text import plain
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
@@ -45,21 +46,21 @@ def repair(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
 
 def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, size: Size) -> Outcome:
     steps = _STEPS + 2 * size.bytes + 10 * size.items
-    faults = judge.faults(arguments)
+    faults = () if judge.by_schema else judge.faults(arguments)
     sent = dict(arguments)
-    scope = _scope(faults)
+    scope = None if judge.by_schema else _scope(faults)
     run = Run(plan, judge.exact_integers, steps)
     try:
         readings = distinct(reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value))
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, readings[0].repairs)
         if len(readings) > 1:
-            return Outcome("refused", arguments, faults=faults, ties=_ties(readings))
+            return Outcome("refused", arguments, faults=faults or judge.faults(arguments), ties=_ties(readings))
         run = Run(plan, judge.exact_integers, steps)
         mended = _plain(mend(plan.top, sent, (), run, scope))
     except OutOfSteps:
-        return Outcome("refused", arguments, faults=faults)
-    remaining = judge.faults(mended.value) if mended.repairs else faults
+        return Outcome("refused", arguments, faults=faults or judge.faults(arguments))
+    remaining = judge.faults(mended.value) if mended.repairs or not faults else faults
     if not remaining and not run.ties:
         return Outcome("repaired", mended.value, mended.repairs)
     return Outcome("refused", mended.value, mended.repairs, remaining, tuple(run.ties))
@@ -79,13 +80,13 @@ def _scope(faults: Iterable[Fault]) -> Scope:
     return top
 
 
-def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope) -> list[Reading]:
+def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) -> list[Reading]:
     """The cheapest readings of the whole: repaired in place, unwrapped or wrapped."""
     top = run.plan.top
     found = structure(top, arguments, (), run, scope)
-    dropped = drops(top, arguments)
-    rest = {key: value for key, value in arguments.items() if key not in dropped}
-    cost, repairs = dropped_records(dropped, arguments, ())
+    names = Naming(dropped=drops(top, [key for key in arguments if key not in top.shape.properties]))
+    rest = {key: value for key, value in arguments.items() if key not in names.dropped}
+    cost, repairs = names.records(arguments, ())
     for rule, rule_cost, apply in top.rules.get(dict, ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break

@@ -233,6 +233,7 @@ class SchemaJudge:
     """
 
     exact_integers = False
+    by_schema = True
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._validator = validator_for(schema, schema)

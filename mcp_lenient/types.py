@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
 """The JSON type names of JSON Schema; ``integer`` is an ``int`` in Python, ``number`` a ``float``."""
@@ -67,6 +67,11 @@ class Judge(Protocol):
         """Whether ``7.0`` is refused for an integer (Pydantic's strict mode does, JSON Schema does not)."""
         ...
 
+    @property
+    def by_schema(self) -> bool:
+        """Whether it judges by the published schema alone, so that each place can be judged by its part."""
+        ...
+
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the tool would take these arguments."""
         ...
@@ -76,8 +81,7 @@ class Judge(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One way to read a value: the value, what it cost, and what was changed to get there."""
 
     value: Any

@@ -168,9 +168,11 @@ def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
     keyword = _KEYWORDS.get(fault.kind)
     if keyword is not None:
         return (Finding(fault.path, keyword, place.forms),)
-    # A tool's own sentence is about the value as a whole, also where the schema has a pattern for it.
     exact_integers = refusal.judge.exact_integers
     found = findings(refusal.schema, place.forms, place.value, fault.path, exact_integers=exact_integers)
+    if fault.detail:
+        # The author's sentence is about this very value: what is published of values below it is not the reason.
+        found = tuple(finding for finding in found if finding.path == fault.path)
     return found or (fault,)
 
 

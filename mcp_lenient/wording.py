@@ -65,7 +65,10 @@ def _too_large(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violat
     del refusal, at_length
     path = trouble.places[0].path
     return Violation(
-        "", _parameter(path), "size", f"{where(path)} is too large or too deeply nested. Send less at once."
+        "",
+        _parameter(path),
+        "size",
+        f"{where(path)} {_is(trouble)} too large or too deeply nested. Send less at once.",
     )
 
 
@@ -159,9 +162,9 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     if asked:
         words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
     elif detail:
-        words = f"{_named(trouble)} is not accepted: {detail.rstrip('.')}."
+        words = f"{_named(trouble)} {_is(trouble)} not accepted: {detail.rstrip('.')}."
     else:
-        words = f"{_named(trouble)} is not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
+        words = f"{_named(trouble)} {_is(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
     return _about_value(refusal, trouble, words)
 
 
@@ -208,6 +211,10 @@ def _may_echo(refusal: Refusal, spot: Place) -> bool:
 
 def _subject(trouble: Trouble) -> str:
     return f"{_named(trouble)} must each" if trouble.count > 1 else f"{_named(trouble)} must"
+
+
+def _is(trouble: Trouble) -> str:
+    return "are" if trouble.count > 1 or not trouble.places[0].path else "is"
 
 
 def _named(trouble: Trouble) -> str:

@@ -10,7 +10,10 @@ from mcp_lenient.places import forms
 DEFS = {
     "$defs": {
         "Tag": {"type": "string"},
-        "Node": {"type": "object", "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}}},
+        "Node": {
+            "type": "object",
+            "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}},
+        },
         "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"$ref": "#/$defs/Loop"}]},
         "Cat": {"type": "object", "properties": {"kind": {"const": "cat"}}, "required": ["kind"]},
         "Dog": {"type": "object", "properties": {"kind": {"const": "dog"}}, "required": ["kind"]},
@@ -22,8 +25,12 @@ DEFS = {
     ("schema", "words", "phrase"),
     [
         pytest.param({"type": "string"}, ("string",), "a string", id="scalar"),
-        pytest.param({"type": ["null", "integer"]}, ("integer", "null"), "an integer or null", id="null comes last"),
-        pytest.param({"type": "number", "nullable": True}, ("number", "null"), "a number or null", id="nullable"),
+        pytest.param(
+            {"type": ["null", "integer"]}, ("integer", "null"), "an integer or null", id="null comes last"
+        ),
+        pytest.param(
+            {"type": "number", "nullable": True}, ("number", "null"), "a number or null", id="nullable"
+        ),
         pytest.param(
             {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
             ("array of strings", "null"),
@@ -84,7 +91,11 @@ def test_types(schema, words, phrase):
         pytest.param({"type": "integer"}, "1", id="integer"),
         pytest.param({"enum": ["asc", "desc"]}, '"asc"', id="enum"),
         pytest.param(
-            {"type": "object", "properties": {"f": {"type": "string"}, "n": {"type": "integer"}}, "required": ["f"]},
+            {
+                "type": "object",
+                "properties": {"f": {"type": "string"}, "n": {"type": "integer"}},
+                "required": ["f"],
+            },
             '{"f": "a"}',
             id="object with what it requires",
         ),
@@ -137,6 +148,8 @@ def test_values_of_a_union():
 
 def test_doubling_unions():
     """Unions that each refer twice to the next cost no more than their number."""
-    chain = {f"U{n}": {"anyOf": [{"$ref": f"#/$defs/U{n + 1}"}, {"$ref": f"#/$defs/U{n + 1}"}]} for n in range(60)}
+    chain = {
+        f"U{n}": {"anyOf": [{"$ref": f"#/$defs/U{n + 1}"}, {"$ref": f"#/$defs/U{n + 1}"}]} for n in range(60)
+    }
     root = {"$defs": {**chain, "U60": {"type": "string"}}}
     assert type_words(root, forms(root, {"$ref": "#/$defs/U0"})) == ("string",)

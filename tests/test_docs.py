@@ -10,17 +10,35 @@ import re
 from pathlib import Path
 
 import pytest
+import structlog
+from fastmcp import Client
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 import mcp_lenient
+from context_store import ContextStore, build_server
 from mcp_lenient import DEFAULT_RULES
 
 ROOT = Path(__file__).parent.parent
+SHOWN = re.compile(r"^<!-- (\w+): (\w+) ([^\n]+) -->\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(mcp_lenient.__path__, "mcp_lenient."))
 
+ANSWERS = [
+    pytest.param(*found, id=f"{file.name}-{found[0]}")
+    for file in DOCUMENTS
+    for found in SHOWN.findall(file.read_text(encoding="utf-8"))
+]
+VARYING = ("timestamp", "duration_us", "session_id", "request_id", "transport")
+
 every_document = pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+
+
+@pytest.fixture(autouse=True)
+def unconfigured_structlog():
+    """A document may configure structlog; the next test must not see it."""
+    yield
+    structlog.reset_defaults()
 
 
 @every_document
@@ -45,6 +63,29 @@ def test_links_lead_to_files(file):
     """Each relative link of a document leads to a file of the project."""
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", file.read_text(encoding="utf-8"))
     assert [target for target in targets if not (file.parent / target).exists()] == []
+
+
+def _without_links(text):
+    return [line for line in text.splitlines() if "://" not in line]
+
+
+@pytest.mark.parametrize(("kind", "tool", "arguments", "told"), ANSWERS)
+async def test_shown_answers_are_real(kind, tool, arguments, told, tmp_path, capsys):
+    """What a document shows of an answer or an event is what the example server gives."""
+    server = build_server(ContextStore(tmp_path / "contexts.db"), lenient=kind != "alone")
+    async with Client(server) as client:
+        result = await client.call_tool_mcp(tool, json.loads(arguments))
+    text = "".join(block.text for block in result.content)
+    if kind == "alone":
+        assert _without_links(text) == _without_links(told)
+    elif kind == "envelope":
+        assert json.loads(text) == json.loads(told)
+    elif kind == "repairs":
+        assert result.meta["mcp_lenient"]["repairs"] == json.loads(told)
+    else:
+        assert kind == "event"
+        event = json.loads(capsys.readouterr().err.splitlines()[-1])
+        assert {**event, **dict.fromkeys(VARYING)} == {**json.loads(told), **dict.fromkeys(VARYING)}
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -226,13 +226,24 @@ async def test_a_proxied_tool_is_not_certain():
     assert (target.judge, target.certain) == (None, False)
 
 
+async def test_names_the_servers_on_the_way():
+    """A target says through which mounted servers a call is handed down, and under which name."""
+    inner = _server()
+    outer = _mount(inner, namespace="b")
+    target = await _target(_mount(outer, namespace="a"), "a_b_add")
+    assert target.route == ((outer, "b_add"), (inner, "add"))
+    assert target.mounted == "parent/server"
+    assert (await _target(inner, "add")).mounted is None
+
+
 async def test_a_mounted_tool_that_is_gone_is_not_certain():
     """A child that no longer has the tool leaves the parent's tool with its schema."""
     child = _server()
     parent = _mount(child)
     mounted = await _tool(parent, "add")
     child.local_provider.remove_tool("add")
-    assert await find_target(parent, mounted) == Target(mounted)
+    target = await find_target(parent, mounted)
+    assert (target.tool, target.judge, target.certain) == (mounted, None, False)
 
 
 def test_a_function_that_cannot_be_validated_says_so():

@@ -10,10 +10,6 @@ from mcp_lenient.rules.text import Dialect, parse_container
 
 _Values = tuple[Any, ...]
 
-_JSON: frozenset[Dialect] = frozenset({"json"})
-_ALL: frozenset[Dialect] = frozenset({"json", "json5", "python"})
-"""Every dialect, whichever rule asks, so that a text which two of them read differently is refused."""
-
 _TYPE_NAMES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "str": (str,),
@@ -46,7 +42,7 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
         if site.shape.types != {json_type}:
             return None
         limits = site.policy.limits
-        dialects = _JSON if dialect == "json" else _ALL
+        dialects = frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
 
         def apply(text: str) -> _Values:
             parsed = parse_container(
@@ -63,6 +59,12 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
         return apply
 
     return build
+
+
+def _in_force(site: Site, json_type: str) -> frozenset[Dialect]:
+    """Every dialect in force, so that a text which two of them read differently is refused by both."""
+    dialects: tuple[Dialect, ...] = ("json", "json5", "python")
+    return frozenset(each for each in dialects if site.policy.allows(f"{each}_text_to_{json_type}"))
 
 
 def wrapped_value(site: Site) -> Apply | None:

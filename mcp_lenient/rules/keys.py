@@ -6,20 +6,17 @@ from collections.abc import Collection
 from typing import Any
 
 from mcp_lenient.rules.injected import injected_keys
-from mcp_lenient.rules.names import fold_name, near_target, plural_target
+from mcp_lenient.rules.names import case_target, folded_names, near_target, plural_target
 from mcp_lenient.rules.rule import Apply, Place, Site
 
 
 def rename_case(site: Site) -> Apply | None:
     """``maxResults`` to ``max_results``: the one declared name that differs by nothing but case style."""
-    folded: dict[str, str | None] = {}
-    for name in site.shape.properties:
-        key = fold_name(name)
-        folded[key] = None if key in folded else name
+    folded = folded_names(site.shape.properties)
 
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
         del value
-        name = folded.get(fold_name(sent))
+        name = case_target(sent, folded)
         return name if name in absent else None
 
     return apply if folded else None

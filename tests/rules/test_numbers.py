@@ -107,7 +107,6 @@ def test_not_spelled_as_json(text: str) -> None:
         pytest.param("0.10000000000000001", 0.1, id="seventeen-digits-of-a-double"),
         pytest.param("0.1000000000000000055511151231257827", 0.1, id="more-digits-of-a-double"),
         pytest.param("5.960464477539063e-08", 2.0**-24, id="digits-rounded-half-up"),
-        pytest.param("5.960464477539062e-08", 2.0**-24, id="digits-rounded-half-to-even"),
         pytest.param("1." + "0" * 100, 1.0, id="many-zeros"),
         pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-holds"),
     ],
@@ -299,7 +298,11 @@ def _floats(value: Any) -> list[float]:
 def test_plain_replaces_every_spelled_float() -> None:
     """Spelled floats become floats wherever they are; the value that was given keeps them."""
     untouched = ["x", {"y": 1}]
-    given_value = {"a": SpelledFloat(1.5, "1.50"), "b": [[SpelledFloat(-0.0, "-0")], untouched], "c": {"d": 2.5}}
+    given_value = {
+        "a": SpelledFloat(1.5, "1.50"),
+        "b": [[SpelledFloat(-0.0, "-0")], untouched],
+        "c": {"d": 2.5},
+    }
     result = plain(given_value)
     assert result == {"a": 1.5, "b": [[-0.0], untouched], "c": {"d": 2.5}}
     assert {type(number) for number in _floats(result)} == {float}
@@ -340,7 +343,9 @@ def test_a_number_that_is_read_keeps_its_digits(text: str) -> None:
     exact = Decimal(text)
     last = exact.normalize(Context(prec=MAX_SPELLING)).as_tuple().exponent
     assert isinstance(last, int)
-    assert Context(prec=MAX_SPELLING).subtract(Decimal(number), exact).copy_abs() <= Decimal(5).scaleb(last - 1)
+    assert Context(prec=MAX_SPELLING).subtract(Decimal(number), exact).copy_abs() <= Decimal(5).scaleb(
+        last - 1
+    )
 
 
 @given(st.integers())

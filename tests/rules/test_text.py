@@ -172,7 +172,19 @@ def test_no_container(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['["a", "b"', '["a", "b', '{"a": 1', '{"a": ', '{"a"', "['a'", "{'a': 'b", "{a: 1", "[1, /* ", "(1, 2", "["],
+    [
+        '["a", "b"',
+        '["a", "b',
+        '{"a": 1',
+        '{"a": ',
+        '{"a"',
+        "['a'",
+        "{'a': 'b",
+        "{a: 1",
+        "[1, /* ",
+        "(1, 2",
+        "[",
+    ],
 )
 def test_cut_off(text: str) -> None:
     """Cut-off text is not completed."""
@@ -201,7 +213,23 @@ def test_duplicate_key(text: str) -> None:
     [
         *("NaN", "Infinity", "-Infinity", "nan", "inf", "undefined"),
         *("1e999", "-1e999", "1e-999", "0.1234567890123456789", "9007199254740993.0", "9" * 5000),
-        *("+1", "01", "0644", ".5", "5.", "0x1F", "0o7", "0b1", "1_000", "1j", "1L", "1n", "- 1", "--1", "~1"),
+        *(
+            "+1",
+            "01",
+            "0644",
+            ".5",
+            "5.",
+            "0x1F",
+            "0o7",
+            "0b1",
+            "1_000",
+            "1j",
+            "1L",
+            "1n",
+            "- 1",
+            "--1",
+            "~1",
+        ),
         *("1 000", "1+1", "2-1", "4 // 2", "\uff11", "\u0661", "1a", "1true", "1'a'"),
     ],
 )
@@ -234,7 +262,10 @@ def test_number_not_of_json(number: str, template: str) -> None:
         pytest.param("['a''b']", id="adjacent-without-space"),
         pytest.param("['a'\n'b']", id="adjacent-on-two-lines"),
         pytest.param("['''a''']", id="triple-quotes"),
-        *(pytest.param(f"[{prefix}'a']", id=f"prefix-{prefix}") for prefix in ["b", "u", "r", "f", "rb", "B"]),
+        *(
+            pytest.param(f"[{prefix}'a']", id=f"prefix-{prefix}")
+            for prefix in ["b", "u", "r", "f", "rb", "B"]
+        ),
         pytest.param("[...]", id="ellipsis"),
         pytest.param("[1, ...]", id="ellipsis-behind"),
         pytest.param("{'a', 'b'}", id="set"),
@@ -396,7 +427,17 @@ def test_hostile_text(text: str, max_depth: int) -> None:
     "text",
     [
         *("[1, 2", '["a"]', "['a'", "[", " [x", '{"a"', "{'a'", "{", '"x"', '"x', '"[1]"'),
-        *("```json", "```\n[1]\n```", "\ufeff[1]", "\n\t{", "('a', 'b'", '("a",)', "((1, 2),", "'[1]'", '`["a"]`'),
+        *(
+            "```json",
+            "```\n[1]\n```",
+            "\ufeff[1]",
+            "\n\t{",
+            "('a', 'b'",
+            '("a",)',
+            "((1, 2),",
+            "'[1]'",
+            '`["a"]`',
+        ),
     ],
 )
 def test_looks_like_json(text: str) -> None:
@@ -484,13 +525,15 @@ def json5_texts(draw: st.DrawFn, value: Any) -> str:
         return "'" + body.replace('\\"', '"').replace("'", "\\'") + "'"
     if not isinstance(value, (list, dict)):
         return json.dumps(value)
-    gap = draw(st.sampled_from(["", " ", "\n", "/* , ] } \" */", "// ' [\n"]))
+    gap = draw(st.sampled_from(["", " ", "\n", '/* , ] } " */', "// ' [\n"]))
     comma = draw(st.sampled_from(["", ","])) if value else ""
     if isinstance(value, list):
         return f"[{gap}" + f",{gap}".join(draw(json5_texts(item)) for item in value) + f"{comma}{gap}]"
     bare = draw(st.booleans())
     pairs = [
-        (key if bare and key.isascii() and key.isidentifier() else draw(json5_texts(key))) + ":" + draw(json5_texts(item))
+        (key if bare and key.isascii() and key.isidentifier() else draw(json5_texts(key)))
+        + ":"
+        + draw(json5_texts(item))
         for key, item in value.items()
     ]
     return f"{{{gap}" + f",{gap}".join(pairs) + f"{comma}{gap}}}"
@@ -505,8 +548,45 @@ def test_json5_is_read_as_itself_or_refused(value: Any, data: st.DataObject) -> 
 
 
 FRAGMENTS = [
-    *("[", "]", "{", "}", "(", ")", ",", ":", '"', "'", "\\", "//", "/*", "*/", "#", "\n", " ", "```", "json"),
-    *("'a'", '"b"', "'x':", "a:", "a", "b'", "1", "-0", "3.10", "1e3", "_0", "+", "=", "true", "True", "None"),
+    *(
+        "[",
+        "]",
+        "{",
+        "}",
+        "(",
+        ")",
+        ",",
+        ":",
+        '"',
+        "'",
+        "\\",
+        "//",
+        "/*",
+        "*/",
+        "#",
+        "\n",
+        " ",
+        "```",
+        "json",
+    ),
+    *(
+        "'a'",
+        '"b"',
+        "'x':",
+        "a:",
+        "a",
+        "b'",
+        "1",
+        "-0",
+        "3.10",
+        "1e3",
+        "_0",
+        "+",
+        "=",
+        "true",
+        "True",
+        "None",
+    ),
     *("null", "NaN", "...", "\\n", "\\/", "\\'", '\\"', "\\x41", "\\u0041", "\\ud83d", "\\ude00", "\u2028"),
     *("\x00", "\ud800", "\ufeff", "\xa0", "lambda", "if", "\u00e9"),
 ]

@@ -1,0 +1,96 @@
+"""Which declared names the keys of an object were meant for, and which keys are to be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_lenient.plan import Node
+from mcp_lenient.pointers import pointer
+from mcp_lenient.types import Path, Repair
+from mcp_lenient.values import json_type
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A declared name in place of the key that was sent."""
+
+    name: str
+    cost: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What the keys of one object become: declared names, or nothing."""
+
+    renamed: Mapping[str, Rename] = field(default_factory=dict)
+    dropped: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    def records(self, value: Mapping[str, Any], path: Path) -> tuple[int, tuple[Repair, ...]]:
+        """What leaving keys out costs, and its repairs."""
+        if not self.dropped:
+            return 0, ()
+        repairs = tuple(
+            Repair(self.dropped[key][1], pointer((*path, key)), json_type(sent), "absent")
+            for key, sent in value.items()
+            if key in self.dropped
+        )
+        return sum(cost for cost, _ in self.dropped.values()), repairs
+
+
+AS_SENT = Naming()
+"""Every key under its own name."""
+
+AcceptsNear = Callable[[Node, str, Any], bool]
+"""Whether a declared name that was guessed takes the value, so that the guess may stand."""
+
+
+def naming(node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear) -> Naming:
+    """Find for each undeclared key the declared name it was meant for; never two keys for one name."""
+    declared = node.shape.properties
+    unknown = [key for key in value if key not in declared]
+    if not unknown:
+        return AS_SENT
+    dropped = drops(node, unknown)
+    return Naming(_renamed(node, value, [key for key in unknown if key not in dropped], accepts_near), dropped)
+
+
+def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
+    """The keys to leave out, each with its cost and rule."""
+    found: dict[str, tuple[int, str]] = {}
+    for rule, cost, apply in node.drops:
+        for key in apply(unknown):
+            found.setdefault(key, (cost, rule.name))
+    return found
+
+
+def _renamed(
+    node: Node, value: Mapping[str, Any], unknown: list[str], accepts_near: AcceptsNear
+) -> dict[str, Rename]:
+    shape = node.shape
+    absent = [name for name in shape.properties if name not in value and (shape.closed or name in shape.required)]
+    if not absent or not node.renames:
+        return {}
+    found: dict[str, Rename] = {}
+    for key in unknown:
+        for rule, cost, apply in node.renames:
+            name = apply(key, absent, value[key])
+            if name is not None:
+                if rule.name != "rename_near" or accepts_near(node, name, value[key]):
+                    found[key] = Rename(name, cost, rule.name)
+                break
+    targets = [rename.name for rename in found.values()]
+    return {key: rename for key, rename in found.items() if targets.count(rename.name) == 1}
+
+
+def names_right(node: Node, value: Mapping[str, Any], names: Naming) -> bool:
+    """Whether, so renamed, no required name is missing and none is there that may not be."""
+    shape = node.shape
+    present = {
+        names.renamed[key].name if key in names.renamed else key for key in value if key not in names.dropped
+    }
+    if shape.closed and any(name not in shape.properties and node.property(name) is None for name in present):
+        return False
+    return shape.required <= present

@@ -1,0 +1,360 @@
+"""What a text says where a boolean, null, an enum value or a list is wanted."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient.rules.words import (
+    NO_MATCH,
+    boolean_in_text,
+    enum_folder,
+    has_delimiter,
+    is_null_text,
+    json_boolean_in_text,
+    says_nothing,
+    split_members,
+    split_numbers,
+)
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+JSON_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "loose", "strict"),
+    [
+        pytest.param("true", True, True, id="true"),
+        pytest.param("False", False, False, id="False"),
+        pytest.param("TRUE", True, True, id="TRUE"),
+        pytest.param(" true\n", True, True, id="space"),
+        pytest.param("yes", True, None, id="yes"),
+        pytest.param("No", False, None, id="No"),
+        pytest.param("ON", True, None, id="ON"),
+        pytest.param("off", False, None, id="off"),
+        pytest.param("1", True, None, id="1"),
+        pytest.param("0", False, None, id="0"),
+        pytest.param("1.0", None, None, id="1.0"),
+        pytest.param("2", None, None, id="2"),
+        pytest.param("-1", None, None, id="minus-1"),
+        pytest.param("y", None, None, id="y"),
+        pytest.param("t", None, None, id="t"),
+        pytest.param("", None, None, id="empty"),
+        pytest.param(" ", None, None, id="blank"),
+        pytest.param("not true", None, None, id="prose"),
+        pytest.param("true.", None, None, id="full-stop"),
+        pytest.param('"true"', None, None, id="quoted"),
+        pytest.param("none", None, None, id="none"),
+        pytest.param("enabled", None, None, id="enabled"),
+        pytest.param("\uff11", None, None, id="full-width-one"),
+    ],
+)
+def test_booleans(text, loose, strict):
+    """Eight words are booleans in any case; beside other types only true and false are."""
+    assert boolean_in_text(text) is loose
+    assert json_boolean_in_text(text) is strict
+
+
+@pytest.mark.parametrize(
+    ("text", "null"),
+    [
+        pytest.param("null", True, id="json"),
+        pytest.param("None", True, id="python"),
+        pytest.param("NULL", False, id="sql"),
+        pytest.param("Null", False, id="Null"),
+        pytest.param("none", False, id="none-is-a-word"),
+        pytest.param("nil", False, id="nil"),
+        pytest.param("undefined", False, id="undefined"),
+        pytest.param("", False, id="empty"),
+        pytest.param("null ", False, id="space"),
+    ],
+)
+def test_null_text(text, null):
+    """Null is what a JSON or Python serializer prints for it, and no other word."""
+    assert is_null_text(text) is null
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\t\n", "null", "NULL", "None", "none", "undefined", "N/A", "nil", "NaN", "-"]
+)
+def test_words_for_nothing(text):
+    """A word for nothing is not worth a list."""
+    assert says_nothing(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["NA", "nothing", "0", "false", "no", "nullable", "none of these", "a", "--x", "[]"]
+)
+def test_words_for_something(text):
+    """A word that may be an item says something."""
+    assert not says_nothing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b",
+        "a; b",
+        "a|b",
+        "a\nb",
+        "a\tb",
+        "a\r\nb",
+        ",",
+        "a\uff0cb",
+        "a\u3001b",
+        "a\uff1bb",
+        "a\u060cb",
+        "a\u2028b",
+    ],
+    ids=ascii,
+)
+def test_delimiters(text):
+    """A text with a delimiter of any script has two readings."""
+    assert has_delimiter(text)
+
+
+@pytest.mark.parametrize("text", ["", "a", "a b", "a-b", "a/b", "a:b", "a.b", "a & b", "a and b"])
+def test_no_delimiters(text):
+    """Space and other punctuation part nothing."""
+    assert not has_delimiter(text)
+
+
+@pytest.mark.parametrize(
+    ("values", "sent", "member"),
+    [
+        pytest.param(["fast", "slow"], "FAST", "fast", id="case"),
+        pytest.param(["Connected", "Failed"], "CONNECTED", "Connected", id="case-both"),
+        pytest.param(["fast", "slow"], " fast\n", "fast", id="space"),
+        pytest.param(["fast", "slow"], '"fast"', "fast", id="double-quotes"),
+        pytest.param(["fast", "slow"], "' Fast '", "fast", id="single-quotes"),
+        pytest.param(["fast", "slow"], "'fast\"", NO_MATCH, id="quotes-that-do-not-match"),
+        pytest.param(["fast", "slow"], '""fast""', NO_MATCH, id="quotes-twice"),
+        pytest.param(["fast", "slow"], "fast", "fast", id="exact"),
+        pytest.param(["fast", "slow"], "breakfast", NO_MATCH, id="substring"),
+        pytest.param(["fast", "slow"], "fas", NO_MATCH, id="prefix"),
+        pytest.param(["fast", "slow"], "", NO_MATCH, id="empty"),
+        pytest.param(["basic", "detailed"], "detail", NO_MATCH, id="near"),
+        pytest.param(["in_progress", "done"], "in progress", "in_progress", id="space-for-underscore"),
+        pytest.param(["in_progress", "done"], "In-Progress", "in_progress", id="hyphen-for-underscore"),
+        pytest.param(
+            ["historical records"], "historical_records", "historical records", id="underscore-for-space"
+        ),
+        pytest.param(["in_progress", "done"], "inprogress", NO_MATCH, id="no-separator"),
+        pytest.param(["in_progress", "done"], "inProgress", NO_MATCH, id="camel"),
+        pytest.param(["in_progress", "done"], "in  progress", NO_MATCH, id="two-spaces"),
+        pytest.param(["a-b", "a_b"], "a b", NO_MATCH, id="separators-not-unique"),
+        pytest.param(["1-2", "12"], "1_2", NO_MATCH, id="separator-between-digits"),
+        pytest.param(["24-hour"], "24_hour", NO_MATCH, id="separator-beside-a-digit"),
+        pytest.param(["-asc", "asc"], "_asc", NO_MATCH, id="separator-in-front"),
+        pytest.param(["-1", "1"], " -1 ", "-1", id="sign"),
+        pytest.param(["asc", "ASC"], "Asc", NO_MATCH, id="case-not-unique"),
+        pytest.param(["asc", "ASC"], " ASC ", "ASC", id="space-around-an-exact-member"),
+        pytest.param(["a", " a"], "a ", NO_MATCH, id="space-not-unique"),
+        pytest.param(["a", '"a"'], ' "a" ', NO_MATCH, id="quotes-not-unique"),
+        pytest.param(["MIN", "Minimum"], "minimum", "Minimum", id="longer-neighbor"),
+        pytest.param(["1m", "1h"], "1M", NO_MATCH, id="single-letter-after-a-digit"),
+        pytest.param(["1m", "1M"], "1M", "1M", id="single-letter-exact"),
+        pytest.param(["1m", "1M"], " 1m ", "1m", id="single-letter-exact-but-for-space"),
+        pytest.param(["1 m"], "1 M", NO_MATCH, id="single-letter-after-a-digit-and-space"),
+        pytest.param(["5g", "4g"], "5G", NO_MATCH, id="5G"),
+        pytest.param(["15min", "1h"], "15MIN", "15min", id="word-after-a-digit"),
+        pytest.param(["m", "M"], "m ", "m", id="month-and-minute"),
+        pytest.param(["m", "d"], "M", NO_MATCH, id="single-letter-alone"),
+        pytest.param(["Plan A", "Plan B"], "plan b", "Plan B", id="single-letter-among-words"),
+        pytest.param(["C++", "Java"], "c++", "C++", id="single-letter-with-signs"),
+        pytest.param(["MB", "Mb"], "mb", NO_MATCH, id="bits-and-bytes"),
+        pytest.param(["KB", "MB"], "mb", "MB", id="bytes-in-lower-case"),
+        pytest.param(["kb", "mb"], "MB", "mb", id="declared-in-lower-case"),
+        pytest.param(["KB", "MB"], "Mb", NO_MATCH, id="megabit-is-no-megabyte"),
+        pytest.param(["Kb", "Mb"], "MB", NO_MATCH, id="megabyte-is-no-megabit"),
+        pytest.param(["10MB"], "10Mb", NO_MATCH, id="megabit-after-a-number"),
+        pytest.param(["MW", "GW"], "mW", NO_MATCH, id="milliwatt"),
+        pytest.param(["MW", "GW"], "mw", NO_MATCH, id="milliwatt-in-lower-case"),
+        pytest.param(["km", "mi"], "KM", "km", id="unit-without-a-trap"),
+        pytest.param(["EU", "NA"], "na", "NA", id="short"),
+        pytest.param([1, 2, 3], "2", 2, id="number"),
+        pytest.param([1, 2, 3], " 2 ", 2, id="number-with-space"),
+        pytest.param([1, 2, 3], "2.0", 2, id="number-with-fraction"),
+        pytest.param([1, 2, 3], "02", NO_MATCH, id="number-with-zero"),
+        pytest.param([1, 2, 3], '"2"', NO_MATCH, id="number-in-quotes"),
+        pytest.param([1, 2, 3], "two", NO_MATCH, id="number-word"),
+        pytest.param([1, 2, 3], "2.5", NO_MATCH, id="other-number"),
+        pytest.param([0.5, 1], "0.5", 0.5, id="float"),
+        pytest.param([10**30, 1], "1" + "0" * 30, 10**30, id="large-number"),
+        pytest.param(["2", 2], " 2", NO_MATCH, id="number-and-its-text"),
+        pytest.param(["2", 2], "2", "2", id="text-exact"),
+        pytest.param([True, False], "true", NO_MATCH, id="boolean-text"),
+        pytest.param([True, False], "1", NO_MATCH, id="boolean-number"),
+        pytest.param([True, 2], 1, NO_MATCH, id="one-is-not-true"),
+        pytest.param([1, 2], True, NO_MATCH, id="true-is-not-one"),
+        pytest.param([1, 2], 1, 1, id="number-exact"),
+        pytest.param(["1", "2"], 1, NO_MATCH, id="text-from-number-is-another-rule"),
+        pytest.param([None, "a"], "null", NO_MATCH, id="null-text"),
+        pytest.param([None, "a"], "None", NO_MATCH, id="None-text"),
+        pytest.param([None, "a"], None, None, id="null-exact"),
+        pytest.param([[1], {"a": 1}], [1], [1], id="container"),
+        pytest.param([], "a", NO_MATCH, id="no-members"),
+    ],
+)
+def test_fold_enum(values, sent, member):
+    """A text stands for the one member that differs by spelling alone; anything else matches nothing."""
+    found = enum_folder(values)(sent)
+    assert found == member
+    assert type(found) is type(member)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        pytest.param("1,2,3", [1, 2, 3], id="three"),
+        pytest.param("34, 2, 56", [34, 2, 56], id="spaced"),
+        pytest.param(" 1, 2 ", [1, 2], id="space-around"),
+        pytest.param("1, 5", [1, 5], id="two-spaced"),
+        pytest.param("1 ,5", [1, 5], id="space-before"),
+        pytest.param("1,\n5", [1, 5], id="line-break"),
+        pytest.param("1,5", None, id="two-unspaced"),
+        pytest.param("-1,5", None, id="two-unspaced-negative"),
+        pytest.param("1,500", None, id="thousands"),
+        pytest.param("1,234,567", None, id="millions"),
+        pytest.param("1,234.5", None, id="thousands-with-fraction"),
+        pytest.param("100,200,300", None, id="hundreds-look-like-millions"),
+        pytest.param("1,500,2,500", None, id="thousands-twice"),
+        pytest.param("1, 234, 567", [1, 234, 567], id="spaced-hundreds"),
+        pytest.param("1,234, 567", None, id="spaces-at-some-commas"),
+        pytest.param("1,5, 2,5", None, id="decimal-commas-parted-by-spaced-ones"),
+        pytest.param("1.234,5", None, id="decimal-comma"),
+        pytest.param("1.5,2.5", [1.5, 2.5], id="decimals"),
+        pytest.param("48.8566,2.3522", [48.8566, 2.3522], id="coordinates"),
+        pytest.param("0.5,2", [0.5, 2], id="decimal-and-integer"),
+        pytest.param("10,20,30", [10, 20, 30], id="tens"),
+        pytest.param("1000,2000,3000", [1000, 2000, 3000], id="four-digits"),
+        pytest.param("1;2", [1, 2], id="semicolon"),
+        pytest.param("1,5;2,5", None, id="semicolon-and-comma"),
+        pytest.param("1,2,", None, id="comma-behind"),
+        pytest.param("1,,2", None, id="empty-part"),
+        pytest.param("5", None, id="one"),
+        pytest.param("", None, id="empty"),
+        pytest.param(",", None, id="comma"),
+        pytest.param("1,a", None, id="word"),
+        pytest.param("1,2,+3", None, id="not-json"),
+        pytest.param("01,02,03", None, id="leading-zeros"),
+        pytest.param("[1,2,3]", None, id="json"),
+        pytest.param("1 2 3", None, id="only-spaces"),
+        pytest.param("1,2,null", None, id="null"),
+        pytest.param("NaN,1,2", None, id="nan"),
+        pytest.param("2024-01-02,3,4", None, id="date"),
+    ],
+)
+def test_split_numbers(text, numbers):
+    """A text is a list of numbers where no comma can stand inside a number."""
+    found = split_numbers(text)
+    assert found == numbers
+    assert found is None or [type(number) for number in found] == [type(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("text", "members", "parts"),
+    [
+        pytest.param("a,b", ["a", "b"], ["a", "b"], id="comma"),
+        pytest.param(" a , b ", ["a", "b"], ["a", "b"], id="space"),
+        pytest.param("a,a", ["a", "b"], ["a", "a"], id="twice"),
+        pytest.param("a;b", ["a", "b"], ["a", "b"], id="semicolon"),
+        pytest.param("a|b", ["a", "b"], ["a", "b"], id="bar"),
+        pytest.param("a\nb", ["a", "b"], ["a", "b"], id="lines"),
+        pytest.param("a,b;a", ["a", "b"], None, id="two-delimiters"),
+        pytest.param("a", ["a", "b"], None, id="one-part"),
+        pytest.param("a,c", ["a", "b"], None, id="no-member"),
+        pytest.param("a,B", ["a", "b"], None, id="other-case"),
+        pytest.param("a,b,", ["a", "b"], None, id="empty-part"),
+        pytest.param("a,", ["a", ""], None, id="empty-member"),
+        pytest.param("a,b", ["a", "b", "a,b"], None, id="member-with-comma"),
+        pytest.param("a;b", ["a", "b", "x,y"], ["a", "b"], id="member-with-another-delimiter"),
+        pytest.param("a, b and c", ["a", "b", "c"], None, id="prose"),
+        pytest.param(
+            "24 hours, Home Delivery",
+            ["24 hours", "Home Delivery"],
+            ["24 hours", "Home Delivery"],
+            id="words",
+        ),
+        pytest.param("", ["a"], None, id="empty"),
+        pytest.param("a,b", [], None, id="no-members"),
+    ],
+)
+def test_split_members(text, members, parts):
+    """A text is a list of members where every part is one and no member holds the delimiter."""
+    assert split_members(text, members) == parts
+
+
+@given(ANY_TEXT)
+def test_no_text_raises(text):
+    """Every predicate answers on every text, lone surrogates included."""
+    assert boolean_in_text(text) in (True, False, None)
+    assert json_boolean_in_text(text) in (boolean_in_text(text), None)
+    assert not is_null_text(text) or says_nothing(text)
+    assert split_numbers(text) is None or has_delimiter(text)
+    assert split_members(text, ["a", "b"]) is None or has_delimiter(text)
+
+
+@given(st.lists(JSON_VALUE, max_size=5), JSON_VALUE)
+def test_a_folded_value_is_a_member(values, sent):
+    """Whatever is sent, the answer is a member or no match, and it folds to itself."""
+    fold = enum_folder(values)
+    found = fold(sent)
+    if found is not NO_MATCH:
+        assert any(type(member) is type(found) and member == found for member in values)
+        assert fold(found) == found
+
+
+@given(st.lists(ANY_TEXT, min_size=1, max_size=5, unique=True), st.data())
+def test_an_exact_member_returns_itself(values, data):
+    """No member is ever taken for another one."""
+    member = data.draw(st.sampled_from(values))
+    assert enum_folder(values)(member) == member
+
+
+@given(
+    st.lists(st.text("aAbB1-_ ", max_size=4), max_size=5, unique=True),
+    st.text("aAbB1-_ \"'", max_size=6),
+    st.randoms(),
+)
+def test_the_order_of_members_says_nothing(values, sent, random):
+    """The one match is the same in whatever order the members are declared."""
+    assert enum_folder(values)(sent) == enum_folder(random.sample(values, len(values)))(sent)
+
+
+@given(st.lists(st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6), min_size=2, max_size=6))
+def test_spaced_numbers_are_read_back(numbers):
+    """Numbers joined by a comma and a space come back as they were."""
+    assert split_numbers(", ".join(map(repr, numbers))) == numbers
+
+
+@given(st.lists(st.integers(1000, 999_999), min_size=2, max_size=4))
+def test_numbers_with_thousands_commas_are_never_split(numbers):
+    """Numbers written with thousands commas have no reading as a list without spaces."""
+    assert split_numbers(",".join(f"{number:,}" for number in numbers)) is None
+
+
+def test_long_texts_take_linear_time():
+    """No text of a megabyte makes a predicate run away."""
+    started = time.monotonic()
+    fold = enum_folder(["in_progress", 1])
+    for text in (
+        "1," * 500_000,
+        "100," * 250_000 + "x",
+        " " * 1_000_000,
+        "a_" * 500_000,
+        "1.000" * 200_000 + ",",
+    ):
+        assert fold(text) is NO_MATCH
+        assert split_numbers(text) is None
+        assert split_members(text, ["a", "1"]) is None
+        assert boolean_in_text(text) is None
+        assert says_nothing(text) is (not text.strip())
+    assert time.monotonic() - started < 10

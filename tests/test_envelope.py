@@ -1,0 +1,206 @@
+"""The envelope: one form, bounded, and safe to send."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fastmcp.tools.base import InputRequiredToolResult, ToolResult
+from mcp_types import CallToolResult, InputRequiredResult, TextContent
+
+from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, too_large, unknown_tool
+from mcp_lenient.policy import Policy
+from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.types import Outcome, Repair, Violation
+from mcp_lenient.violations import violations
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "content": {"type": "string"},
+        "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+    },
+    "required": ["content"],
+    "additionalProperties": False,
+}
+REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
+
+
+def refused(sent, schema=SCHEMA, repairs=()):
+    judge = SchemaJudge(schema)
+    outcome = Outcome("refused", sent, repairs, judge.faults(sent))
+    return envelope("store_context", schema, violations(schema, outcome, judge, Policy()), repairs)
+
+
+def test_one_fault():
+    """One violation stands on top of the details too."""
+    message = "'tags' must be an array of strings or null, but got the integer 123."
+    assert refused({"content": "x", "tags": 123}) == {
+        "status": "error",
+        "error_code": "INVALID_TAGS_TYPE",
+        "message": f"Invalid arguments for tool 'store_context': {message} The tool was not run. "
+        "Correct the call and send it again.",
+        "details": {
+            "tool": "store_context",
+            "parameter": "tags",
+            "received_type": "integer",
+            "expected_types": ["array of strings", "null"],
+            "received_value": 123,
+            "violations": [
+                {
+                    "pointer": "/tags",
+                    "parameter": "tags",
+                    "code": "type",
+                    "message": message,
+                    "received_type": "integer",
+                    "received_value": 123,
+                    "expected_types": ["array of strings", "null"],
+                }
+            ],
+            "parameters": {"required": ["content"], "optional": ["tags"]},
+            "repairs": [],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        pytest.param(123, id="integer"),
+        pytest.param(12.34, id="number"),
+        pytest.param(True, id="boolean"),
+        pytest.param({"key": "value"}, id="object"),
+        pytest.param(["tag1", 123, "tag2"], id="mixed list"),
+        pytest.param([None, "tag1"], id="null in a list"),
+        pytest.param([1, None, {}], id="several items"),
+    ],
+)
+def test_tags(tags):
+    """Whatever is wrong with the type of a list or its items has the parameter's own code."""
+    assert refused({"content": "x", "tags": tags})["error_code"] == "INVALID_TAGS_TYPE"
+
+
+def test_several_faults():
+    """Several violations are numbered lines, and none stands on top."""
+    told = refused({"tags": 1, "x": 2}, repairs=(REPAIR,))
+    assert told["error_code"] == "INVALID_ARGUMENTS"
+    assert told["message"].splitlines()[0] == "Invalid arguments for tool 'store_context', 3 faults:"
+    assert "parameter" not in told["details"]
+    assert told["details"]["repairs"] == [
+        {"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "parameter", "code", "expected"),
+    [
+        pytest.param("/maxResults", "maxResults", "type", "INVALID_MAX_RESULTS_TYPE", id="camel case"),
+        pytest.param("/tags/1", "tags", "type", "INVALID_TAGS_TYPE", id="inside"),
+        pytest.param("/filter/field", "filter", "missing", "INVALID_FILTER_TYPE", id="missing inside"),
+        pytest.param("/filter/x", "filter", "unknown", "INVALID_FILTER_TYPE", id="unknown inside"),
+        pytest.param("/tags/1", "tags", "enum", "INVALID_TAGS_VALUE", id="value inside"),
+        pytest.param("/limit", "limit", "range", "INVALID_LIMIT_VALUE", id="range"),
+        pytest.param("/content", "content", "missing", "MISSING_CONTENT", id="missing"),
+        pytest.param("/x", "x", "unknown", "UNKNOWN_PARAMETER", id="unknown"),
+        pytest.param("/tags", "tags", "ambiguous", "AMBIGUOUS_TAGS", id="ambiguous"),
+        pytest.param("", None, "size", "ARGUMENTS_TOO_LARGE", id="size"),
+        pytest.param("", None, "value", "INVALID_ARGUMENTS", id="the call as a whole"),
+        pytest.param("/größe", "größe", "type", "INVALID_GR_E_TYPE", id="not ASCII"),
+        pytest.param("/名", "名", "type", "INVALID_PARAMETER_TYPE", id="nothing of ASCII"),
+    ],
+)
+def test_error_code(pointer, parameter, code, expected):
+    """The code names the declared top-level parameter and what is wrong with it."""
+    assert error_code([Violation(pointer, parameter, code, "")]) == expected
+
+
+LARGE = {
+    "type": "object",
+    "properties": {
+        f"parameter_{n}": {"enum": [f"é value {n} {k}" for k in range(50)], "description": "é" * 500}
+        for n in range(1_000)
+    },
+    "required": [f"parameter_{n}" for n in range(500)],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        pytest.param(LARGE, {f"parametr_{n}": "x" for n in range(100)}, id="parameters"),
+        pytest.param(LARGE, {f"parameter_{n}": "é" * 60 for n in range(500)}, id="values"),
+        pytest.param(SCHEMA, {"\ud800" * 60 + str(n): 1 for n in range(10_000)}, id="names"),
+        pytest.param({"properties": {"e": {"enum": [f"v{n}" for n in range(5_000)]}}}, {"e": "x"}, id="enum"),
+        pytest.param(SCHEMA, {"content": "x", "tags": list(range(10_000))}, id="items"),
+    ],
+)
+def test_size(schema, sent):
+    """However much is wrong, the envelope has 16 kB and its message 4,000 characters at most."""
+    repairs = [Repair("r", "/" + "é\ud800" * 5_000, "a", "b")] * 500
+    told = refused(sent, schema, repairs)
+    assert len(told["message"]) <= 4_000
+    assert len(json.dumps(told, ensure_ascii=False).encode()) <= 16_384
+
+
+def test_what_was_left_out_is_counted():
+    """The names and repairs that found no room are counted."""
+    details = refused({}, LARGE, [REPAIR] * 500)["details"]
+    names = details["parameters"]
+    assert len(names["required"]) + len(names["optional"]) + names["omitted"] == 1_000
+    assert len(details["repairs"]) + details["repairs_omitted"] == 500
+
+
+def test_other_refusals():
+    """Unknown tools and too large arguments have the same form."""
+    told = unknown_tool("stor\n", ["store"])
+    assert (told["error_code"], told["message"]) == (
+        "UNKNOWN_TOOL",
+        "Unknown tool 'stor\\n'. Did you mean 'store'?",
+    )
+    assert "List the tools" in unknown_tool("x")["message"]
+    assert too_large("store")["error_code"] == "ARGUMENTS_TOO_LARGE"
+
+
+@pytest.mark.parametrize("has_output_schema", [True, False])
+def test_on_the_wire(has_output_schema):
+    """An error with the envelope as text and in ``meta``; structured only where no output schema forbids it."""
+    told = refused({"content": "x", "\ud800é": 1})
+    result = as_result({**told, "more": "\ud800"}, has_output_schema=has_output_schema)
+    sent = result.to_mcp_result()
+    assert isinstance(sent, CallToolResult)
+    assert sent.is_error
+    text = sent.content[0].text
+    assert "é" in text.encode().decode()
+    assert json.loads(text) == result.meta["mcp_lenient"]
+    assert (sent.structured_content is None) is has_output_schema
+    sent.model_dump_json()
+
+
+def test_repairs_on_success():
+    """A result names the repairs in a copy; its own content and meta stay."""
+    shared = ToolResult(content="ok", structured_content={"result": 1}, meta={"own": 1})
+    told = repaired_result(shared, [REPAIR] * 60)
+    assert shared.meta == {"own": 1}
+    assert told is not shared
+    assert told.content == shared.content
+    assert told.structured_content == {"result": 1}
+    assert told.meta["own"] == 1
+    assert len(told.meta["mcp_lenient"]["repairs"]) == 50
+    assert told.meta["mcp_lenient"]["repairs_omitted"] == 10
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(
+            ToolResult.from_mcp_result(CallToolResult(content=[TextContent(type="text", text="x")])),
+            id="protocol result",
+        ),
+        pytest.param(InputRequiredToolResult(InputRequiredResult(request_state="s")), id="input required"),
+        pytest.param(object(), id="task"),
+    ],
+)
+def test_other_results_stay(result):
+    """What is no plain tool result is passed on as the same object."""
+    assert repaired_result(result, [REPAIR]) is result

@@ -1,0 +1,474 @@
+"""What a refused call is told: every fault in one line that a model can act on."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcp_lenient.envelope import as_result, envelope
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.patches import applied
+from mcp_lenient.policy import Policy
+from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.types import Fault, Outcome, Reading, Tie
+from mcp_lenient.violations import violations
+
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+TAGS = {"anyOf": [TEXTS, {"type": "null"}], "default": None}
+SHAPES = {
+    "Circle": {
+        "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}},
+        "required": ["kind", "r"],
+    },
+    "Square": {
+        "properties": {"kind": {"const": "square"}, "a": {"type": "number"}},
+        "required": ["kind", "a"],
+    },
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "content": {"type": "string", "description": "The text to keep. See https://example.com for more."},
+        "tags": TAGS,
+        "order": {"enum": ["asc", "desc"]},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 10},
+        "code": {"type": "string", "pattern": "^[A-Z]{2}$", "minLength": 2},
+        "ahead": {"type": "string", "pattern": "^(?=a)ab"},
+        "day": {"type": "string", "format": "date"},
+        "ids": {"type": "array", "items": {"type": "integer"}, "maxItems": 2},
+        "shape": {"oneOf": [{"$ref": "#/$defs/Circle"}, {"$ref": "#/$defs/Square"}]},
+        "flag": {"type": "boolean"},
+        "api_key": {"type": "string", "maxLength": 3},
+        "pin": {"type": "string", "writeOnly": True, "maxLength": 3},
+        "login": {"type": "object", "properties": {"token": {"type": "string"}}},
+        "anything": {},
+    },
+    "required": ["content"],
+    "additionalProperties": False,
+    "$defs": {
+        name: {"type": "object", "additionalProperties": False, **shape} for name, shape in SHAPES.items()
+    },
+}
+
+
+class ToolJudge:
+    """A judge that holds fixed faults against everything, as a tool's own validator may."""
+
+    def __init__(self, *faults, exact_integers=False):
+        self._faults = faults
+        self.exact_integers = exact_integers
+
+    def accepts(self, arguments):
+        del arguments
+        return False
+
+    def faults(self, arguments):
+        del arguments
+        return self._faults
+
+
+def told(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
+    judge = judge or SchemaJudge(schema)
+    return violations(
+        schema, Outcome("refused", sent, (), judge.faults(sent), ties), judge, policy or Policy()
+    )
+
+
+ONE_FAULT = [
+    pytest.param(
+        {"tags": 123},
+        "type",
+        "/tags",
+        "'tags' must be an array of strings or null, but got the integer 123.",
+        id="type",
+    ),
+    pytest.param(
+        {"tags": "a"},
+        "type",
+        "/tags",
+        "'tags' must be an array of strings or null, but got a string. "
+        'Write it as JSON, like ["a", "b"], not as text.',
+        id="text for a list",
+    ),
+    pytest.param(
+        {"tags": ["a", 5]},
+        "type",
+        "/tags/1",
+        "'tags[1]' must be a string, but got the integer 5.",
+        id="inside a union",
+    ),
+    pytest.param(
+        {"limit": "five"},
+        "type",
+        "/limit",
+        "'limit' must be an integer, but got the string \"five\". Write it without quotes, like 1.",
+        id="text for a number",
+    ),
+    pytest.param(
+        {"flag": None},
+        "type",
+        "/flag",
+        "'flag' must be a boolean, but got null. Leave it out if you have no value.",
+        id="null for an optional one",
+    ),
+    pytest.param(
+        {"order": "ascending"},
+        "enum",
+        "/order",
+        '\'order\' must be one of "asc", "desc", but got the string "ascending". Did you mean "asc"?',
+        id="enum",
+    ),
+    pytest.param(
+        {"limit": 11}, "range", "/limit", "'limit' must be at most 10, but got the integer 11.", id="range"
+    ),
+    pytest.param(
+        {"code": "u"},
+        "length",
+        "/code",
+        "'code' must be at least 2 characters long and match the pattern \"^[A-Z]{2}$\", "
+        'but got the string "u" of 1 character.',
+        id="two limits in one line",
+    ),
+    pytest.param(
+        {"ahead": "b"},
+        "pattern",
+        "/ahead",
+        '\'ahead\' must match the pattern "^(?=a)ab", but got the string "b".',
+        id="lookahead",
+    ),
+    pytest.param(
+        {"ids": [1, 2, 3]},
+        "length",
+        "/ids",
+        "'ids' must hold at most 2 items, but got an array of 3 items.",
+        id="length",
+    ),
+    pytest.param(
+        {"shape": {"kind": "circel", "r": 1}},
+        "enum",
+        "/shape/kind",
+        '\'shape.kind\' must be one of "circle", "square", but got the string "circel". Did you mean "circle"?',
+        id="discriminator",
+    ),
+    pytest.param(
+        {"shape": {"kind": "circle", "r": "x"}},
+        "type",
+        "/shape/r",
+        "'shape.r' must be a number, but got the string \"x\". Write it without quotes, like 1.5.",
+        id="the branch that was meant",
+    ),
+    pytest.param(
+        {"shape": {"r": 1}},
+        "missing",
+        "/shape/kind",
+        '\'shape.kind\' is required but was not sent. It must be one of "circle", "square".',
+        id="discriminator missing",
+    ),
+    pytest.param(
+        {"tgas": []},
+        "unknown",
+        "/tgas",
+        "unknown parameter 'tgas'. Did you mean 'tags'? Accepted are 'content', 'tags', 'order', 'limit', 'code', "
+        "'ahead', 'day', 'ids', 'shape', 'flag', 'api_key', 'pin', 'login', 'anything'.",
+        id="unknown",
+    ),
+    pytest.param(
+        {"api_key": "hunter22"},
+        "length",
+        "/api_key",
+        "'api_key' must be at most 3 characters long, but got a string of 8 characters.",
+        id="secret by name",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sent", "code", "pointer", "message"), ONE_FAULT)
+def test_one_fault(sent, code, pointer, message):
+    """One fault is one line: where, what came, what is expected, what may be meant, how to write it."""
+    (violation,) = told({"content": "x", **sent})
+    assert (violation.code, violation.pointer, violation.message) == (code, pointer, message)
+    assert violation.parameter == pointer.split("/")[1]
+
+
+def test_missing_when_nothing_came():
+    """Empty arguments are said to be empty; a missing parameter is described in its author's words."""
+    (violation,) = told({})
+    assert violation.message == (
+        "the arguments arrived empty ({}). 'content' is required but was not sent. It must be a string. "
+        "It means: The text to keep."
+    )
+
+
+def test_missing_beside_unknown():
+    """What is missing and what is too much point at each other."""
+    first, second = sorted(told({"text": "x"}), key=lambda violation: violation.code)
+    assert "If 'text' is meant, send it under this name." in first.message
+    assert "Did you mean 'content'?" in second.message
+    assert second.did_you_mean == ("content",)
+
+
+def test_all_faults_at_once():
+    """Every place has its own violation, and accepted names are listed once."""
+    found = told({"content": 1, "limit": 11, "a": 1, "b": 2})
+    assert {violation.pointer for violation in found} == {"/content", "/limit", "/a", "/b"}
+    assert sum("Accepted are" in violation.message for violation in found) == 1
+
+
+def test_items_share_a_line():
+    """A list with a thousand wrong items is one violation with the first places and a count."""
+    (violation,) = told({"content": "x", "tags": [7] * 300})
+    assert violation.message.startswith("'tags[0]', 'tags[1]', 'tags[2]' and 297 more must each be a string")
+    assert not violation.has_received_value
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        pytest.param(
+            Fault(("anything",), "value", "Give a city, not a country."),
+            "'anything' is not accepted: Give a city, not a country.",
+            id="its author's sentence",
+        ),
+        pytest.param(
+            Fault(("anything",), "value"),
+            "'anything' is not accepted by the tool; got the integer 7.",
+            id="no sentence",
+        ),
+        pytest.param(
+            Fault((), "value", "end must come after start"),
+            "the arguments are not accepted: end must come after start.",
+            id="whole call",
+        ),
+        pytest.param(
+            Fault(("anything",), "value", "See https://errors.example.com/x now"),
+            "'anything' is not accepted: See now.",
+            id="no address",
+        ),
+        pytest.param(
+            Fault(("anything",), "value", "hunter22 is wrong"),
+            "'anything' is not accepted by the tool; got the integer 7.",
+            id="repeats a secret",
+        ),
+        pytest.param(
+            Fault(("api_key",), "value", "this key has expired"),
+            "'api_key' is not accepted by the tool; got a string.",
+            id="about a secret",
+        ),
+        pytest.param(
+            Fault(("limit",), "type"),
+            "'limit' must be an integer, but got the number 7.0.",
+            id="strict integer",
+        ),
+    ],
+)
+def test_only_the_tool_refuses(fault, message):
+    """Where the published schema has nothing against a value, the tool author's sentence is told."""
+    sent = {"content": "x", "anything": 7, "limit": 7.0, "api_key": "abc", "login": {"token": "hunter22"}}
+    (violation,) = told(sent, judge=ToolJudge(fault, exact_integers=True))
+    assert violation.message == message
+
+
+def test_union_faults_are_one():
+    """Of the faults that each branch of a union reports only those of the branch that was meant are told."""
+    item = Fault(("tags", 1), "type")
+    (violation,) = told({"tags": ["a", 1]}, judge=ToolJudge(Fault(("tags",), "type"), item))
+    assert violation.pointer == "/tags/1"
+    (violation,) = told({"tags": 5}, judge=ToolJudge(Fault(("tags",), "type"), item))
+    assert violation.pointer == "/tags"
+
+
+def test_tie_names_both_readings():
+    """Two readings that tie are both named in JSON, unless they may not be shown."""
+    tie = Tie(("tags",), (Reading(["a"], 1), Reading(["a", "b"], 1)))
+    (violation,) = told({"content": "x", "tags": []}, ties=(tie,))
+    assert violation.code == "ambiguous"
+    assert violation.message == (
+        '\'tags\' can be read as ["a"] or as ["a", "b"]. Send the one that is meant, as JSON.'
+    )
+    secret = Tie(("login",), (Reading({"token": "hunter22"}, 1), Reading({}, 1)))
+    (violation,) = told({"content": "x", "login": {}}, ties=(secret,))
+    assert "can be read in 2 ways" in violation.message
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"api_key": "hunter22"}, id="name"),
+        pytest.param({"pin": "hunter22"}, id="writeOnly"),
+        pytest.param({"login": {"token": ["hunter22"]}}, id="below"),
+        pytest.param({"login": "hunter22"}, id="text that stood for a container"),
+        pytest.param({"api_kye": "hunter22"}, id="undeclared"),
+        pytest.param({"shape": {"kind": "circle", "r": 1, "x": "hunter22"}}, id="undeclared below"),
+        pytest.param({"flag": "hunter22" * 9}, id="long"),
+        pytest.param({"day": ["hunter22"]}, id="in a container"),
+        pytest.param({"session": "hunter22"}, id="named by the operator"),
+        pytest.param({"code": "hunter22"}, id="declared, named by the operator"),
+    ],
+)
+def test_values_stay_private(sent):
+    """No secret, undeclared or long value, nor text that stood for a container, is repeated anywhere."""
+    policy = Policy(secret={"session", "code"})
+    found = told({"content": "x", **sent}, policy=policy)
+    assert found
+    assert "hunter22" not in json.dumps(envelope("t", SCHEMA, found))
+
+
+def test_no_echo_at_all():
+    """``echo_values=False`` repeats no value."""
+    found = told({"content": 4711, "limit": 4711, "order": "4711"}, policy=Policy(echo_values=False))
+    assert len(found) == 3
+    assert "4711" not in json.dumps(envelope("t", SCHEMA, found))
+
+
+def test_names_are_escaped_and_cut():
+    """What a client chose as a name can be printed, and is short."""
+    (violation,) = told({"content": "x", "a\n\x1b\u202e\ud800" + "b" * 500: 1})
+    assert violation.message.isprintable()
+    assert len(violation.pointer) < 120
+    assert violation.message.startswith("unknown parameter 'a\\n\\u001b\\u202e\\ud800bbb")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(10**5_000, id="digits"),
+        pytest.param(float("nan"), id="NaN"),
+        pytest.param("\ud800", id="lone surrogate"),
+        pytest.param({1: 2}, id="name that is no text"),
+        pytest.param(json.loads("[" * 900 + "]" * 900), id="depth"),
+    ],
+)
+def test_odd_values(value):
+    """What JSON cannot write, or hardly, is refused in words and never echoed."""
+    found = told({"content": "x", "flag": value})
+    whole = envelope("t", SCHEMA, found)
+    assert found
+    assert not any(violation.has_received_value for violation in found)
+    json.dumps(whole, allow_nan=False).encode()
+
+
+def test_bounds():
+    """Ten thousand faults are told as twenty with the number of the rest, in bounded time."""
+    sent = {"content": "x", **{f"key_{number}": number for number in range(10_000)}}
+    start = time.monotonic()
+    found = told(sent)
+    assert time.monotonic() - start < 10
+    assert len(found) == 20
+    assert found[-1].message.endswith("There are 9980 more faults.")
+
+
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.just(10**400),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(["\ud800", "a,b", "[1", "null", "é" * 300]),
+)
+NAMES = st.sampled_from(["a", "ab", "user_name", "name", "api_key", "~/", "é", "\ud83d", ""])
+VALUES = st.recursive(
+    JUNK,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(NAMES, inner, max_size=4)
+        | st.dictionaries(st.integers(0, 3), inner, max_size=2)
+    ),
+    max_leaves=12,
+)
+LEAVES = st.sampled_from(
+    [
+        {"type": "string", "maxLength": 2},
+        {"type": "integer", "minimum": 3},
+        {"type": ["number", "null"]},
+        {"type": "boolean"},
+        {"enum": ["alpha", "beta", None, 3]},
+        {"const": "only"},
+        {"$ref": "#/$defs/Node"},
+        {"$ref": "#/$defs/Loop"},
+        {"type": "string", "pattern": "^(?=x)x"},
+        {"type": "string", "format": "date", "writeOnly": True},
+        {},
+        True,
+        False,
+    ]
+)
+DEFS = {
+    "Node": {"type": "object", "properties": {"a": {"$ref": "#/$defs/Node"}, "name": {"type": "string"}}},
+    "Loop": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/Loop"}}, {"$ref": "#/$defs/Node"}]},
+}
+
+
+def _objects(inner):
+    return st.fixed_dictionaries(
+        {
+            "type": st.just("object"),
+            "properties": st.dictionaries(NAMES.filter(str.isascii), inner, max_size=4),
+        },
+        optional={
+            "required": st.lists(NAMES.filter(str.isascii), max_size=2, unique=True),
+            "additionalProperties": st.sampled_from([True, False, {"type": "integer"}]),
+        },
+    )
+
+
+SCHEMAS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        _objects(inner)
+        | st.fixed_dictionaries({"type": st.just("array"), "items": inner, "maxItems": st.just(2)})
+        | st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)})
+        | st.fixed_dictionaries({"allOf": st.lists(inner, min_size=1, max_size=2)})
+    ),
+    max_leaves=8,
+)
+ROOTS = _objects(SCHEMAS).map(lambda root: {**root, "$defs": DEFS})
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(ROOTS, st.dictionaries(NAMES, VALUES, max_size=5))
+def test_laws(schema, sent):
+    """Any schema and any arguments: nothing raises, sizes hold, and each fix removes its violation."""
+    try:
+        judge = SchemaJudge(schema)
+    except SchemaError:
+        return
+    faults = judge.faults(sent)
+    outcome = Outcome("refused", sent, (), faults)
+    found = violations(schema, outcome, judge, Policy())
+    assert found == violations(schema, outcome, judge, Policy())
+    assert bool(found) is bool(faults)
+    assert len(found) <= 20
+    whole = envelope("tool", schema, found)
+    assert len(json.dumps(whole, ensure_ascii=False).encode()) < 16_384
+    as_result(whole, has_output_schema=False).model_dump_json()
+    for violation in found:
+        for patch in violation.fixes:
+            after = applied(sent, patch)
+            left = violations(schema, Outcome("refused", after, (), judge.faults(after)), judge, Policy())
+            assert violation.pointer not in {other.pointer for other in left if other.code == violation.code}
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(ROOTS, VALUES)
+def test_no_secret_is_repeated(schema, value):
+    """A planted secret appears nowhere, whatever else is wrong with the call."""
+    try:
+        judge = SchemaJudge(schema)
+    except SchemaError:
+        return
+    sent = {
+        "api_key": "hunter22",
+        "a": {"password": "hunter22", "b": [value]},
+        "zz": "hunter22",
+        "name": value,
+    }
+    detail = Fault(("name",), "value", "hunter22 does not fit")
+    outcome = Outcome("refused", sent, (), (*judge.faults(sent), detail))
+    found = violations(schema, outcome, judge, Policy())
+    assert "hunter22" not in json.dumps(envelope("tool", schema, found))
