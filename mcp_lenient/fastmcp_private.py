@@ -29,6 +29,7 @@ from pydantic_core import SchemaError as CoreSchemaError
 from mcp_lenient.errors import SchemaError
 
 if TYPE_CHECKING:
+    from fastmcp import Context
     from mcp.server.context import ServerRequestContext
     from pydantic import TypeAdapter
 
@@ -227,3 +228,8 @@ def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Await
         return await server._on_call_tool(ctx, params)  # noqa: SLF001 - see above
 
     return call_tool
+
+
+def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
+    """The SDK's own context of the request being served; None outside of one."""
+    return getattr(context.request_context, "_srctx", None)

@@ -72,6 +72,14 @@ class FunctionJudge:
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both ask the very same validator."""
+        return isinstance(other, FunctionJudge) and self._validate == other._validate
+
+    def __hash__(self) -> int:
+        """By the validator."""
+        return hash(self._validate)
+
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the tool would take these arguments.
 

@@ -66,7 +66,7 @@ def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
 
 def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:
     try:
-        written = marshal.dumps(schema, _MARSHAL_VERSION)
+        written = marshal.dumps(dict(schema), _MARSHAL_VERSION)
     except ValueError:
         # Not made of plain JSON types: nothing to recognize it by.
         return SchemaJudge(schema), Plan(schema, policy)

@@ -91,7 +91,7 @@ def takes(node: Node, value: Any, run: Run) -> bool:
         value = float(value)
     if run.exact:
         # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
-        if isinstance(value, float) and value.is_integer() and node.shape.types == {"integer"}:
+        if isinstance(value, float) and value.is_integer() and node.shape.is_only("integer"):
             return False
         if isinstance(value, (dict, list, float)) and node.is_container and _tells(node):
             return False

@@ -59,6 +59,10 @@ class Shape:
     plain: bool = False
     """Only structure: nothing but types, properties and items decides."""
 
+    def is_only(self, json_type: str) -> bool:
+        """Whether values of this JSON type may come, and of no other."""
+        return self.types is not None and len(self.types) == 1 and json_type in self.types
+
 
 def resolve(root: Mapping[str, Any], reference: str) -> Any:
     """What a local ``$ref`` points at, or None: nothing is ever fetched."""
@@ -256,7 +260,8 @@ class SchemaJudge:
 
 def _faults(error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
     path: Path = tuple(error.instance_path)
-    kind = error.kind
+    # The type stubs know the kinds only by their common name.
+    kind: Any = error.kind
     if kind.name == "required":
         yield Fault((*path, kind.property), "missing")
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):

@@ -123,13 +123,14 @@ class ToolCache:
 
 
 def _same(known: KnownTool, target: Target) -> bool:
+    """Whether a tool looked up again is judged and described as before."""
+    tool, fresh = known.tool, target.tool
     return (
-        known.target.function is target.function
-        and known.target.certain == target.certain
-        and (known.judge.exact_integers == (target.judge or known.judge).exact_integers)
-        and known.tool.annotations == target.tool.annotations
-        and (known.tool.parameters is target.tool.parameters or known.tool.parameters == target.tool.parameters)
-        and known.tool.output_schema == target.tool.output_schema
+        known.target.judge == target.judge
+        and known.target.route == target.route
+        and tool.annotations == fresh.annotations
+        and tool.output_schema == fresh.output_schema
+        and tool.parameters == fresh.parameters
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from mcp_lenient.eventlog import EventLog
+    from mcp_lenient.events import EventName
     from mcp_lenient.policy import Policy
 
     CallNext = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
@@ -76,7 +77,7 @@ class WholeArguments:
         if reason is not None:
             self._log.warn_once("hook_unavailable", server.name, reason)
             return None
-        request = context.fastmcp_context.request_context
+        request = fastmcp_private.raw_request(context.fastmcp_context)
         if context.method != "tools/call" or not isinstance(context.message, Mapping) or request is None:
             return None
         # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
@@ -119,7 +120,7 @@ class WholeArguments:
         async with Context(fastmcp=server, session=ctx.session) as context:
             tool = await server.get_tool(name)
             found = () if read is not None else (not_an_object(sent),)
-            event = "call_observed" if policy.mode == "observe" else "call_rejected"
+            event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
             if self._log.wants(event):
                 facts = call_facts(context, name, duration_us=(perf_counter_ns() - started) // 1000, mounted=None)
                 repairs = () if read is None else (read[1],)

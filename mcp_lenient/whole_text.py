@@ -41,5 +41,5 @@ def not_an_object(sent: Any) -> Violation:
     """What is wrong with arguments that are no object and cannot be read as one."""
     kind = json_type(sent)
     article = "an" if kind[0] in "aio" else "a"
-    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object"
+    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object."
     return Violation("", None, "type", message, received_type=kind, expected_types=("object",))

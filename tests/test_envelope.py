@@ -27,6 +27,7 @@ REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
 
 
 def refused(sent, schema=SCHEMA, repairs=()):
+    """The envelope for arguments that the schema refuses."""
     judge = SchemaJudge(schema)
     outcome = Outcome("refused", sent, repairs, judge.faults(sent))
     return envelope("store_context", schema, violations(schema, outcome, judge, Policy()), repairs)

@@ -13,6 +13,7 @@ from mcp_lenient.violations import violations
 
 
 def closed(properties, *required):
+    """The schema of an object that takes these properties only."""
     return {
         "type": "object",
         "properties": properties,
@@ -44,14 +45,17 @@ class _Operation(dict):
 
 
 def move(source, target):
+    """A patch that moves one value."""
     return [{"op": "move", "from": source, "path": target}]
 
 
 def replace(path, value):
+    """A patch that replaces one value."""
     return [{"op": "replace", "path": path, "value": value}]
 
 
 def remove(path):
+    """A patch that removes one value."""
     return [{"op": "remove", "path": path}]
 
 

@@ -15,7 +15,7 @@ _SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
 
 def item_wrapper_to_array(site: Site) -> Apply | None:
     """``{"item": [..]}`` to ``[..]``, ``[{"item": 1}]`` to ``[1]``."""
-    if site.shape.types != {"array"}:
+    if not site.shape.is_only("array"):
         return None
 
     def apply(value: dict[str, Any] | list[Any]) -> _Values:
@@ -46,7 +46,7 @@ def array_to_scalar(site: Site) -> Apply | None:
 
 def scalar_to_array(site: Site) -> Apply | None:
     """``"a"`` to ``["a"]``, where nothing speaks for another reading."""
-    if site.shape.types != {"array"} or Place.ITEM in site.place:
+    if not site.shape.is_only("array") or Place.ITEM in site.place:
         return None
 
     def apply(value: Any) -> _Values:
@@ -59,7 +59,7 @@ def scalar_to_array(site: Site) -> Apply | None:
 
 def object_to_array(site: Site) -> Apply | None:
     """``{..}`` to ``[{..}]``, where the items declare every key that came."""
-    if site.shape.types != {"array"} or Place.ITEM in site.place:
+    if not site.shape.is_only("array") or Place.ITEM in site.place:
         return None
     item = site.shape_at(site.shape.items)
     shapes = [shape for shape in (item, *map(site.shape_at, item.branches)) if shape.properties]
@@ -74,7 +74,7 @@ def object_to_array(site: Site) -> Apply | None:
 
 def delimited_text_to_array(site: Site) -> Apply | None:
     """``"1,2,3"`` to ``[1, 2, 3]``, and texts whose parts are enum members throughout."""
-    if site.shape.types != {"array"}:
+    if not site.shape.is_only("array"):
         return None
     item = site.shape_at(site.shape.items)
     members = [member for member in item.enum or () if isinstance(member, str)]

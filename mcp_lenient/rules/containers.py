@@ -39,10 +39,10 @@ def text_to_object(dialect: Dialect) -> Callable[[Site], Apply | None]:
 
 def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[Site], Apply | None]:
     def build(site: Site) -> Apply | None:
-        if site.shape.types != {json_type}:
+        if not site.shape.is_only(json_type):
             return None
         limits = site.policy.limits
-        dialects = frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
+        dialects: frozenset[Dialect] = frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
 
         def apply(text: str) -> _Values:
             parsed = parse_container(

@@ -47,7 +47,7 @@ def rename_near(site: Site) -> Apply | None:
     lists = {
         name
         for name, kind in kinds.items()
-        if kind.types == {"array"} or any(site.shape_at(branch).types == {"array"} for branch in kind.branches)
+        if kind.is_only("array") or any(site.shape_at(branch).is_only("array") for branch in kind.branches)
     }
 
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:

@@ -132,7 +132,11 @@ def _near_targets(sent: str, declared: Collection[str]) -> list[str]:
     for name, other in _alike_in_front(folded, declared):
         if other == folded:
             return []
-        if abs(len(other) - len(folded)) <= 1 and _is_slip(words, _words(name)):
+        if (
+            abs(len(other) - len(folded)) <= 1
+            and _lead(name) == _lead(sent)
+            and _is_slip(words, _words(name))
+        ):
             near.append(name)
     return near
 
@@ -201,6 +205,8 @@ def plural_target(sent: str, declared: Collection[str]) -> tuple[str, bool] | No
     for name, other in _alike_in_front(folded, declared):
         if other == folded:
             return None
+        if _lead(name) != _lead(sent):
+            continue
         if _is_plural(name, other, folded):
             found.append((name, True))
         elif _is_plural(sent, folded, other):

@@ -11,7 +11,7 @@ _NONE_WORDS = frozenset({"none", "null", "unset"})
 
 def null_text_to_null(site: Site) -> Apply | None:
     """``"null"`` to null, where null may come and a string may not."""
-    if site.shape.types != {"null"}:
+    if not site.shape.is_only("null"):
         return None
 
     def apply(text: str) -> tuple[None, ...]:

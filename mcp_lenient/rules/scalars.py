@@ -98,4 +98,4 @@ def fold_enum(site: Site) -> Apply | None:
 
 
 def _is(site: Site, json_type: str) -> bool:
-    return site.shape.types == {json_type}
+    return site.shape.is_only(json_type)

@@ -138,6 +138,7 @@ def test_case_target(sent, declared, target):
         pytest.param("user_id", ["id"], None, id="shared-word"),
         pytest.param("größne", ["größen"], "größen", id="umlaut"),
         pytest.param("tags", ["tags", "tgas"], None, id="declared-name"),
+        pytest.param("_tgas", ["tags"], None, id="private-key"),
         pytest.param("", ["", "a"], None, id="empty"),
         pytest.param("l" * 200, ["l" * 201], None, id="too-long"),
     ],
@@ -194,6 +195,7 @@ def test_real_words_have_a_neighbor():
         pytest.param("ids", ["pmids"], None, id="suffix"),
         pytest.param("categorys", ["categories"], None, id="misspelt"),
         pytest.param("datum", ["data"], None, id="latin"),
+        pytest.param("_tag", ["tags"], None, id="private-key"),
     ],
 )
 def test_plural_target(sent, declared, target):
