@@ -4,6 +4,9 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
+# What `make bench` measures; `make bench BENCH=cases` replays recorded calls, see benchmarks/README.md.
+BENCH ?= overhead growth hostile
+
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -42,7 +45,7 @@ format: $(READY) ## Put the code into shape
 	$(BIN)/ruff format
 
 bench: $(READY) ## Measure what the middleware and a repair cost
-	$(BIN)/python -m benchmarks
+	@for part in $(BENCH); do $(BIN)/python -m benchmarks $$part || exit 1; done
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

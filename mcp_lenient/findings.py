@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mcp_lenient.keywords import holds
@@ -96,7 +97,7 @@ def _in_form(search: _Search, form: Form, value: Any, path: Path) -> list[Findin
     below = (
         value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
     )
-    for key, entry in below:
+    for key, entry in islice(below, MAX_VISITS):
         found += _findings(search, child(search.root, form, key), entry, (*path, key))
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -24,7 +23,7 @@ from mcp_lenient.violations import violations
 from mcp_lenient.whole_arguments import WholeArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -67,6 +66,7 @@ class _Call(NamedTuple):
     context: Context
     call_next: Next
     policy: Policy
+    request: object
     nested: bool
     started: int
     sent_as_text: tuple[Repair, ...] = ()
@@ -108,38 +108,42 @@ class LenientMiddleware(Middleware):
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""
-        answer = await self._whole.on_message(context)
-        return await call_next(context) if answer is None else answer
+        if self._whole.is_new(context):
+            answer = await self._whole.on_first_message(context)
+            if answer is not None:
+                return answer
+        return await call_next(context)
 
     async def on_call_tool(self, context: Context, call_next: Next) -> ToolResult:
         """One call: judged, repaired or refused, logged."""
         started = perf_counter_ns()
-        policy = self.policy_for(context.message.name)
+        message = context.message
+        policy = self.policy_for(message.name)
         if policy.mode == "off" or context.fastmcp_context is None:
             return await call_next(context)
         server = context.fastmcp_context.fastmcp
+        request = context.fastmcp_context.request_context
         running = _running.get()
-        nested = running is not None and running.request is context.fastmcp_context.request_context
-        if nested and running is not None and running.is_handed_to(server, context.message.name):
+        nested = running is not None and running.request is request
+        if running is not None and nested and running.is_handed_to(server, message.name):
             return await call_next(context)
-        call = _Call(context, call_next, policy, nested, started, self._whole.repairs())
-        known: KnownTool | str | None = self._tools.get(server, context.message)
-        if known is None:
-            known = await self._tools.look_up(server, context.message)
-        return await self._judged(call, server, known)
-
-    async def _judged(self, call: _Call, server: FastMCP, known: KnownTool | str | None) -> ToolResult:
-        arguments = call.context.message.arguments or {}
-        if isinstance(known, KnownTool) and not await known.accepts(arguments):
-            # Nothing is changed or refused by what a tool of this name once accepted.
-            known = await self._tools.look_up(server, call.context.message)
-            if isinstance(known, KnownTool) and not await known.accepts(arguments):
-                return await self._rejected(call, known, arguments)
+        call = _Call(context, call_next, policy, request, nested, started, self._whole.repairs())
+        known = self._tools.get(server, message) or await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
-        if not isinstance(known, KnownTool):
-            return await call.call_next(call.context)
-        return await self._accepted(call, server, known, arguments)
+        arguments = message.arguments or {}
+        if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
+            return await self._accepted(call, server, known, arguments)
+        return await self._not_accepted(call, server, arguments)
+
+    async def _not_accepted(self, call: _Call, server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult:
+        # Nothing is changed or refused by what a tool of this name once accepted.
+        known = await self._tools.look_up(server, call.context.message)
+        if known is None:
+            return await self._not_found(call, server)
+        if await known.accepts(arguments):
+            return await self._accepted(call, server, known, arguments)
+        return await self._rejected(call, known, arguments)
 
     async def _accepted(
         self, call: _Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
@@ -152,7 +156,7 @@ class LenientMiddleware(Middleware):
             result = await _run(call, known, call.context)
         except ValidationError:
             fresh = await self._tools.look_up(server, call.context.message)
-            if not isinstance(fresh, KnownTool) or fresh is known or await fresh.accepts(arguments):
+            if fresh is None or fresh is known or await fresh.accepts(arguments):
                 raise
             # The tool was replaced, so what refused the call was its validator: its body did not run.
             return await self._rejected(call, fresh, arguments)
@@ -253,17 +257,9 @@ def _checked(name: str, policy: object) -> Policy:
 
 async def _run(call: _Call, known: KnownTool, context: Context) -> ToolResult:
     """Call on, so that the same call is known again on its way down and calls of the body are told apart."""
-    with _as_running(context, known):
-        return await call.call_next(context)
-
-
-@contextmanager
-def _as_running(context: Context, known: KnownTool) -> Iterator[None]:
-    fastmcp_context = context.fastmcp_context
-    request = fastmcp_context.request_context if fastmcp_context is not None else None
-    token = _running.set(_Running(request, list(known.target.route)))
+    token = _running.set(_Running(call.request, list(known.target.route)))
     try:
-        yield
+        return await call.call_next(context)
     finally:
         _running.reset(token)
 

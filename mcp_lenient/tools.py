@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolRequestParams
 
     from mcp_lenient.policy import Policy
-    from mcp_lenient.types import Judge, Outcome
+    from mcp_lenient.types import Fault, Judge, Outcome
 
 _MOST = 10_000
 
@@ -41,6 +41,7 @@ class KnownTool:
         target: How far down its own validator was reached.
         judge: That validator, or its published schema.
         plan: Its published schema under the policy in force.
+        in_thread: Whether judging runs validators of the author that must not hold up the event loop.
     """
 
     server: weakref.ref[FastMCP]
@@ -48,6 +49,7 @@ class KnownTool:
     target: Target
     judge: Judge
     plan: Plan
+    in_thread: bool = False
 
     @property
     def certain(self) -> bool:
@@ -56,13 +58,13 @@ class KnownTool:
 
     async def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the tool would take these arguments; slow validators leave the event loop free."""
-        if self.target.has_validators:
+        if self.in_thread:
             return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
         return self.judge.accepts(arguments)
 
     async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
         """The outcome for arguments that were not accepted."""
-        if self.target.has_validators:
+        if self.in_thread:
             return await anyio.to_thread.run_sync(partial(repair, self.plan, arguments, self.judge))
         return repair(self.plan, arguments, self.judge)
 
@@ -84,15 +86,15 @@ class ToolCache:
 
     def get(self, server: FastMCP, message: CallToolRequestParams) -> KnownTool | None:
         """What is known of the tool a message names; it may have been replaced since."""
-        known = self._known.get((id(server), message.name, _version_key(message)))
+        version = None if message.meta is None else _version_key(message)
+        known = self._known.get((id(server), message.name, version))
         return known if known is not None and known.server() is server else None
 
-    async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> KnownTool | Literal["open"] | None:
-        """Look the tool up as this client sees it now.
+    async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> KnownTool | None:
+        """Look the tool up as this client sees it now, compiled anew only where it is another one.
 
         Returns:
-            The tool, compiled anew only where it is another one; ``"open"`` for a tool that nothing is
-            known of, so that its calls must go through as they are; None where there is no such tool.
+            The tool, or None where there is no such tool for this client.
         """
         tool = await server.get_tool(message.name, _version(message))
         if tool is None:
@@ -102,24 +104,36 @@ class ToolCache:
         if known is not None and _same(known, target):
             return known
         compiled = self._compiled(server, message.name, target)
-        if compiled is None:
-            self._known.pop((id(server), message.name, _version_key(message)), None)
-            return "open"
         if len(self._known) >= _MOST:
             self._known.pop(next(iter(self._known)))
         self._known[id(server), message.name, _version_key(message)] = compiled
         return compiled
 
-    def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool | None:
+    def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
         schema = target.tool.parameters
+        policy = self._policy_for(name)
+        judge: Judge
         destructive = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         try:
             judge = target.judge or SchemaJudge(schema)
-            plan = Plan(schema, self._policy_for(name), destructive=destructive)
+            plan = Plan(schema, policy, destructive=destructive)
         except SchemaError as error:
             self._not_compiled(name, str(error))
-            return None
-        return KnownTool(weakref.ref(server), target.tool, target, judge, plan)
+            judge, plan = _Open(), Plan({}, policy)
+        return KnownTool(weakref.ref(server), target.tool, target, judge, plan, in_thread=target.has_validators)
+
+
+class _Open:
+    """The judge of a tool of which nothing is known: every call goes on as it is."""
+
+    exact_integers = False
+    by_schema = True
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG002 - whatever they are
+        return True
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:  # noqa: ARG002 - as above
+        return ()
 
 
 def _same(known: KnownTool, target: Target) -> bool:
@@ -140,8 +154,6 @@ def _version_request(message: CallToolRequestParams) -> Any:
 
 
 def _version_key(message: CallToolRequestParams) -> str | None:
-    if message.meta is None:
-        return None
     asked = _version_request(message)
     return None if asked is None else repr(asked)
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.findings import Finding, findings
 from mcp_lenient.fixes import Refusal, fixes
 from mcp_lenient.patches import Patch
-from mcp_lenient.places import fits
+from mcp_lenient.places import Place, fits, properties
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
-from mcp_lenient.wording import Trouble, ambiguous, worded
+from mcp_lenient.trouble import Trouble
+from mcp_lenient.wording import ambiguous, worded
 
 if TYPE_CHECKING:
     from mcp_lenient.policy import Policy
@@ -164,16 +165,33 @@ def _pattern(path: Path) -> tuple[str | None, ...]:
 
 
 def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
+    union = None if fault.detail else _union_above(refusal, fault.path)
+    told = () if union is None else _found(refusal, union)
+    if told:
+        return told
     place = refusal.look(fault.path)
     keyword = _KEYWORDS.get(fault.kind)
     if keyword is not None:
         return (Finding(fault.path, keyword, place.forms),)
-    exact_integers = refusal.judge.exact_integers
-    found = findings(refusal.schema, place.forms, place.value, fault.path, exact_integers=exact_integers)
+    found = _found(refusal, place)
     if fault.detail:
         # The author's sentence is about this very value: what is published of values below it is not the reason.
         found = tuple(finding for finding in found if finding.path == fault.path)
     return found or (fault,)
+
+
+def _found(refusal: Refusal, place: Place) -> tuple[Finding, ...]:
+    exact_integers = refusal.judge.exact_integers
+    return findings(refusal.schema, place.forms, place.value, place.path, exact_integers=exact_integers)
+
+
+def _union_above(refusal: Refusal, path: Path) -> Place | None:
+    """The place of a union of objects above a fault: a judge tells the faults of each branch, and one was meant."""
+    for above in _above(path):
+        place = refusal.look(above)
+        if isinstance(place.value, Mapping) and len([form for form in place.forms if properties(form)]) > 1:
+            return place
+    return None
 
 
 def _told(refusal: Refusal, troubles: Sequence[Trouble]) -> Iterator[Violation]:

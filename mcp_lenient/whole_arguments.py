@@ -55,6 +55,7 @@ class WholeArguments:
         self._policy_for = policy_for
         self._log = log
         self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
+        self._last: FastMCP | None = None
 
     def repairs(self) -> tuple[Repair, ...]:
         """How the arguments of this request were read, told once: to the call that the client made."""
@@ -64,13 +65,21 @@ class WholeArguments:
         read.claimed = True
         return read.repairs
 
-    async def on_message(self, context: MiddlewareContext[Any]) -> Any:
-        """Install the hook on a server's first message, and answer that message where it came too late for it."""
+    def is_new(self, context: MiddlewareContext[Any]) -> bool:
+        """Whether this is the first message of a server that this sees; asked with every message."""
+        if context.fastmcp_context is None:
+            return False
+        server = context.fastmcp_context.fastmcp
+        if server is self._last:
+            return False
+        self._last = server
+        return server not in self._seen
+
+    async def on_first_message(self, context: MiddlewareContext[Any]) -> Any:
+        """Install the hook, and answer a message that came too early for it; None where there is no need to."""
         if context.fastmcp_context is None:
             return None
         server = context.fastmcp_context.fastmcp
-        if server in self._seen:
-            return None
         self._seen.add(server)
         hook = partial(self._read_request, weakref.ref(server))
         reason = fastmcp_private.install(server, hook)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mcp_lenient.describe import (
     MAX_VALUES,
     allowed_values,
-    description,
     either,
     example,
     expected,
@@ -16,34 +14,18 @@ from mcp_lenient.describe import (
     limit_words,
     type_words,
 )
-from mcp_lenient.fixes import Refusal, likely_name, names_at, near_values, showable
-from mcp_lenient.places import Forms, Place, json_type, properties
+from mcp_lenient.fixes import Refusal, near_values, showable
+from mcp_lenient.name_wording import missing, unknown
+from mcp_lenient.places import Place, json_type
 from mcp_lenient.private_values import told_safely
-from mcp_lenient.redaction import cut, in_json, place, short_scalar, shown
-from mcp_lenient.types import Path, Tie, Violation, ViolationCode
+from mcp_lenient.redaction import cut, in_json, short_scalar
+from mcp_lenient.trouble import Trouble, is_or_are, named, parameter, where
+from mcp_lenient.types import Tie, Violation
 
-MAX_NAMES = 20
-MAX_NAMES_TEXT = 400
+MAX_TIE = 800
 MAX_DETAIL = 300
-MAX_PLACES_TOLD = 3
 MAX_NEAR = 3
 _CONTAINERS = ("array", "object")
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all.
-
-    ``broken`` are the keywords of the published schema with what they ask for; empty where only the tool
-    itself is against the value.
-    """
-
-    code: ViolationCode
-    broken: tuple[tuple[str, Any], ...]
-    detail: str | None
-    places: tuple[Place, ...]
-    forms: Forms
-    count: int
 
 
 def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
@@ -52,87 +34,15 @@ def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     return tell(refusal, trouble, at_length=at_length)
 
 
-def _parameter(path: Path) -> str | None:
-    return shown(path[0]) if path else None
-
-
-def where(path: Path) -> str:
-    """A place in quotes, or the arguments as a whole."""
-    return f"'{place(path)}'" if path else "the arguments"
-
-
 def _too_large(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     del refusal, at_length
     path = trouble.places[0].path
     return Violation(
         "",
-        _parameter(path),
+        parameter(path),
         "size",
-        f"{where(path)} {_is(trouble)} too large or too deeply nested. Send less at once.",
+        f"{where(path)} {is_or_are(trouble)} too large or too deeply nested. Send less at once.",
     )
-
-
-def _missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
-    spot = trouble.places[0]
-    wanted = expected(refusal.schema, spot.forms or trouble.forms)
-    words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
-    if wanted:
-        words += f" It must be {wanted}."
-    about = description(spot.forms)
-    if about:
-        words += f" It means: {about.rstrip('.')}."
-    if at_length and not refusal.outcome.arguments:
-        words = f"the arguments arrived empty ({{}}). {words}"
-    parent = refusal.look(spot.path[:-1])
-    names = names_at(parent)
-    meant = [name for name in names.extra if likely_name(names, name, str(spot.path[-1])) > 0]
-    if meant:
-        words += f" If {either([where((*parent.path, name)) for name in meant[:MAX_NEAR]])} is meant, send it under this name."
-    return Violation(
-        "",
-        _parameter(spot.path),
-        "missing",
-        words,
-        expected_types=type_words(refusal.schema, spot.forms or trouble.forms),
-        allowed_values=allowed_values(spot.forms or trouble.forms)[:MAX_VALUES],
-    )
-
-
-def _unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
-    path = trouble.places[0].path
-    parent = refusal.look(path[:-1])
-    near = _near_names(parent, path[-1])
-    inside = f" in {where(parent.path)}" if parent.path else ""
-    words = f"unknown parameter {_quoted(path[-1])}{inside}{_more(trouble)}."
-    if near:
-        words += f" Did you mean {either([_quoted(name) for name in near])}?"
-    if at_length:
-        words += f" {_accepted(parent)}"
-    return Violation("", _parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
-
-
-def _quoted(name: object) -> str:
-    return f"'{shown(name)}'"
-
-
-def _near_names(parent: Place, sent: object) -> list[str]:
-    if not isinstance(sent, str):
-        return []
-    names = names_at(parent)
-    scored = [(likely_name(names, sent, name), name) for name in names.absent]
-    likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
-    return [name for _, name in likely[:MAX_NEAR]]
-
-
-def _accepted(parent: Place) -> str:
-    names = list(dict.fromkeys(name for form in parent.forms for name in properties(form)))
-    if not names:
-        return "No parameters are accepted here."
-    quoted = [_quoted(name) for name in names[:MAX_NAMES]]
-    while sum(map(len, quoted)) > MAX_NAMES_TEXT:
-        quoted.pop()
-    rest = len(names) - len(quoted)
-    return f"Accepted are {', '.join(quoted)}{f' and {rest} more' if rest else ''}."
 
 
 def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
@@ -162,9 +72,9 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     if asked:
         words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
     elif detail:
-        words = f"{_named(trouble)} {_is(trouble)} not accepted: {detail.rstrip('.')}."
+        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}."
     else:
-        words = f"{_named(trouble)} {_is(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
+        words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
     return _about_value(refusal, trouble, words)
 
 
@@ -176,8 +86,8 @@ def _formats(trouble: Trouble) -> str:
 
 
 _TELLERS = {
-    "missing": _missing,
-    "unknown": _unknown,
+    "missing": missing,
+    "unknown": unknown,
     "type": _wrong_type,
     "enum": _wrong_enum,
     "size": _too_large,
@@ -190,7 +100,7 @@ def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any
     echoed = trouble.count == 1 and _may_echo(refusal, spot)
     return Violation(
         "",
-        _parameter(spot.path),
+        parameter(spot.path),
         trouble.code,
         words,
         received_type=types.pop() if len(types) == 1 else None,
@@ -210,23 +120,7 @@ def _may_echo(refusal: Refusal, spot: Place) -> bool:
 
 
 def _subject(trouble: Trouble) -> str:
-    return f"{_named(trouble)} must each" if trouble.count > 1 else f"{_named(trouble)} must"
-
-
-def _is(trouble: Trouble) -> str:
-    return "are" if trouble.count > 1 or not trouble.places[0].path else "is"
-
-
-def _named(trouble: Trouble) -> str:
-    told = [where(spot.path) for spot in trouble.places[:MAX_PLACES_TOLD]]
-    rest = trouble.count - len(told)
-    if rest > 0:
-        return f"{', '.join(told)} and {rest} more"
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-
-
-def _more(trouble: Trouble) -> str:
-    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""
+    return f"{named(trouble)} must each" if trouble.count > 1 else f"{named(trouble)} must"
 
 
 def _received(refusal: Refusal, trouble: Trouble) -> str:
@@ -263,7 +157,7 @@ def _hint(refusal: Refusal, trouble: Trouble) -> str:
     sample = example(refusal.schema, trouble.forms)
     if not isinstance(spot.value, str) or not sample:
         return f" Write it like {sample}." if sample and kinds == {"object"} else ""
-    if kinds & set(_CONTAINERS):
+    if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
     return (
         f" Write it without quotes, like {sample}."
@@ -290,11 +184,9 @@ def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
         told = f"as {' or as '.join(in_json(value) for value in values)}"
     else:
         told = f"in {max(len(tie.readings), 2)} ways"
-    words = cut(
-        f"{where(tie.path)} can be read {told}. Send the one that is meant, as JSON.", 2 * MAX_NAMES_TEXT
-    )
+    words = cut(f"{where(tie.path)} can be read {told}. Send the one that is meant, as JSON.", MAX_TIE)
     wanted = type_words(refusal.schema, spot.forms)
     received = json_type(spot.value) if spot.present else None
     return Violation(
-        "", _parameter(tie.path), "ambiguous", words, received_type=received, expected_types=wanted
+        "", parameter(tie.path), "ambiguous", words, received_type=received, expected_types=wanted
     )

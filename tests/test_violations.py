@@ -275,6 +275,13 @@ def test_only_the_tool_refuses(fault, message):
 def test_union_faults_are_one():
     """Of the faults that each branch of a union reports only those of the branch that was meant are told."""
     item = Fault(("tags", 1), "type")
+    branches = (
+        Fault(("shape", "r"), "type"),
+        Fault(("shape", "kind"), "value"),
+        Fault(("shape", "a"), "missing"),
+    )
+    (violation,) = told({"shape": {"kind": "circle", "r": "x"}}, judge=ToolJudge(*branches))
+    assert violation.pointer == "/shape/r"
     (violation,) = told({"tags": ["a", 1]}, judge=ToolJudge(Fault(("tags",), "type"), item))
     assert violation.pointer == "/tags/1"
     (violation,) = told({"tags": 5}, judge=ToolJudge(Fault(("tags",), "type"), item))

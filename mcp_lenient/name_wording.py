@@ -1,0 +1,81 @@
+"""The lines about names: a required one that was not sent, and one that nobody declared."""
+
+from __future__ import annotations
+
+from mcp_lenient.describe import MAX_VALUES, allowed_values, description, either, expected, type_words
+from mcp_lenient.fixes import Refusal, likely_name, names_at
+from mcp_lenient.places import Place, properties
+from mcp_lenient.redaction import shown
+from mcp_lenient.trouble import Trouble, parameter, where
+from mcp_lenient.types import Violation
+
+MAX_NAMES = 20
+MAX_NAMES_TEXT = 400
+MAX_NEAR = 3
+
+
+def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    spot = trouble.places[0]
+    wanted = expected(refusal.schema, spot.forms or trouble.forms)
+    words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
+    if wanted:
+        words += f" It must be {wanted}."
+    about = description(spot.forms)
+    if about:
+        words += f" It means: {about.rstrip('.')}."
+    if at_length and not refusal.outcome.arguments:
+        words = f"the arguments arrived empty ({{}}). {words}"
+    parent = refusal.look(spot.path[:-1])
+    names = names_at(parent)
+    meant = [name for name in names.extra if likely_name(names, name, str(spot.path[-1])) > 0]
+    if meant:
+        words += f" If {either([where((*parent.path, name)) for name in meant[:MAX_NEAR]])} is meant, send it under this name."
+    return Violation(
+        "",
+        parameter(spot.path),
+        "missing",
+        words,
+        expected_types=type_words(refusal.schema, spot.forms or trouble.forms),
+        allowed_values=allowed_values(spot.forms or trouble.forms)[:MAX_VALUES],
+    )
+
+
+def unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    path = trouble.places[0].path
+    parent = refusal.look(path[:-1])
+    near = _near_names(parent, path[-1])
+    inside = f" in {where(parent.path)}" if parent.path else ""
+    words = f"unknown parameter {_quoted(path[-1])}{inside}{_more(trouble)}."
+    if near:
+        words += f" Did you mean {either([_quoted(name) for name in near])}?"
+    if at_length:
+        words += f" {_accepted(parent)}"
+    return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
+
+
+def _quoted(name: object) -> str:
+    return f"'{shown(name)}'"
+
+
+def _near_names(parent: Place, sent: object) -> list[str]:
+    if not isinstance(sent, str):
+        return []
+    names = names_at(parent)
+    scored = [(likely_name(names, sent, name), name) for name in names.absent]
+    likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
+    return [name for _, name in likely[:MAX_NEAR]]
+
+
+def _accepted(parent: Place) -> str:
+    names = list(dict.fromkeys(name for form in parent.forms for name in properties(form)))
+    if not names:
+        return "No parameters are accepted here."
+    quoted = [_quoted(name) for name in names[:MAX_NAMES]]
+    while sum(map(len, quoted)) > MAX_NAMES_TEXT:
+        quoted.pop()
+    rest = len(names) - len(quoted)
+    return f"Accepted are {', '.join(quoted)}{f' and {rest} more' if rest else ''}."
+
+
+def _more(trouble: Trouble) -> str:
+    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""

@@ -1,0 +1,114 @@
+"""Lenient servers, calls of them, and what their answers say: the words of these tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastmcp import Client, FastMCP
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool, ToolResult
+from mcp_types import CallToolRequestParams, CallToolResult, TextContent
+
+from mcp_lenient import LenientMiddleware, Policy
+
+
+class Log(list[dict[str, Any]]):
+    """Everything that was logged."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the events, in order."""
+        return [event["event"] for event in self]
+
+
+class Recorder(Middleware):
+    """A middleware inside the lenient one: the calls that reach it, and their arguments."""
+
+    def __init__(self) -> None:
+        self.arguments: list[dict[str, Any] | None] = []
+
+    async def on_call_tool(
+        self, context: MiddlewareContext[CallToolRequestParams], call_next: CallNext[Any, ToolResult]
+    ) -> ToolResult:
+        self.arguments.append(context.message.arguments)
+        return await call_next(context)
+
+
+class Published(Tool):
+    """A tool of an author's own kind, which takes whatever it gets and tells what that was."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult(structured_content={"got": arguments})
+
+
+def published(name: str = "own", *, closed: bool = True, **properties: Any) -> Published:
+    """A tool of which only the schema is known; all its parameters are required."""
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return Published(name=name, parameters=schema | ({"additionalProperties": False} if closed else {}))
+
+
+def plain(*tools: Tool | Callable[..., Any], name: str = "server", strict: bool = False) -> FastMCP:
+    """A server with these tools and no middleware."""
+    server: FastMCP = FastMCP(name, strict_input_validation=strict)
+    for tool in tools:
+        server.add_tool(tool)
+    return server
+
+
+def lenient(
+    *tools: Tool | Callable[..., Any],
+    policy: Policy | None = None,
+    patterns: Mapping[str, Policy] | None = None,
+    name: str = "server",
+    strict: bool = False,
+) -> FastMCP:
+    """A server with these tools and the middleware."""
+    server = plain(*tools, name=name, strict=strict)
+    server.add_middleware(LenientMiddleware(policy, tools=patterns))
+    return server
+
+
+async def call(
+    server: FastMCP, tool: str, arguments: Mapping[str, Any], *, version: str | None = None
+) -> CallToolResult:
+    """The answer that a client gets."""
+    meta = None if version is None else {"fastmcp": {"version": version}}
+    async with Client(server) as client:
+        return await client.call_tool_mcp(tool, dict(arguments), meta=meta)
+
+
+def text(result: CallToolResult | ToolResult) -> str:
+    """The text that a model reads."""
+    assert isinstance(result.content[0], TextContent)
+    return result.content[0].text
+
+
+def got(result: CallToolResult | ToolResult) -> Any:
+    """What a tool returned."""
+    assert not result.is_error, text(result)
+    content = result.structured_content
+    if content is None:
+        return json.loads(text(result))
+    return content["result"] if content.keys() == {"result"} else content
+
+
+def envelope(result: CallToolResult | ToolResult) -> dict[str, Any]:
+    """The envelope of a refused call."""
+    assert result.is_error
+    told: dict[str, Any] = json.loads(text(result))
+    assert told["status"] == "error"
+    return told
+
+
+def code(result: CallToolResult | ToolResult) -> str:
+    """Why a call was refused."""
+    error_code: str = envelope(result)["error_code"]
+    return error_code
+
+
+def rules(result: CallToolResult | ToolResult) -> list[str]:
+    """The repairs of a call that ran, by rule."""
+    assert not result.is_error, text(result)
+    return [repair["rule"] for repair in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]

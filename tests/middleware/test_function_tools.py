@@ -1,0 +1,218 @@
+"""Function tools of every kind, made lenient by ``add_middleware`` alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+from calls import call, code, got, lenient, rules
+from fastmcp import Context
+from fastmcp.dependencies import Depends
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+
+class _Color(str, Enum):
+    RED = "red"
+    DARK_BLUE = "dark_blue"
+
+
+class _Point(BaseModel):
+    x: int
+    tags: list[str] = []
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    start: _Point
+    ends: list[_Point]
+
+
+class _Tree(BaseModel):
+    value: int
+    children: list[_Tree] = []
+
+
+class _Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: list[int]
+
+
+class _Dog(BaseModel):
+    kind: Literal["dog"]
+    tricks: list[str]
+
+
+class _Options(TypedDict, total=False):
+    deep: list[int]
+
+
+def _sync(tags: list[str]) -> list[str]:
+    return tags
+
+
+async def _async(tags: list[str]) -> list[str]:
+    return tags
+
+
+def _generator(tags: list[str]) -> Iterator[str]:
+    yield from tags
+
+
+async def _async_generator(tags: list[str]) -> AsyncIterator[str]:
+    for tag in tags:
+        yield tag
+
+
+def _annotated(limits: Annotated[list[int], Field(description="bounds", min_length=1)]) -> list[int]:
+    return limits
+
+
+def _literal(mode: Literal["read", "write"]) -> str:
+    return mode
+
+
+def _enum(color: _Color) -> str:
+    return color.value
+
+
+def _union(filter: dict[str, int] | list[str]) -> Any:  # noqa: A002 - a common name of parameters
+    return filter
+
+
+def _tagged(pet: Annotated[_Cat | _Dog, Field(discriminator="kind")]) -> Any:
+    return pet.model_dump()
+
+
+def _model(point: _Point) -> Any:
+    return point.model_dump()
+
+
+def _nested(line: _Line) -> Any:
+    return line.model_dump()
+
+
+def _recursive(tree: _Tree) -> Any:
+    return tree.model_dump()
+
+
+def _typed_dict(options: _Options) -> Any:
+    return options
+
+
+def _alias(page: Annotated[list[int], Field(alias="pageNumbers")]) -> Any:
+    return page
+
+
+async def _with_context(tags: list[str], ctx: Context) -> Any:
+    assert ctx.fastmcp.name == "server"
+    return tags
+
+
+def _with_dependency(tags: list[str], secret: str = Depends(lambda: "hidden")) -> Any:
+    assert secret == "hidden"  # noqa: S105 - nothing secret about it
+    return tags
+
+
+class _Holder:
+    def method(self, tags: list[str]) -> list[str]:
+        return tags
+
+
+TOOLS = [
+    pytest.param(_sync, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="sync"),
+    pytest.param(_async, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="async"),
+    pytest.param(_generator, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="generator"),
+    pytest.param(_async_generator, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="async_gen"),
+    pytest.param(_Holder().method, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="method"),
+    pytest.param(_annotated, {"limits": [1]}, {"limits": "[1]"}, {"limits": []}, "VALUE", id="annotated"),
+    pytest.param(_literal, {"mode": "read"}, {"mode": " READ"}, {"mode": "erase"}, "VALUE", id="literal"),
+    pytest.param(_enum, {"color": "dark_blue"}, {"color": "Dark-Blue"}, {"color": "x"}, "VALUE", id="enum"),
+    pytest.param(_union, {"filter": {"a": 1}}, {"filter": '{"a": 1}'}, {"filter": 5}, "TYPE", id="union"),
+    pytest.param(
+        _tagged,
+        {"pet": {"kind": "cat", "lives": [1]}},
+        {"pet": {"kind": "cat", "lives": "[1]"}},
+        {"pet": {"kind": "cow", "lives": []}},
+        "VALUE",
+        id="discriminated",
+    ),
+    pytest.param(
+        _model,
+        {"point": {"x": 1, "tags": ["a"]}},
+        {"point": '{"x": 1, "tags": "[\\"a\\"]"}'},
+        {"point": {"x": "one"}},
+        "TYPE",
+        id="model",
+    ),
+    pytest.param(
+        _nested,
+        {"line": {"start": {"x": 1, "tags": []}, "ends": [{"x": 2, "tags": ["a"]}]}},
+        {"line": {"start": {"x": 1, "tags": []}, "ends": [{"x": 2, "tags": '["a"]'}]}},
+        {"line": {"start": {"x": 1}, "ends": [{"x": 2, "tags": {"a": 1}}]}},
+        "TYPE",
+        id="nested",
+    ),
+    pytest.param(
+        _recursive,
+        {"tree": {"value": 1, "children": [{"value": 2, "children": [{"value": 3, "children": []}]}]}},
+        {"tree": {"value": 1, "children": [{"value": 2, "children": '[{"value": 3, "children": []}]'}]}},
+        {"tree": {"value": 1, "children": [{"value": 2, "children": [{"value": "x"}]}]}},
+        "TYPE",
+        id="recursive",
+    ),
+    pytest.param(
+        _typed_dict, {"options": {"deep": [1]}}, {"options": {"deep": "[1]"}}, {"options": 1}, "TYPE", id="dict"
+    ),
+    pytest.param(
+        _alias, {"pageNumbers": [1]}, {"page_numbers": [1]}, {"pageNumbers": "x"}, "TYPE", id="alias"
+    ),
+    pytest.param(_with_context, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="context"),
+    pytest.param(_with_dependency, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="depends"),
+]
+
+STRICTNESS = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+
+
+@STRICTNESS
+@pytest.mark.parametrize(("function", "right", "near", "wrong", "kind"), TOOLS)
+async def test_every_function_tool_is_lenient(function, right, near, wrong, kind, strict):
+    """A right call runs untouched, a nearly right one as the right one, a wrong one gets the envelope."""
+    server = lenient(function, strict=strict)
+    name = function.__name__
+    untouched = await call(server, name, right)
+    assert rules(untouched) == []
+    repaired = await call(server, name, near)
+    assert rules(repaired) != []
+    assert got(repaired) == got(untouched)
+    assert code(await call(server, name, wrong)).endswith(f"_{kind}")
+
+
+@pytest.mark.parametrize("function", [_with_context, _with_dependency], ids=["context", "depends"])
+@pytest.mark.parametrize("injected", ["ctx", "secret"])
+async def test_what_is_injected_cannot_be_sent(function, injected):
+    """A parameter that FastMCP fills in is unknown to callers, by any spelling."""
+    server = lenient(function)
+    refused = await call(server, function.__name__, {"tags": ["a"], injected: "mine"})
+    assert code(refused) == "UNKNOWN_PARAMETER"
+
+
+@pytest.mark.parametrize("sent", [{"TAGS": ["a"]}, {"tags": ["a"], "toolCallId": "1"}], ids=["case", "injected"])
+async def test_names_are_repaired_too(sent):
+    """A name in another case is the declared one, and what a client adds by itself is dropped."""
+    result = await call(lenient(_sync), "_sync", sent)
+    assert got(result) == ["a"]
+    assert rules(result) == ["rename_case" if "TAGS" in sent else "drop_injected"]
+
+
+async def test_all_faults_are_told_at_once():
+    """A call with several faults is refused once, with a violation for each."""
+
+    def tool(tags: list[str], mode: Literal["a", "b"], n: int) -> None: ...
+
+    refused = await call(lenient(tool), "tool", {"tags": 5, "mode": "c", "extra": 1})
+    assert code(refused) == "INVALID_ARGUMENTS"
+    found = {entry["pointer"]: entry["code"] for entry in refused.meta["mcp_lenient"]["details"]["violations"]}
+    assert found == {"/tags": "type", "/mode": "enum", "/extra": "unknown", "/n": "missing"}
