@@ -32,7 +32,7 @@ MIN_LIKENESS = 0.25
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
-_MOVED_BY = ("rename", "wrap", "unwrap")
+_MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
 _LAST_RESORT = 0.3
 _NEAR = 0.6
 _MIN_START = 3
@@ -281,4 +281,9 @@ def _mends(refusal: Refusal, patch: Patch, paths: Sequence[Path]) -> bool:
 
 
 def _was_there(fault: Fault, before: set[tuple[Path, Any]], paths: Sequence[Path]) -> bool:
-    return (fault.path, fault.kind) in before and not any(fault.path[: len(path)] == path for path in paths)
+    """Whether a fault is another one that stays; one around a place may still speak of this place."""
+    return (fault.path, fault.kind) in before and not any(_related(fault.path, path) for path in paths)
+
+
+def _related(one: Path, other: Path) -> bool:
+    return one[: len(other)] == other or other[: len(one)] == one

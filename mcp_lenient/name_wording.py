@@ -15,6 +15,7 @@ MAX_NEAR = 3
 
 
 def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    """The violation for a required name, with the name it may have been sent under."""
     spot = trouble.places[0]
     wanted = expected(refusal.schema, spot.forms or trouble.forms)
     words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
@@ -41,6 +42,7 @@ def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
 
 
 def unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+    """The violation for an undeclared name, with the names that may be meant."""
     path = trouble.places[0].path
     parent = refusal.look(path[:-1])
     near = _near_names(parent, path[-1])

@@ -88,6 +88,8 @@ def _renamed(
 def names_right(node: Node, value: Mapping[str, Any], names: Naming) -> bool:
     """Whether, so renamed, no required name is missing and none is there that may not be."""
     shape = node.shape
+    if names is AS_SENT:
+        return shape.required <= value.keys()
     present = {
         names.renamed[key].name if key in names.renamed else key for key in value if key not in names.dropped
     }

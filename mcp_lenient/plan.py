@@ -46,6 +46,9 @@ class Node:
         self.name = name
         self.shape: Shape = shape_of(plan.root, schema)
         self.takes: Callable[[Any], bool] = self._check()
+        self.is_union = bool(self.shape.branches)
+        self.is_object = self.shape.types is None or "object" in self.shape.types
+        self.is_array = self.shape.types is None or "array" in self.shape.types
 
     def _check(self) -> Callable[[Any], bool]:
         schema = self.schema
@@ -68,9 +71,12 @@ class Node:
         return validator_for(self.plan.root, self.schema).is_valid
 
     @cached_property
-    def is_container(self) -> bool:
-        """Whether exactness of numbers below must be looked at value by value."""
-        return bool(self.shape.branches) or self.shape.types is None or bool(self.shape.types & {"array", "object"})
+    def looks_within(self) -> bool:
+        """Whether it says anything of what is in a container, or leaves a union's branches to say it."""
+        shape = self.shape
+        return bool(
+            shape.branches or shape.properties or shape.items or shape.prefix or isinstance(shape.extra, Mapping)
+        )
 
     @cached_property
     def branches(self) -> tuple[Node, ...]:

@@ -38,7 +38,7 @@ class Limits:
     depth: int = 64
     items: int = 1_000_000
     text: int = 8 * 2**20
-    relaxed_text: int = 256 * 2**10
+    relaxed_text: int = 64 * 2**10
     readings: int = 32
 
     def __post_init__(self) -> None:

@@ -65,7 +65,8 @@ def read(node: Node, value: Any, path: Path, run: Run, scope: Scope | None, agai
             for inner in _after(node, new, path, run, again - 1 if rule.again else 0):
                 if not _beyond(rule.name, inner.cost):
                     found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))
-        found = cheapest(found)
+        if len(found) > 1:
+            found = cheapest(found)
     return found
 
 
@@ -87,30 +88,25 @@ def _after(node: Node, value: Any, path: Path, run: Run, again: int) -> list[Rea
 
 
 def takes(node: Node, value: Any, run: Run) -> bool:
+    """Whether a value stands as it is, as far as the schema and the judge's way with integers tell."""
     if type(value) is SpelledFloat:
         value = float(value)
-    if run.exact:
-        # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
+    if run.exact and isinstance(value, (float, list, dict)):
+        # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes: look at each number.
         if isinstance(value, float) and value.is_integer() and node.shape.is_only("integer"):
             return False
-        if isinstance(value, (dict, list, float)) and node.is_container and _tells(node):
+        if node.looks_within:
             return False
     return node.takes(value)
 
 
-def _tells(node: Node) -> bool:
-    shape = node.shape
-    return bool(shape.branches or shape.properties or shape.items or shape.prefix or isinstance(shape.extra, Mapping))
-
-
 def structure(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> list[Reading]:
     """The readings of a value of the right JSON type, from the readings of what is in it."""
-    if node.shape.branches:
+    if node.is_union:
         return _read_union(node, value, path, run, scope)
-    types = node.shape.types
-    if isinstance(value, dict) and (types is None or "object" in types):
+    if node.is_object and isinstance(value, dict):
         return _read_object(node, value, path, run, scope)
-    if isinstance(value, list) and (types is None or "array" in types):
+    if node.is_array and isinstance(value, list):
         return _read_array(node, value, path, run, scope)
     if scope is not None and not scope.full:
         return read(node, value, path, run, None)
@@ -162,14 +158,17 @@ def _read_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope:
         if not names_right(node, value, names):
             return []
     cost, repairs = names.records(value, path)
+    declared = node.property_nodes
     columns: list[tuple[str, list[Reading]]] = []
     for key, sent in value.items():
-        if key in names.dropped:
-            continue
-        name, readings = _read_key(node, key, sent, path, run, names, scope)
-        if not readings:
-            return []
-        columns.append((name, readings))
+        child = declared.get(key) if scope is None else None
+        if child is not None and takes(child, sent, run):
+            columns.append((key, [Reading(sent, 0)]))
+        elif key not in names.dropped:
+            name, readings = _read_key(node, key, sent, path, run, names, scope)
+            if not readings:
+                return []
+            columns.append((name, readings))
     return [
         reading
         for chosen in _combined(columns, run)
@@ -214,12 +213,16 @@ def is_mixed(items: list[Any]) -> bool:
     return not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in items)
 
 
-def put_together(names: tuple[tuple[str, Reading], ...], cost: int, repairs: tuple[Repair, ...]) -> Reading:
-    return Reading(
-        {name: reading.value for name, reading in names if reading.value is not ABSENT},
-        cost + sum(reading.cost for _, reading in names),
-        (*repairs, *(each for _, reading in names for each in reading.repairs)),
-    )
+def put_together(names: Iterable[tuple[str, Reading]], cost: int, repairs: tuple[Repair, ...]) -> Reading:
+    """The object that a reading of each property makes."""
+    value = {}
+    for name, reading in names:
+        if reading.value is not ABSENT:
+            value[name] = reading.value
+        if reading.repairs:
+            cost += reading.cost
+            repairs += reading.repairs
+    return Reading(value, cost, repairs)
 
 
 def read_property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> list[Reading]:

@@ -7,14 +7,15 @@ a reading that is alone is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mcp_lenient.mending import mend
 from mcp_lenient.naming import Naming, drops
 from mcp_lenient.plan import Node, Plan
+from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import OutOfSteps, Run, Scope, cheapest, distinct, structure
-from mcp_lenient.rules.rule import worst_tier
+from mcp_lenient.rules.rule import Apply, Rule, worst_tier
 from mcp_lenient.rules.text import plain
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import Size, measured
@@ -55,7 +56,7 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, readings[0].repairs)
         if len(readings) > 1:
-            return Outcome("refused", arguments, faults=faults or judge.faults(arguments), ties=_ties(readings))
+            return _tied(sent, readings, judge)
         run = Run(plan, judge.exact_integers, steps)
         mended = _plain(mend(plan.top, sent, (), run, scope))
     except OutOfSteps:
@@ -84,18 +85,24 @@ def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) ->
     """The cheapest readings of the whole: repaired in place, unwrapped or wrapped."""
     top = run.plan.top
     found = structure(top, arguments, (), run, scope)
-    names = Naming(dropped=drops(top, [key for key in arguments if key not in top.shape.properties]))
-    rest = {key: value for key, value in arguments.items() if key not in names.dropped}
-    cost, repairs = names.records(arguments, ())
-    for rule, rule_cost, apply in top.rules.get(dict, ()):
+    for rule, cost, apply in top.rules.get(dict, ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        for content in apply(rest):
-            record = Repair(rule.name, "", "object", "object")
-            for inner in structure(top, content, (), run, None) or _as_is(top, content):
-                if worst_tier(inner.cost) < rule.tier:
-                    found.append(Reading(inner.value, cost + rule_cost + inner.cost, (*repairs, record, *inner.repairs)))
+        found += _read_content(rule, cost, apply, arguments, run)
     return [_plain(reading) for reading in cheapest(found)]
+
+
+def _read_content(rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], run: Run) -> Iterator[Reading]:
+    """The readings of other arguments in place of these; keys that a client added are left out first."""
+    top = run.plan.top
+    names = Naming(dropped=drops(top, [key for key in arguments if key not in top.shape.properties]))
+    rest = {key: value for key, value in arguments.items() if key not in names.dropped}
+    dropped_cost, dropped = names.records(arguments, ())
+    record = Repair(rule.name, "", "object", "object")
+    for content in apply(rest):
+        for inner in structure(top, content, (), run, None) or _as_is(top, content):
+            if worst_tier(inner.cost) < rule.tier:
+                yield Reading(inner.value, dropped_cost + cost + inner.cost, (*dropped, record, *inner.repairs))
 
 
 def _as_is(node: Node, value: Any) -> list[Reading]:
@@ -107,13 +114,27 @@ def _plain(reading: Reading) -> Reading:
     return reading if value is reading.value else Reading(value, reading.cost, reading.repairs)
 
 
+def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge) -> Outcome:
+    """Refused for the parameters on which the readings differ; what they agree on is repaired."""
+    ties = _ties(readings)
+    open_names = {tie.path[0] for tie in ties}
+    first = readings[0]
+    settled = {name: value for name, value in first.value.items() if name not in open_names}
+    unsettled = {name: value for name, value in sent.items() if name in open_names}
+    pointers = tuple(pointer((name,)) for name in open_names)
+    repairs = tuple(
+        each for each in first.repairs if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
+    )
+    arguments = {**settled, **unsettled}
+    return Outcome("refused", arguments, repairs, judge.faults(arguments), ties)
+
+
 def _ties(readings: list[Reading]) -> tuple[Tie, ...]:
-    """The parameters on which the readings differ, each with the values it would have."""
-    names = dict.fromkeys(name for reading in readings for name in reading.value)
+    """The parameters on which the readings differ, each with the readings of it."""
     ties = []
-    for name in names:
+    for name in dict.fromkeys(name for reading in readings for name in reading.value):
         own = distinct(
-            Reading(reading.value.get(name), reading.cost, reading.repairs) for reading in readings if name in reading.value
+            Reading(reading.value[name], reading.cost, reading.repairs) for reading in readings if name in reading.value
         )
         if len(own) > 1 or any(name not in reading.value for reading in readings):
             ties.append(Tie((name,), tuple(own)))

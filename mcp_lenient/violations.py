@@ -12,8 +12,8 @@ from mcp_lenient.patches import Patch
 from mcp_lenient.places import Place, fits, properties
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
-from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
 from mcp_lenient.trouble import Trouble
+from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
 from mcp_lenient.wording import ambiguous, worded
 
 if TYPE_CHECKING:

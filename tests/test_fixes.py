@@ -142,6 +142,12 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
             id="at the wrong level",
         ),
         pytest.param(closed({"api_key": TEXT}), {"api_key": 123}, [], id="secret"),
+        pytest.param(
+            closed({"box": {"type": "object"}, "tag": TEXT}),
+            {"box": False, "tag": {0: 1}},
+            [],
+            id="cannot be judged",
+        ),
         pytest.param(closed({"n": NUMBER}), {"n": "five"}, [], id="nothing likely"),
     ],
 )

@@ -1,0 +1,206 @@
+"""The matrix this project was born from, and what becomes of a text or a number by declared type."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+from calls import Recorder, call, code, envelope, got, lenient, published, rules
+from pydantic import BeforeValidator
+
+SERVERS = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+
+
+def _store(content: str, tags: list[str] | None = None) -> Any:
+    return {"content": content, "tags": tags}
+
+
+@SERVERS
+@pytest.mark.parametrize("tags", [None, [], ["tag1"], ["tag1", "tag2", "tag3"]], ids=str)
+async def test_right_tags_pass_unchanged(tags, strict):
+    """Null and lists of strings are what the tool asks for."""
+    result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": tags})
+    assert got(result) == {"content": "x", "tags": tags}
+    assert rules(result) == []
+
+
+@SERVERS
+@pytest.mark.parametrize(
+    ("sent", "tags", "rule"),
+    [
+        pytest.param("single_tag", ["single_tag"], "scalar_to_array", id="single"),
+        pytest.param('["a","b"]', ["a", "b"], "json_text_to_array", id="json_text"),
+        pytest.param("['a', 'b']", ["a", "b"], "json5_text_to_array", id="python_text"),
+    ],
+)
+async def test_tags_of_one_reading_become_a_list(sent, tags, rule, strict):
+    """A single tag is a list of one, and a list that came as text is that list."""
+    result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": sent})
+    assert got(result) == {"content": "x", "tags": tags}
+    assert rules(result) == [rule]
+
+
+@SERVERS
+@pytest.mark.parametrize(
+    "sent",
+    [123, 12.34, True, {"key": "value"}, ["tag1", 123, "tag2"], [None, "tag1"]],
+    ids=["integer", "number", "boolean", "object", "mixed", "null_inside"],
+)
+async def test_other_tags_are_refused(sent, strict):
+    """What is no tag and no list of tags is refused by one code."""
+    result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": sent})
+    assert code(result) == "INVALID_TAGS_TYPE"
+    assert envelope(result)["details"]["parameter"] == "tags"
+
+
+TYPES: dict[str, Any] = {
+    "string": str,
+    "number": float,
+    "integer": int,
+    "boolean": bool,
+    "array": list[Any],
+    "object": dict[str, Any],
+}
+
+
+def _function(type_name: str) -> Any:
+    def tool(value: Any) -> Any:
+        return {"value": value}
+
+    tool.__annotations__["value"] = TYPES[type_name]
+    return tool
+
+
+CONVERSIONS = [
+    pytest.param("number", "3.14", 3.14, id="number"),
+    pytest.param("number", " 3.14\n", 3.14, id="number_in_space"),
+    pytest.param("integer", "42", 42, id="integer"),
+    pytest.param("integer", "5.0", 5, id="integer_as_float"),
+    pytest.param("boolean", "true", True, id="true"),
+    pytest.param("boolean", "1", True, id="1"),
+    pytest.param("boolean", "0", False, id="0"),
+    pytest.param("array", "[1,2,3]", [1, 2, 3], id="array"),
+    pytest.param("object", '{"key":"value"}', {"key": "value"}, id="object"),
+]
+
+
+@SERVERS
+@pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
+async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
+    """A text that is one value of the declared type reaches the body as that value."""
+    result = await call(lenient(_function(type_name), strict=strict), "tool", {"value": sent})
+    received = got(result)["value"]
+    assert (type(received), received) == (type(value), value)
+
+
+@pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
+async def test_text_becomes_the_published_type(type_name, sent, value):
+    """The same holds where only a published schema speaks."""
+    result = await call(lenient(published(value={"type": type_name})), "own", {"value": sent})
+    received = got(result)["got"]["value"]
+    assert (type(received), received) == (type(value), value)
+    assert len(rules(result)) == 1
+
+
+TEXTS = ["42", "3.14", "true", "null", "[1,2,3]", '{"key": "value"}', "", " a "]
+
+
+@SERVERS
+@pytest.mark.parametrize("sent", TEXTS)
+async def test_text_for_a_string_stays_as_it_is(sent, strict):
+    """Where a string is declared, a text is what was asked for, whatever it looks like."""
+    result = await call(lenient(_function("string"), strict=strict), "tool", {"value": sent})
+    assert got(result) == {"value": sent}
+    assert rules(result) == []
+
+
+@SERVERS
+@pytest.mark.parametrize("sent", [*TEXTS, 1, 2.5, True, None, [], {"a": "1"}], ids=repr)
+async def test_what_has_no_type_is_left_alone(sent, strict):
+    """A parameter without a type takes everything as it came."""
+
+    def tool(value) -> Any:
+        return {"value": value}
+
+    result = await call(lenient(tool, strict=strict), "tool", {"value": sent})
+    assert got(result) == {"value": sent}
+    assert rules(result) == []
+
+
+@SERVERS
+@pytest.mark.parametrize(
+    ("type_name", "sent"),
+    [
+        pytest.param("integer", "3.9", id="fraction"),
+        pytest.param("integer", "1,234", id="grouped"),
+        pytest.param("integer", "abc", id="letters"),
+        pytest.param("number", "1.2.3", id="version"),
+        pytest.param("boolean", "maybe", id="maybe"),
+        pytest.param("array", "[1, 2", id="cut_off"),
+        pytest.param("object", '{"a": 1, "a": 2}', id="duplicate_key"),
+        pytest.param("string", ["a", "b"], id="list_for_string"),
+        pytest.param("string", {"a": 1}, id="object_for_string"),
+    ],
+)
+async def test_what_has_no_reading_is_refused(type_name, sent, strict):
+    """Nothing is rounded, completed or guessed."""
+    result = await call(lenient(_function(type_name), strict=strict), "tool", {"value": sent})
+    assert code(result) == "INVALID_VALUE_TYPE"
+
+
+async def test_an_accepted_parameter_stays_as_sent():
+    """Beside a repaired parameter, one that the tool accepts goes on as it came, though a rule could change it."""
+
+    def tool(count: int, tags: list[str], flag: bool = False) -> Any:  # noqa: FBT001, FBT002 - a tool's parameter
+        return {"count": count, "tags": tags, "flag": flag}
+
+    recorder = Recorder()
+    server = lenient(tool)
+    server.add_middleware(recorder)
+    result = await call(server, "tool", {"count": "5", "tags": '["a"]', "flag": "yes"})
+    assert recorder.arguments == [{"count": "5", "tags": ["a"], "flag": "yes"}]
+    assert got(result) == {"count": 5, "tags": ["a"], "flag": True}
+
+
+async def test_an_accepted_part_stays_as_sent():
+    """The same holds inside a list: only the place that the tool refuses is changed."""
+
+    def tool(rows: list[dict[str, int]]) -> Any:
+        return rows
+
+    recorder = Recorder()
+    server = lenient(tool)
+    server.add_middleware(recorder)
+    await call(server, "tool", {"rows": [{"a": "1"}, '{"b": 2}']})
+    assert recorder.arguments == [{"rows": [{"a": "1"}, {"b": 2}]}]
+
+
+async def test_an_accepted_call_goes_on_as_the_same_object():
+    """What the tool accepts is handed on untouched: not an equal copy, but what came."""
+    recorder = Recorder()
+    server = lenient(_store)
+    server.add_middleware(recorder)
+    tags = ["a"]
+    await server.call_tool("_store", {"content": "x", "tags": tags})
+    assert recorder.arguments[0]["tags"] is tags
+
+
+@SERVERS
+async def test_an_authors_validator_gets_the_text_that_it_splits(strict):
+    """A tool whose author splits ``"a,b"`` still gets its string, also beside a repaired parameter."""
+    given: list[Any] = []
+
+    def split(value: Any) -> Any:
+        given.append(value)
+        return value.split(",") if isinstance(value, str) else value
+
+    def tool(tags: Annotated[list[str], BeforeValidator(split)], limits: list[int] | None = None) -> Any:
+        return {"tags": tags, "limits": limits}
+
+    server = lenient(tool, strict=strict)
+    plain_call = await call(server, "tool", {"tags": "a,b"})
+    assert got(plain_call) == {"tags": ["a", "b"], "limits": None}
+    assert rules(plain_call) == []
+    repaired = await call(server, "tool", {"tags": "a,b", "limits": "[1]"})
+    assert got(repaired) == {"tags": ["a", "b"], "limits": [1]}
+    assert set(given) == {"a,b"}

@@ -1,0 +1,160 @@
+"""The middleware on parents and children: the work is done once, wherever it stands."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from calls import Log, Recorder, call, code, got, lenient, plain, rules
+from fastmcp import FastMCP
+
+from mcp_lenient import LenientMiddleware, Policy
+
+
+def add(numbers: list[int]) -> Any:
+    """What the numbers add up to."""
+    return {"sum": sum(numbers)}
+
+
+def _chain(with_middleware: tuple[bool, ...], namespace: str | None) -> tuple[FastMCP, str]:
+    """Servers mounted in one another, the first outermost, and the tool's name in that one."""
+    name, below = "add", None
+    for depth in reversed(range(len(with_middleware))):
+        server = (lenient if with_middleware[depth] else plain)(name=f"level{depth}")
+        if below is None:
+            server.add_tool(add)
+        else:
+            server.mount(below, namespace=namespace)
+            name = f"{namespace}_{name}" if namespace else name
+        below = server
+    assert below is not None
+    return below, name
+
+
+CHAINS = [chain for length in (2, 3) for chain in product([True, False], repeat=length) if any(chain)]
+NAMESPACES = pytest.mark.parametrize("namespace", [None, "ns"], ids=["same_name", "namespaced"])
+
+
+def _id(chain: tuple[bool, ...]) -> str:
+    return "-".join("lenient" if each else "plain" for each in chain)
+
+
+@NAMESPACES
+@pytest.mark.parametrize("chain", CHAINS, ids=_id)
+async def test_a_mounted_tool_is_repaired_once(chain, namespace, events: Log):
+    """Whichever of the servers have the middleware, one of them repairs and writes one event."""
+    server, name = _chain(chain, namespace)
+    result = await call(server, name, {"numbers": "[1, 2]"})
+    assert got(result) == {"sum": 3}
+    assert rules(result) == ["json_text_to_array"]
+    assert events.names == ["call_repaired"]
+
+
+@NAMESPACES
+@pytest.mark.parametrize("chain", CHAINS, ids=_id)
+async def test_a_mounted_tool_is_refused_once(chain, namespace, events: Log):
+    """A wrong call of a mounted tool gets one envelope and one event."""
+    server, name = _chain(chain, namespace)
+    assert code(await call(server, name, {"numbers": True})) == "INVALID_NUMBERS_TYPE"
+    assert events.names == ["call_rejected"]
+
+
+@NAMESPACES
+@pytest.mark.parametrize("chain", CHAINS, ids=_id)
+async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
+    """A right call of a mounted tool is one event too."""
+    server, name = _chain(chain, namespace)
+    assert rules(await call(server, name, {"numbers": [1]})) == []
+    assert events.names == ["call_accepted"]
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=_id)
+async def test_an_unknown_tool_is_told_once(chain, events: Log):
+    """A name that no server of the chain has is told by the outermost one that is lenient."""
+    server, _ = _chain(chain, None)
+    result = await call(server, "sub", {})
+    assert result.is_error
+    if chain[0]:
+        assert code(result) == "UNKNOWN_TOOL"
+    assert events.names == ["call_rejected"] * chain[0]
+
+
+@pytest.mark.parametrize("sent", [{"numbers": "[1]"}, {"numbers": True}], ids=["near", "wrong"])
+async def test_observing_servers_observe_once(sent, events: Log):
+    """Parent and child that both only observe write one event, and change nothing."""
+    child, parent = (lenient(policy=Policy(mode="observe"), name=name) for name in ("child", "parent"))
+    child.add_tool(add)
+    parent.mount(child, namespace="ns")
+    result = await call(parent, "ns_add", sent)
+    assert result.is_error
+    assert events.names == ["call_observed"]
+
+
+async def test_the_event_names_both_servers(events: Log):
+    """It says which server was called, and where below it the tool lives."""
+    server, name = _chain((True, False, True), "ns")
+    await call(server, name, {"numbers": "[1]"})
+    (event,) = events
+    assert (event["server"], event["mounted"], event["tool"]) == ("level0", "level1/level2", "ns_ns_add")
+
+
+@pytest.mark.parametrize("strict", ["parent", "child"])
+async def test_strictness_is_that_of_the_tools_own_server(strict):
+    """Whether ``"1"`` is repaired or accepted is decided by the server that runs the function."""
+    child = plain(add, name="child", strict=strict == "child")
+    parent = lenient(name="parent", strict=strict == "parent")
+    parent.mount(child)
+    result = await call(parent, "add", {"numbers": ["1", 2]})
+    assert got(result) == {"sum": 3}
+    assert rules(result) == (["text_to_integer"] if strict == "child" else [])
+
+
+async def test_a_childs_own_middleware_sees_the_repaired_call():
+    """Middleware of a mounted server sees what its tool will get."""
+    recorder = Recorder()
+    child = plain(add, name="child")
+    child.add_middleware(recorder)
+    parent = lenient(name="parent")
+    parent.mount(child)
+    await call(parent, "add", {"numbers": "[1]"})
+    assert recorder.arguments == [{"numbers": [1]}]
+
+
+async def test_one_middleware_may_serve_two_servers():
+    """The same object on two servers keeps their tools of one name apart."""
+
+    def first(value: list[int]) -> Any:
+        return value
+
+    def second(value: str) -> Any:
+        return value
+
+    middleware = LenientMiddleware()
+    servers = []
+    for function in (first, second):
+        server = FastMCP("server")
+        server.tool(function, name="tool")
+        server.add_middleware(middleware)
+        servers.append(server)
+    for _ in range(2):
+        assert got(await servers[0].call_tool("tool", {"value": "[1]"})) == [1]
+        assert got(await servers[1].call_tool("tool", {"value": "[1]"})) == "[1]"
+
+
+async def test_two_children_may_have_tools_of_one_name():
+    """Below two namespaces the same name stands for two tools, each with its own types."""
+
+    def tool(value: str) -> Any:
+        return value
+
+    def other(value: list[int]) -> Any:
+        return value
+
+    parent = lenient()
+    for namespace, function in (("a", tool), ("b", other)):
+        child = FastMCP(namespace)
+        child.tool(function, name="tool")
+        parent.mount(child, namespace=namespace)
+    assert got(await call(parent, "a_tool", {"value": "[1]"})) == "[1]"
+    assert got(await call(parent, "b_tool", {"value": "[1]"})) == [1]
