@@ -15,7 +15,9 @@ def call_facts(context: Context | None, tool: str, *, duration_us: int, mounted:
     """The facts of a call for its event; what is not known, as outside a request, stays None."""
     trace_id, span_id = trace_ids()
     if context is None:
-        return CallFacts(tool=tool, duration_us=duration_us, mounted=mounted, trace_id=trace_id, span_id=span_id)
+        return CallFacts(
+            tool=tool, duration_us=duration_us, mounted=mounted, trace_id=trace_id, span_id=span_id
+        )
     request = context.request_context
     client = request.session.client_params.client_info if request and request.session.client_params else None
     return CallFacts(

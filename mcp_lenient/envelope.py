@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import TextContent
 
-from mcp_lenient.places import Schema, forms, properties, required
 from mcp_lenient.redaction import cut, encodable, shown
+from mcp_lenient.refusal.places import Schema, forms, properties, required
 from mcp_lenient.types import Repair, Violation
 
 META_KEY = "mcp_lenient"

@@ -37,7 +37,9 @@ def mend(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> R
         return Reading(value, 0)
     if node.shape.branches:
         fitting = [branch for branch in node.branches if fits(branch, value)]
-        return mend(fitting[0], value, path, run, scope) if len(fitting) == 1 else _text(node, value, path, run)
+        return (
+            mend(fitting[0], value, path, run, scope) if len(fitting) == 1 else _text(node, value, path, run)
+        )
     if isinstance(value, dict) and (node.shape.types is None or "object" in node.shape.types):
         return _properties(node, value, path, run, scope)
     if isinstance(value, list) and (node.shape.types is None or "array" in node.shape.types):
@@ -71,11 +73,15 @@ def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: 
     if scope is None or scope.full or scope.names:
         names = naming(node, value, partial(accepts_near, run))
     cost, repairs = names.records(value, path)
-    found = [_key(node, key, sent, path, run, names, scope) for key, sent in value.items() if key not in names.dropped]
+    found = [
+        _key(node, key, sent, path, run, names, scope)
+        for key, sent in value.items()
+        if key not in names.dropped
+    ]
     return put_together(tuple(found), cost, repairs)
 
 
-def _key(  # noqa: PLR0913 - as in reading
+def _key(
     node: Node, key: str, sent: Any, path: Path, run: Run, names: Naming, scope: Scope | None
 ) -> tuple[str, Reading]:
     below = (*path, key)

@@ -18,8 +18,8 @@ from mcp_lenient.envelope import as_result, envelope, error_code, repaired_resul
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import call_event
 from mcp_lenient.policy import Policy
+from mcp_lenient.refusal import violations
 from mcp_lenient.tools import KnownTool, ToolCache
-from mcp_lenient.violations import violations
 from mcp_lenient.whole_arguments import WholeArguments
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ class LenientMiddleware(Middleware):
 
     def __init__(self, policy: Policy | None = None, *, tools: Mapping[str, Policy] | None = None) -> None:
         self._policy = _checked("policy", policy if policy is not None else Policy())
-        self._patterns = tuple((pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in (tools or {}).items())
+        self._patterns = tuple(
+            (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in (tools or {}).items()
+        )
         self._log = EventLog()
         self._tools = ToolCache(self.policy_for, self._warn_not_compiled)
         self._whole = WholeArguments(self.policy_for, self._log)
@@ -204,7 +206,11 @@ class LenientMiddleware(Middleware):
             return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
     async def _observed(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = violations(known.plan.root, outcome, known.judge, call.policy) if outcome.status == "refused" else ()
+        found = (
+            violations(known.plan.root, outcome, known.judge, call.policy)
+            if outcome.status == "refused"
+            else ()
+        )
         self._tell("call_observed", call, known, repairs=outcome.repairs, found=found)
         return await call.call_next(call.context)
 

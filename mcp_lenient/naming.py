@@ -54,7 +54,9 @@ def naming(node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear) -> N
     if not unknown:
         return AS_SENT
     dropped = drops(node, unknown)
-    return Naming(_renamed(node, value, [key for key in unknown if key not in dropped], accepts_near), dropped)
+    return Naming(
+        _renamed(node, value, [key for key in unknown if key not in dropped], accepts_near), dropped
+    )
 
 
 def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
@@ -70,7 +72,9 @@ def _renamed(
     node: Node, value: Mapping[str, Any], unknown: list[str], accepts_near: AcceptsNear
 ) -> dict[str, Rename]:
     shape = node.shape
-    absent = [name for name in shape.properties if name not in value and (shape.closed or name in shape.required)]
+    absent = [
+        name for name in shape.properties if name not in value and (shape.closed or name in shape.required)
+    ]
     if not absent or not node.renames:
         return {}
     found: dict[str, Rename] = {}

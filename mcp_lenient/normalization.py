@@ -9,10 +9,10 @@ from typing import Any
 
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
+from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
 from mcp_lenient.schema import SchemaJudge
 from mcp_lenient.types import Normalized
-from mcp_lenient.violations import violations
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 _DEFAULT = Policy()
@@ -20,7 +20,9 @@ _MARSHAL_VERSION = 2
 """The last one that writes equal values as equal bytes; later ones also write how often a value is shared."""
 
 
-def normalize(schema: Mapping[str, Any], arguments: Mapping[str, Any] | str, policy: Policy | None = None) -> Normalized:
+def normalize(
+    schema: Mapping[str, Any], arguments: Mapping[str, Any] | str, policy: Policy | None = None
+) -> Normalized:
     """Repair arguments by a JSON Schema, or say what is wrong with them.
 
     >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}

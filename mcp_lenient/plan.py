@@ -54,7 +54,11 @@ class Node:
         schema = self.schema
         if schema is None or schema is True or schema == {}:
             return lambda value: value is value  # noqa: PLR0124 - everything is taken
-        if isinstance(schema, Mapping) and isinstance(schema.get("type"), str) and _UNCONSTRAINED.issuperset(schema):
+        if (
+            isinstance(schema, Mapping)
+            and isinstance(schema.get("type"), str)
+            and _UNCONSTRAINED.issuperset(schema)
+        ):
             simple = _CHECKS.get(schema["type"])
             if simple is not None:
                 return simple
@@ -75,7 +79,11 @@ class Node:
         """Whether it says anything of what is in a container, or leaves a union's branches to say it."""
         shape = self.shape
         return bool(
-            shape.branches or shape.properties or shape.items or shape.prefix or isinstance(shape.extra, Mapping)
+            shape.branches
+            or shape.properties
+            or shape.items
+            or shape.prefix
+            or isinstance(shape.extra, Mapping)
         )
 
     @cached_property
@@ -90,7 +98,7 @@ class Node:
     def discriminator(self) -> tuple[Node, Mapping[Any, Node], str] | None:
         """The property whose constants tell the branches apart: its node, the branch of each, its name."""
         objects = [branch for branch in self.branches if branch.shape.properties]
-        if len(objects) < 2:  # noqa: PLR2004 - one object needs nothing to tell it apart
+        if len(objects) < 2:
             return None
         shared = set.intersection(*(set(branch.shape.properties) for branch in objects))
         for name in (name for name in objects[0].shape.properties if name in shared):
@@ -100,7 +108,10 @@ class Node:
                 for branch in objects
                 for member in shape_of(self.plan.root, branch.shape.properties[name]).enum or (_MISSING,)
             ]
-            if all(isinstance(member, str) and owners.setdefault(member, branch) is branch for member, branch in members):
+            if all(
+                isinstance(member, str) and owners.setdefault(member, branch) is branch
+                for member, branch in members
+            ):
                 node = self.plan.node({"enum": list(owners)}, Place.DISCRIMINATOR, name)
                 return node, owners, name
         return None
@@ -138,7 +149,9 @@ class Node:
     @cached_property
     def property_nodes(self) -> Mapping[str, Node]:
         """The declared properties."""
-        return {name: self.plan.node(schema, Place.NONE, name) for name, schema in self.shape.properties.items()}
+        return {
+            name: self.plan.node(schema, Place.NONE, name) for name, schema in self.shape.properties.items()
+        }
 
     @cached_property
     def _patterns(self) -> tuple[tuple[Node, Node], ...]:

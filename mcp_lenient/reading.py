@@ -7,7 +7,7 @@ which are read in turn. A tier that could not win any more is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -20,6 +20,7 @@ from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.rules.text import SpelledFloat, plain
 from mcp_lenient.types import Path, Reading, Repair, Tie
 from mcp_lenient.values import json_type, same_json
+
 
 @dataclass(slots=True)
 class Scope:
@@ -150,7 +151,9 @@ def _read_discriminated(
     ]
 
 
-def _read_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+def _read_object(
+    node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None
+) -> list[Reading]:
     by_schema = scope is None or scope.full
     names = AS_SENT
     if scope is None or scope.full or scope.names:
@@ -176,7 +179,7 @@ def _read_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope:
     ]
 
 
-def _read_key(  # noqa: PLR0913 - a key, its value, and all that is known of where they stand
+def _read_key(
     node: Node, key: str, sent: Any, path: Path, run: Run, names: Naming, scope: Scope | None
 ) -> tuple[str, list[Reading]]:
     below = (*path, key)
@@ -185,7 +188,9 @@ def _read_key(  # noqa: PLR0913 - a key, its value, and all that is known of whe
         return key, read_property(node, key, sent, below, run, scope_below(scope, key))
     record = Repair(rename.rule, pointer(below), json_type(sent), json_type(sent))
     readings = read_property(node, rename.name, sent, below, run, None)
-    return rename.name, [Reading(each.value, each.cost + rename.cost, (record, *each.repairs)) for each in readings]
+    return rename.name, [
+        Reading(each.value, each.cost + rename.cost, (record, *each.repairs)) for each in readings
+    ]
 
 
 UNTOUCHED = Scope()
@@ -225,7 +230,9 @@ def put_together(names: Iterable[tuple[str, Reading]], cost: int, repairs: tuple
     return Reading(value, cost, repairs)
 
 
-def read_property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> list[Reading]:
+def read_property(
+    node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None
+) -> list[Reading]:
     if scope is UNTOUCHED:
         return [Reading(value, 0)]
     child = node.property(name)
@@ -256,7 +263,9 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
     for index, entry in enumerate(value):
         below = scope_below(scope, index)
         item = node.item(index, mixed=mixed)
-        readings = [Reading(entry, 0)] if below is UNTOUCHED else read(item, entry, (*path, index), run, below)
+        readings = (
+            [Reading(entry, 0)] if below is UNTOUCHED else read(item, entry, (*path, index), run, below)
+        )
         if not readings:
             return []
         columns.append((index, readings))
@@ -269,7 +278,9 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
     return found
 
 
-def _combined(columns: list[tuple[Any, list[Reading]]], run: Run) -> Iterable[tuple[tuple[Any, Reading], ...]]:
+def _combined(
+    columns: list[tuple[Any, list[Reading]]], run: Run
+) -> Iterable[tuple[tuple[Any, Reading], ...]]:
     """Every way to take one reading of each; none when there are more than the policy compares."""
     ways = 1
     for _, readings in columns:
@@ -279,12 +290,14 @@ def _combined(columns: list[tuple[Any, list[Reading]]], run: Run) -> Iterable[tu
     if ways == 1:
         return (tuple((name, readings[0]) for name, readings in columns),)
     keys = [name for name, _ in columns]
-    return (tuple(zip(keys, chosen, strict=True)) for chosen in product(*(readings for _, readings in columns)))
+    return (
+        tuple(zip(keys, chosen, strict=True)) for chosen in product(*(readings for _, readings in columns))
+    )
 
 
 def cheapest(readings: list[Reading]) -> list[Reading]:
     """The readings of the lowest cost, each value once."""
-    if len(readings) < 2:  # noqa: PLR2004 - nothing to compare
+    if len(readings) < 2:
         return readings
     lowest = min(reading.cost for reading in readings)
     return distinct(reading for reading in readings if reading.cost == lowest)

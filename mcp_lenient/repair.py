@@ -20,7 +20,6 @@ from mcp_lenient.rules.text import plain
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import Size, measured
 
-
 _STEPS = 100_000
 """Places looked at before a call is given up; grows with the arguments, so that only a schema that
 branches without end can use it up."""
@@ -52,7 +51,9 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
     scope = None if judge.by_schema else _scope(faults)
     run = Run(plan, judge.exact_integers, steps)
     try:
-        readings = distinct(reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value))
+        readings = distinct(
+            reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)
+        )
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, readings[0].repairs)
         if len(readings) > 1:
@@ -92,7 +93,9 @@ def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) ->
     return [_plain(reading) for reading in cheapest(found)]
 
 
-def _read_content(rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], run: Run) -> Iterator[Reading]:
+def _read_content(
+    rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], run: Run
+) -> Iterator[Reading]:
     """The readings of other arguments in place of these; keys that a client added are left out first."""
     top = run.plan.top
     names = Naming(dropped=drops(top, [key for key in arguments if key not in top.shape.properties]))
@@ -102,7 +105,9 @@ def _read_content(rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any]
     for content in apply(rest):
         for inner in structure(top, content, (), run, None) or _as_is(top, content):
             if worst_tier(inner.cost) < rule.tier:
-                yield Reading(inner.value, dropped_cost + cost + inner.cost, (*dropped, record, *inner.repairs))
+                yield Reading(
+                    inner.value, dropped_cost + cost + inner.cost, (*dropped, record, *inner.repairs)
+                )
 
 
 def _as_is(node: Node, value: Any) -> list[Reading]:
@@ -123,7 +128,9 @@ def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge) -> Outcom
     unsettled = {name: value for name, value in sent.items() if name in open_names}
     pointers = tuple(pointer((name,)) for name in open_names)
     repairs = tuple(
-        each for each in first.repairs if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
+        each
+        for each in first.repairs
+        if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
     )
     arguments = {**settled, **unsettled}
     return Outcome("refused", arguments, repairs, judge.faults(arguments), ties)
@@ -134,7 +141,9 @@ def _ties(readings: list[Reading]) -> tuple[Tie, ...]:
     ties = []
     for name in dict.fromkeys(name for reading in readings for name in reading.value):
         own = distinct(
-            Reading(reading.value[name], reading.cost, reading.repairs) for reading in readings if name in reading.value
+            Reading(reading.value[name], reading.cost, reading.repairs)
+            for reading in readings
+            if name in reading.value
         )
         if len(own) > 1 or any(name not in reading.value for reading in readings):
             ties.append(Tie((name,), tuple(own)))

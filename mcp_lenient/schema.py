@@ -96,10 +96,13 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         properties=properties,
         required=frozenset(name for part in parts for name in part.get("required", ())),
         closed=any(
-            part.get("additionalProperties") is False or part.get("unevaluatedProperties") is False for part in parts
+            part.get("additionalProperties") is False or part.get("unevaluatedProperties") is False
+            for part in parts
         ),
         extra=_last(parts, "additionalProperties"),
-        patterns={name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()},
+        patterns={
+            name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()
+        },
         items=_last(parts, "items"),
         prefix=tuple(_last(parts, "prefixItems") or ()),
         branches=branches,
@@ -217,7 +220,10 @@ def validator_for(root: Mapping[str, Any], schema: Any) -> jsonschema_rs.Validat
             if registry is None:
                 return jsonschema_rs.validator_for(schema, retriever=_no_fetch, pattern_options=patterns)
             return jsonschema_rs.validator_for(
-                _standing_alone(root, schema), registry=registry, retriever=_no_fetch, pattern_options=patterns
+                _standing_alone(root, schema),
+                registry=registry,
+                retriever=_no_fetch,
+                pattern_options=patterns,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             failure = error

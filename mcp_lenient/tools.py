@@ -77,9 +77,7 @@ class ToolCache:
         not_compiled: Told the tool's name and the reason when a schema cannot be compiled.
     """
 
-    def __init__(
-        self, policy_for: Callable[[str], Policy], not_compiled: Callable[[str, str], None]
-    ) -> None:
+    def __init__(self, policy_for: Callable[[str], Policy], not_compiled: Callable[[str, str], None]) -> None:
         self._policy_for = policy_for
         self._not_compiled = not_compiled
         self._known: dict[Key, KnownTool] = {}
@@ -120,7 +118,9 @@ class ToolCache:
         except SchemaError as error:
             self._not_compiled(name, str(error))
             judge, plan = _Open(), Plan({}, policy)
-        return KnownTool(weakref.ref(server), target.tool, target, judge, plan, in_thread=target.has_validators)
+        return KnownTool(
+            weakref.ref(server), target.tool, target, judge, plan, in_thread=target.has_validators
+        )
 
 
 class _Open:

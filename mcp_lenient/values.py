@@ -15,6 +15,7 @@ _TYPE_NAMES: Mapping[type, str] = {
     int: "integer",
     float: "number",
     list: "array",
+    tuple: "array",
     dict: "object",
     type(None): "null",
 }
@@ -31,7 +32,7 @@ def json_type(value: Any) -> str:
     name = _TYPE_NAMES.get(type(value))
     if name is not None:
         return name
-    return next((name for kind, name in _TYPE_NAMES.items() if isinstance(value, kind)), "unknown")
+    return next((name for kind, name in _TYPE_NAMES.items() if isinstance(value, kind)), "object")
 
 
 def same_json(left: Any, right: Any) -> bool:
@@ -43,7 +44,9 @@ def same_json(left: Any, right: Any) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same_json(value, right[key]) for key, value in left.items())
+        return left.keys() == right.keys() and all(
+            same_json(value, right[key]) for key, value in left.items()
+        )
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(same_json, left, right))
     return bool(left == right)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     CallNext = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
+
 @dataclass(slots=True)
 class _Read:
     """How the arguments of the request being served were read; for the first call that asks."""
@@ -115,7 +116,7 @@ class WholeArguments:
         finally:
             _read.reset(token)
 
-    async def _not_read(  # noqa: PLR0913 - the facts of one request
+    async def _not_read(
         self,
         server: FastMCP,
         ctx: ServerRequestContext[Any, Any],
@@ -131,7 +132,9 @@ class WholeArguments:
             found = () if read is not None else (not_an_object(sent),)
             event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
             if self._log.wants(event):
-                facts = call_facts(context, name, duration_us=(perf_counter_ns() - started) // 1000, mounted=None)
+                facts = call_facts(
+                    context, name, duration_us=(perf_counter_ns() - started) // 1000, mounted=None
+                )
                 repairs = () if read is None else (read[1],)
                 code = error_code(found) if found else None
                 self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))

@@ -12,7 +12,7 @@ from mcp_lenient.envelope import as_result, envelope, error_code, repaired_resul
 from mcp_lenient.policy import Policy
 from mcp_lenient.schema import SchemaJudge
 from mcp_lenient.types import Outcome, Repair, Violation
-from mcp_lenient.violations import violations
+from mcp_lenient.refusal.violations import violations
 
 SCHEMA = {
     "type": "object",

@@ -68,6 +68,10 @@ def wrap_arguments(site: Site) -> Apply | None:
     def apply(arguments: dict[str, Any]) -> _Values:
         if not arguments or name in arguments:
             return ()
-        return ({name: arguments},) if any(arguments.keys() <= shape.properties.keys() for shape in shapes) else ()
+        return (
+            ({name: arguments},)
+            if any(arguments.keys() <= shape.properties.keys() for shape in shapes)
+            else ()
+        )
 
     return apply

@@ -67,7 +67,9 @@ def object_to_array(site: Site) -> Apply | None:
         return None
 
     def apply(value: dict[str, Any]) -> _Values:
-        return ([value],) if value and any(value.keys() <= shape.properties.keys() for shape in shapes) else ()
+        return (
+            ([value],) if value and any(value.keys() <= shape.properties.keys() for shape in shapes) else ()
+        )
 
     return apply
 

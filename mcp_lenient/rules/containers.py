@@ -42,7 +42,9 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
         if not site.shape.is_only(json_type):
             return None
         limits = site.policy.limits
-        dialects: frozenset[Dialect] = frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
+        dialects: frozenset[Dialect] = (
+            frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
+        )
 
         def apply(text: str) -> _Values:
             parsed = parse_container(
@@ -74,7 +76,7 @@ def wrapped_value(site: Site) -> Apply | None:
     def apply(value: dict[str, Any]) -> _Values:
         if len(value) == 1 and name is not None and name in value:
             return (value[name],)
-        if len(value) == 2 and "type" in value and "value" in value:  # noqa: PLR2004 - both keys, nothing else
+        if len(value) == 2 and "type" in value and "value" in value:
             kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None
             if kinds is not None and type(value["value"]) in kinds:
                 return (value["value"],)

@@ -27,7 +27,10 @@ def rename_alias(site: Site) -> Apply | None:
     if Place.TOP not in site.place:
         return None
     owners = {
-        other: name for name, others in site.policy.aliases.items() if name in site.shape.properties for other in others
+        other: name
+        for name, others in site.policy.aliases.items()
+        if name in site.shape.properties
+        for other in others
     }
 
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:

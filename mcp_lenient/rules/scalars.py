@@ -73,7 +73,12 @@ def integer_to_boolean(site: Site) -> Apply | None:
 
 def number_to_text(site: Site) -> Apply | None:
     """42 to ``"42"``; never where a format, an enum or a mixed list speaks against it."""
-    if not _is(site, "string") or site.shape.format or site.shape.enum is not None or Place.MIXED in site.place:
+    if (
+        not _is(site, "string")
+        or site.shape.format
+        or site.shape.enum is not None
+        or Place.MIXED in site.place
+    ):
         return None
 
     def apply(value: float) -> _Values:

@@ -125,10 +125,10 @@ async def test_one_middleware_may_serve_two_servers():
     """The same object on two servers keeps their tools of one name apart."""
 
     def first(value: list[int]) -> Any:
-        return value
+        return {"value": value}
 
     def second(value: str) -> Any:
-        return value
+        return {"value": value}
 
     middleware = LenientMiddleware()
     servers = []
@@ -138,23 +138,23 @@ async def test_one_middleware_may_serve_two_servers():
         server.add_middleware(middleware)
         servers.append(server)
     for _ in range(2):
-        assert got(await servers[0].call_tool("tool", {"value": "[1]"})) == [1]
-        assert got(await servers[1].call_tool("tool", {"value": "[1]"})) == "[1]"
+        assert got(await servers[0].call_tool("tool", {"value": "[1]"})) == {"value": [1]}
+        assert got(await servers[1].call_tool("tool", {"value": "[1]"})) == {"value": "[1]"}
 
 
 async def test_two_children_may_have_tools_of_one_name():
     """Below two namespaces the same name stands for two tools, each with its own types."""
 
     def tool(value: str) -> Any:
-        return value
+        return {"value": value}
 
     def other(value: list[int]) -> Any:
-        return value
+        return {"value": value}
 
     parent = lenient()
     for namespace, function in (("a", tool), ("b", other)):
         child = FastMCP(namespace)
         child.tool(function, name="tool")
         parent.mount(child, namespace=namespace)
-    assert got(await call(parent, "a_tool", {"value": "[1]"})) == "[1]"
-    assert got(await call(parent, "b_tool", {"value": "[1]"})) == [1]
+    assert got(await call(parent, "a_tool", {"value": "[1]"})) == {"value": "[1]"}
+    assert got(await call(parent, "b_tool", {"value": "[1]"})) == {"value": [1]}

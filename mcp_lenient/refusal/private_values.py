@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.places import Forms, Place, Schema, child, forms, marked_secret, properties
 from mcp_lenient.redaction import MAX_SCALAR, secret_name, sentence
+from mcp_lenient.refusal.places import Forms, Place, Schema, child, forms, marked_secret, properties
 
 if TYPE_CHECKING:
-    from mcp_lenient.fixes import Refusal
+    from mcp_lenient.refusal.fixes import Refusal
 
 MAX_LOOKED_AT = 2_000
 MIN_SUBSTRING = 4

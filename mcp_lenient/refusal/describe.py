@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mcp_lenient.places import (
+from mcp_lenient.redaction import cut, exact, first_sentence, fits_json, in_json, short_scalar
+from mcp_lenient.refusal.places import (
     Form,
     Forms,
     Schema,
     child,
     discriminator,
-    json_type,
     kinds,
     options,
     properties,
     required,
 )
-from mcp_lenient.redaction import cut, exact, first_sentence, fits_json, in_json, short_scalar
+from mcp_lenient.values import json_type
 
 MAX_TYPES = 8
 MAX_VALUES = 50

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_lenient.describe import MAX_VALUES, allowed_values, description, either, expected, type_words
-from mcp_lenient.fixes import Refusal, likely_name, names_at
-from mcp_lenient.places import Place, properties
 from mcp_lenient.redaction import shown
-from mcp_lenient.trouble import Trouble, parameter, where
+from mcp_lenient.refusal.describe import MAX_VALUES, allowed_values, description, either, expected, type_words
+from mcp_lenient.refusal.fixes import Refusal, likely_name, names_at
+from mcp_lenient.refusal.places import Place, properties
+from mcp_lenient.refusal.trouble import Trouble, parameter, where
 from mcp_lenient.types import Violation
 
 MAX_NAMES = 20

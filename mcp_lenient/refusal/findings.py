@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from mcp_lenient.keywords import holds
-from mcp_lenient.places import (
+from mcp_lenient.refusal.keywords import holds
+from mcp_lenient.refusal.places import (
     Form,
     Forms,
     Schema,
@@ -16,13 +16,13 @@ from mcp_lenient.places import (
     chosen,
     closed,
     discriminator,
-    json_type,
     options,
     properties,
     required,
     same,
 )
 from mcp_lenient.types import Path
+from mcp_lenient.values import json_type
 
 MAX_VISITS = 400
 MAX_DEPTH = 64

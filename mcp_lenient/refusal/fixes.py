@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.describe import allowed_values, likely_kinds
-from mcp_lenient.names import likeness
-from mcp_lenient.patches import Operation, Patch, applied
-from mcp_lenient.places import Place, Schema, fits, look, private, properties, required
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
+from mcp_lenient.refusal.describe import allowed_values, likely_kinds
+from mcp_lenient.refusal.likeness import likeness
+from mcp_lenient.refusal.patches import Operation, Patch, applied
+from mcp_lenient.refusal.places import Place, Schema, fits, look, private, properties, required
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, ViolationCode
 
 if TYPE_CHECKING:

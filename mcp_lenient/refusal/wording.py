@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.describe import (
+from mcp_lenient.redaction import cut, in_json, short_scalar
+from mcp_lenient.refusal.describe import (
     MAX_VALUES,
     allowed_values,
     either,
@@ -14,13 +15,13 @@ from mcp_lenient.describe import (
     limit_words,
     type_words,
 )
-from mcp_lenient.fixes import Refusal, near_values, showable
-from mcp_lenient.name_wording import missing, unknown
-from mcp_lenient.places import Place, json_type
-from mcp_lenient.private_values import told_safely
-from mcp_lenient.redaction import cut, in_json, short_scalar
-from mcp_lenient.trouble import Trouble, is_or_are, named, parameter, where
+from mcp_lenient.refusal.fixes import Refusal, near_values, showable
+from mcp_lenient.refusal.name_wording import missing, unknown
+from mcp_lenient.refusal.places import Place
+from mcp_lenient.refusal.private_values import told_safely
+from mcp_lenient.refusal.trouble import Trouble, is_or_are, named, parameter, where
 from mcp_lenient.types import Tie, Violation
+from mcp_lenient.values import json_type
 
 MAX_TIE = 800
 MAX_DETAIL = 300

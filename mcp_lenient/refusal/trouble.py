@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_lenient.places import Forms, Place
 from mcp_lenient.redaction import place, shown
+from mcp_lenient.refusal.places import Forms, Place
 from mcp_lenient.types import Path, ViolationCode
 
 MAX_PLACES_TOLD = 3

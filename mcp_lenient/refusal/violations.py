@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.findings import Finding, findings
-from mcp_lenient.fixes import Refusal, fixes
-from mcp_lenient.patches import Patch
-from mcp_lenient.places import Place, fits, properties
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
-from mcp_lenient.trouble import Trouble
+from mcp_lenient.refusal.findings import Finding, findings
+from mcp_lenient.refusal.fixes import Refusal, fixes
+from mcp_lenient.refusal.patches import Patch
+from mcp_lenient.refusal.places import Place, fits, properties
+from mcp_lenient.refusal.trouble import Trouble
+from mcp_lenient.refusal.wording import ambiguous, worded
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
-from mcp_lenient.wording import ambiguous, worded
 
 if TYPE_CHECKING:
     from mcp_lenient.policy import Policy

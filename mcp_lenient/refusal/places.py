@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_lenient.keywords import holds
 from mcp_lenient.redaction import secret_name
+from mcp_lenient.refusal.keywords import holds
 from mcp_lenient.schema import resolve
-from mcp_lenient.types import JsonType, Path
+from mcp_lenient.types import Path
+from mcp_lenient.values import json_type
 
 Schema = Mapping[str, Any]
 Form = tuple[Schema, ...]
@@ -19,29 +20,6 @@ Forms = tuple[Form, ...]
 
 MAX_FORMS = 64
 MAX_PARTS = 32
-
-_JSON_TYPES: Mapping[type, JsonType] = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    list: "array",
-    tuple: "array",
-    dict: "object",
-    type(None): "null",
-}
-
-
-def json_type(value: object) -> JsonType:
-    """The JSON type of a value.
-
-    >>> json_type(True), json_type(7), json_type(7.0)
-    ('boolean', 'integer', 'number')
-    """
-    known = _JSON_TYPES.get(type(value))
-    if known is not None:
-        return known
-    return next((name for kind, name in _JSON_TYPES.items() if isinstance(value, kind)), "object")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,188 @@
+"""FastMCP's own middleware, inside and outside of the lenient one."""
+
+from __future__ import annotations
+
+import json
+import logging
+from itertools import permutations
+from typing import Any
+
+import pytest
+from calls import Log, Recorder, call, code, got, lenient, plain, rules, text
+from fastmcp import Client, FastMCP
+from fastmcp.server.middleware import Middleware
+from fastmcp.server.middleware.caching import ResponseCachingMiddleware
+from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware, RetryMiddleware
+from fastmcp.server.middleware.logging import LoggingMiddleware, StructuredLoggingMiddleware
+from fastmcp.server.middleware.rate_limiting import RateLimitingMiddleware
+from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
+from fastmcp.server.middleware.timing import DetailedTimingMiddleware, TimingMiddleware
+from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
+from fastmcp.tools import Tool
+
+from mcp_lenient import LenientMiddleware
+
+OTHERS = {
+    "errors": ErrorHandlingMiddleware,
+    "structured_logging": lambda: StructuredLoggingMiddleware(include_payloads=True),
+    "logging": LoggingMiddleware,
+    "limiting": ResponseLimitingMiddleware,
+    "caching": ResponseCachingMiddleware,
+    "retry": RetryMiddleware,
+    "timing": TimingMiddleware,
+    "detailed_timing": DetailedTimingMiddleware,
+    "rate": lambda: RateLimitingMiddleware(max_requests_per_second=1000),
+}
+BOTH_ORDERS = pytest.mark.parametrize("outside", [True, False], ids=["other_outside", "other_inside"])
+
+
+def tool(tags: list[str], limit: int = 5) -> Any:
+    """A tool."""
+    return {"tags": tags[:limit]}
+
+
+def _server(*others: Middleware, outside: bool) -> FastMCP:
+    server = plain(tool)
+    for middleware in (*others, LenientMiddleware()) if outside else (LenientMiddleware(), *others):
+        server.add_middleware(middleware)
+    return server
+
+
+@BOTH_ORDERS
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
+async def test_calls_are_lenient_beside_any_other_middleware(other, outside, events: Log):
+    """In both orders the same calls are accepted, repaired and refused, and each is one event."""
+    server = _server(other(), outside=outside)
+    assert rules(await call(server, "tool", {"tags": ["a"]})) == []
+    repaired = await call(server, "tool", {"tags": '["b"]'})
+    assert got(repaired) == {"tags": ["b"]}
+    assert rules(repaired) == ["json_text_to_array"]
+    assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
+    assert events.names == ["call_accepted", "call_repaired", "call_rejected"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+async def test_errors_and_logging_in_every_order(order, caplog):
+    """Errors, logging and lenience stand in any order without touching the envelope."""
+    kinds = (LenientMiddleware, ErrorHandlingMiddleware, lambda: StructuredLoggingMiddleware(include_payloads=True))
+    server = plain(tool)
+    for index in order:
+        server.add_middleware(kinds[index]())
+    with caplog.at_level(logging.INFO):
+        assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
+        assert got(await call(server, "tool", {"tags": '["a"]'})) == {"tags": ["a"]}
+    assert "Error in tools/call" not in caplog.text
+
+
+async def test_an_unknown_tool_is_told_inside_error_handling():
+    """Where we stand inside it, error handling sees no error to make a protocol error of."""
+    server = _server(ErrorHandlingMiddleware(), outside=True)
+    assert code(await call(server, "tol", {})) == "UNKNOWN_TOOL"
+
+
+@BOTH_ORDERS
+async def test_a_tools_own_error_is_left_to_error_handling(outside):
+    """What a body raises is handled by the error handling as without us."""
+
+    def fails(tags: list[str]) -> None:
+        raise KeyError(tags[0])
+
+    counted = ErrorHandlingMiddleware(transform_errors=False)
+    server = _server(counted, outside=outside)
+    server.add_tool(fails)
+    result = await call(server, "fails", {"tags": '["a"]'})
+    assert (result.is_error, "mcp_lenient" in (result.meta or {})) == (True, False)
+    assert counted.get_error_stats() == {"ToolError:tools/call": 1}
+
+
+async def test_logging_inside_sees_the_repaired_call():
+    """A logging middleware inside is shown what the tool gets, one outside what the client sent."""
+    inner, outer = Recorder(), Recorder()
+    server = plain(tool)
+    for middleware in (outer, LenientMiddleware(), inner):
+        server.add_middleware(middleware)
+    await call(server, "tool", {"tags": '["a"]'})
+    await call(server, "tool", {"tags": 5})
+    assert outer.arguments == [{"tags": '["a"]'}, {"tags": 5}]
+    assert inner.arguments == [{"tags": ["a"]}]
+
+
+async def test_a_repaired_call_inside_a_cache_keeps_its_meta():
+    """A cache outside keeps what was said of the repair with the answer it keeps."""
+    recorder = Recorder()
+    server = _server(ResponseCachingMiddleware(), outside=True)
+    server.add_middleware(recorder)
+    for _ in range(2):
+        result = await call(server, "tool", {"tags": '["a"]'})
+        assert got(result) == {"tags": ["a"]}
+        assert rules(result) == ["json_text_to_array"]
+    assert len(recorder.arguments) == 1
+
+
+async def test_a_cache_inside_serves_both_spellings():
+    """A cache inside sees repaired calls only: two spellings of one call are one entry, and say each their own."""
+    recorder = Recorder()
+    server = _server(ResponseCachingMiddleware(), recorder, outside=False)
+    spellings = (["a"], '["a"]', "a", ["a"])
+    results = [await call(server, "tool", {"tags": tags}) for tags in spellings]
+    assert [got(result) for result in results] == [{"tags": ["a"]}] * 4
+    assert [rules(result) for result in results] == [[], ["json_text_to_array"], ["scalar_to_array"], []]
+    assert len(recorder.arguments) == 1
+
+
+@BOTH_ORDERS
+async def test_a_cache_keeps_no_refusal_for_a_right_call(outside):
+    """After a wrong call the right one runs, and the wrong one is refused again."""
+    server = _server(ResponseCachingMiddleware(), outside=outside)
+    for _ in range(2):
+        assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
+        assert got(await call(server, "tool", {"tags": ["5"]})) == {"tags": ["5"]}
+
+
+async def test_limits_inside_cut_answers_and_no_envelope():
+    """Inside, the response limit does not cut the envelope's text; the answer of a repaired call keeps its repairs."""
+    server = plain(tool)
+    server.add_middleware(LenientMiddleware())
+    server.add_middleware(ResponseLimitingMiddleware(max_size=300))
+    assert len(text(refused := await call(server, "tool", {"tags": 5}))) > 300
+    assert code(refused) == "INVALID_TAGS_TYPE"
+    cut = await call(server, "tool", {"tags": json.dumps(["a" * 500])})
+    assert "truncated" in text(cut)
+    assert rules(cut) == ["json_text_to_array"]
+
+
+async def test_limits_outside_leave_the_envelope_in_the_meta():
+    """Outside, the limit cuts the envelope's text, but it still stands whole in ``_meta``."""
+    server = _server(ResponseLimitingMiddleware(max_size=300), outside=True)
+    refused = await call(server, "tool", {"tags": 5})
+    assert refused.is_error
+    assert refused.meta["mcp_lenient"]["error_code"] == "INVALID_TAGS_TYPE"
+
+
+@BOTH_ORDERS
+async def test_an_injected_tool_is_lenient_too(outside):
+    """A tool that a middleware brings is a tool like any other."""
+    brought = Tool.from_function(tool, name="brought")
+    server = _server(ToolInjectionMiddleware([brought]), outside=outside)
+    assert rules(await call(server, "brought", {"tags": '["a"]'})) == ["json_text_to_array"]
+    assert code(await call(server, "brought", {"tags": 5})) == "INVALID_TAGS_TYPE"
+
+
+async def test_one_added_after_a_client_has_connected_takes_part():
+    """The middleware may be added to a server that is already being served."""
+    server = plain(tool)
+    async with Client(server) as client:
+        before = await client.call_tool_mcp("tool", {"tags": '["a"]'})
+        server.add_middleware(LenientMiddleware())
+        after = await client.call_tool_mcp("tool", {"tags": '["a"]'})
+    assert before.is_error
+    assert rules(after) == ["json_text_to_array"]
+
+
+async def test_added_twice_it_works_once(events: Log):
+    """Two of them on one server repair and refuse once."""
+    server = lenient(tool)
+    server.add_middleware(LenientMiddleware())
+    assert rules(await call(server, "tool", {"tags": '["a"]'})) == ["json_text_to_array"]
+    assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
+    assert [name for name in events.names if name != "call_accepted"] == ["call_repaired", "call_rejected"]

@@ -1,0 +1,207 @@
+"""Calls that a tool's body makes: repaired like any other, but refused as FastMCP refuses them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from calls import Log, Published, call, code, got, lenient, plain, published, rules, text
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.tools import ToolResult
+
+from mcp_lenient import Policy
+
+
+def inner(numbers: list[int]) -> Any:
+    """The tool that bodies call."""
+    return {"sum": sum(numbers)}
+
+
+async def _outcome(server: FastMCP, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What a body sees of a call that it makes."""
+    try:
+        result = await server.call_tool(tool, arguments)
+    except (ValidationError, NotFoundError, ToolError) as error:
+        return {"raised": type(error).__name__}
+    return {"returned": result.structured_content, "failed": result.is_error, "rules": [] if result.is_error else rules(result)}
+
+
+async def outer(tool: str, arguments: dict[str, Any], ctx: Context) -> Any:
+    """Call another tool of the same server."""
+    return await _outcome(ctx.fastmcp, tool, arguments)
+
+
+async def outer_leaking(tool: str, arguments: dict[str, Any], ctx: Context) -> Any:
+    """Call another tool of the same server, and let what it raises through."""
+    return (await ctx.fastmcp.call_tool(tool, arguments)).structured_content
+
+
+class _Outer(Published):
+    """The same as a tool of an author's own kind."""
+
+    server: Any = None
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        outcome = await _outcome(self.server, arguments["tool"], arguments["arguments"])
+        return ToolResult(structured_content=outcome)
+
+
+WRONG = [
+    pytest.param("inner", {"numbers": True}, "ValidationError", id="wrong"),
+    pytest.param("inner", {}, "ValidationError", id="missing"),
+    pytest.param("inner", {"numbers": [1], "n": 2}, "ValidationError", id="unknown_name"),
+    pytest.param("nowhere", {}, "NotFoundError", id="unknown_tool"),
+]
+
+
+@pytest.mark.parametrize("over_wire", [True, False], ids=["client", "in_process"])
+@pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
+async def test_a_body_sees_the_exception(tool, arguments, error, over_wire):
+    """A body that calls another tool wrongly gets what FastMCP raises: an envelope would look like success."""
+    server = lenient(inner, outer)
+    sent = {"tool": tool, "arguments": arguments}
+    result = await (call(server, "outer", sent) if over_wire else server.call_tool("outer", sent))
+    assert got(result) == {"raised": error}
+
+
+@pytest.mark.parametrize("sent", [{"tool": "inner", "arguments": {"numbers": "[1, 2]"}}], ids=["near"])
+async def test_a_bodys_call_is_repaired(sent, events: Log):
+    """A nearly right call of a body runs like one of a client, and is logged."""
+    result = await call(lenient(inner, outer), "outer", sent)
+    assert got(result) == {"returned": {"sum": 3}, "failed": False, "rules": ["json_text_to_array"]}
+    assert rules(result) == []
+    assert sorted(events.names) == ["call_accepted", "call_repaired"]
+
+
+async def test_both_calls_may_need_repair(events: Log):
+    """The call of a client and the one that its tool makes are repaired each for itself."""
+    server = lenient(inner, outer)
+    result = await call(server, "outer", {"tool": "inner", "arguments": '{"numbers": "[1]"}'})
+    assert got(result)["rules"] == ["json_text_to_array"]
+    assert rules(result) == ["json_text_to_object"]
+    assert [event["tool"] for event in events] == ["outer", "inner"]
+
+
+async def test_a_call_of_itself_is_told_apart():
+    """A tool that calls itself wrongly sees the exception, though name and server are those of the running call."""
+
+    async def again(numbers: list[int], ctx: Context) -> Any:
+        if len(numbers) == 1:
+            return {"sum": numbers[0]}
+        return [await _outcome(ctx.fastmcp, "again", {"numbers": wrong}) for wrong in ("[1]", True)]
+
+    near, wrong = got(await call(lenient(again), "again", {"numbers": "[1, 2]"}))
+    assert near["rules"] == ["json_text_to_array"]
+    assert wrong == {"raised": "ValidationError"}
+
+
+@pytest.mark.parametrize("lenient_child", [True, False], ids=["both", "parent_only"])
+@pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
+async def test_a_mounted_childs_body_sees_the_exception(tool, arguments, error, lenient_child):
+    """The same holds in a mounted server, whose context is its own."""
+    child = (lenient if lenient_child else plain)(inner, outer, name="child")
+    parent = lenient(name="parent")
+    parent.mount(child, namespace="ns")
+    result = await call(parent, "ns_outer", {"tool": tool, "arguments": arguments})
+    assert got(result) == {"raised": error}
+
+
+@pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
+async def test_a_parents_body_sees_the_exception_of_a_childs_tool(tool, arguments, error, events: Log):
+    """A body of the parent that calls a mounted tool wrongly sees the exception, and one event is written."""
+    child = lenient(inner, name="child")
+    parent = lenient(outer, name="parent")
+    parent.mount(child, namespace="ns")
+    result = await call(parent, "outer", {"tool": f"ns_{tool}", "arguments": arguments})
+    assert got(result) == {"raised": error}
+    assert events.names.count("call_rejected") == (error == "ValidationError")
+
+
+async def test_a_leaked_validation_error_is_not_the_callers_fault(events: Log):
+    """What a body leaks of a call it made reaches the client as FastMCP tells it, not as an envelope of its own call."""
+    server = lenient(inner, outer_leaking)
+    result = await call(server, "outer_leaking", {"tool": "inner", "arguments": {"numbers": True}})
+    assert result.is_error
+    assert "mcp_lenient" not in (result.meta or {})
+    assert "numbers" in text(result)
+    assert [event["tool"] for event in events if event["event"] == "call_rejected"] == ["inner"]
+
+
+async def test_a_leaked_not_found_is_not_an_unknown_tool():
+    """A body that leaks ``NotFoundError`` exists: nobody is told that it does not."""
+    server = lenient(inner, outer_leaking)
+    result = await call(server, "outer_leaking", {"tool": "nowhere", "arguments": {}})
+    assert result.is_error
+    assert "mcp_lenient" not in (result.meta or {})
+
+
+async def test_a_call_over_the_wire_is_a_clients_call():
+    """A body that is a client of another server gets the envelope, as every client does."""
+    other = lenient(inner, name="other")
+
+    async def relay(numbers: Any) -> Any:
+        async with Client(other) as client:
+            result = await client.call_tool_mcp("inner", {"numbers": numbers})
+        return {"code": code(result)} if result.is_error else {"rules": rules(result)}
+
+    server = lenient(relay)
+    assert got(await call(server, "relay", {"numbers": True})) == {"code": "INVALID_NUMBERS_TYPE"}
+    assert got(await call(server, "relay", {"numbers": "[1]"})) == {"rules": ["json_text_to_array"]}
+    assert got(await server.call_tool("relay", {"numbers": True})) == {"code": "INVALID_NUMBERS_TYPE"}
+
+
+async def test_a_call_over_the_wire_of_the_same_server_is_a_clients_call():
+    """That holds for a client of the very server that runs the body."""
+
+    async def relay(numbers: Any, ctx: Context) -> Any:
+        async with Client(ctx.fastmcp) as client:
+            return {"code": code(await client.call_tool_mcp("inner", {"numbers": numbers}))}
+
+    result = await call(lenient(inner, relay), "relay", {"numbers": True})
+    assert got(result) == {"code": "INVALID_NUMBERS_TYPE"}
+
+
+async def test_calls_that_a_body_makes_at_once_all_raise():
+    """Calls that a body makes in tasks of its own are the body's calls."""
+
+    async def many(ctx: Context) -> Any:
+        sent = [{"numbers": True}, {"numbers": "[1]"}, {}, {"numbers": [2]}]
+        return await asyncio.gather(*(_outcome(ctx.fastmcp, "inner", each) for each in sent))
+
+    outcomes = got(await call(lenient(inner, many), "many", {}))
+    assert [outcome.get("raised") for outcome in outcomes] == ["ValidationError", None, "ValidationError", None]
+
+
+OUTER_POLICIES = {
+    "repair": Policy(),
+    "observe": Policy(mode="observe"),
+    "off": Policy(mode="off"),
+    "refuse": Policy(unrepairable="refuse"),
+}
+
+
+@pytest.mark.parametrize("policy", OUTER_POLICIES.values(), ids=OUTER_POLICIES.keys())
+async def test_a_bodys_calls_are_its_own_under_every_policy(policy):
+    """How lenient its own calls are does not change what a body sees of the calls it makes."""
+    server = lenient(inner, outer, patterns={"outer": policy})
+    result = await call(server, "outer", {"tool": "inner", "arguments": {"numbers": True}})
+    assert got(result) == {"raised": "ValidationError"}
+
+
+@pytest.mark.parametrize("mode", ["repair", "observe"])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"tool": {"type": "string"}, "arguments": {"type": "object"}}, id="accepted"),
+        pytest.param({"tool": {"type": "integer"}, "arguments": {"type": "object"}}, id="forwarded"),
+        pytest.param({"tool": {"type": "float"}, "arguments": {"type": "object"}}, id="not_compiled"),
+    ],
+)
+async def test_a_custom_tools_calls_are_its_own(schema, mode):
+    """A tool of an author's own kind sees the exception too, whatever its schema makes of its own call."""
+    server = lenient(inner, patterns={"own": Policy(mode=mode)})
+    server.add_tool(_Outer(**published(**schema).model_dump(exclude={"server"}), server=server))
+    result = await call(server, "own", {"tool": "inner", "arguments": {"numbers": True}})
+    assert got(result) == {"raised": "ValidationError"}

@@ -1,0 +1,252 @@
+"""What a tool answers passes as it is; a repaired call's answer says besides what was repaired."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import anyio
+import mcp_types
+import pytest
+from calls import Log, Published, call, envelope, got, lenient, plain, published, rules, text
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import FastMCPError, ToolError
+from fastmcp.server.extensions import ServerExtension
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp_types import CallToolResult, ElicitResult, TextContent
+from pydantic import BaseModel
+
+from mcp_lenient import LenientMiddleware
+
+
+class _Row(BaseModel):
+    size: int
+
+
+def _tool_error(tags: list[str]) -> None:
+    raise ToolError(f"no such tag: {tags}")  # noqa: EM102 - an author's own way
+
+
+def _value_error(tags: list[str]) -> None:
+    raise ValueError(tags)
+
+
+def _key_error(tags: list[str]) -> Any:
+    return {}[tags[0]]
+
+
+def _validation_error(tags: list[str]) -> None:
+    _Row.model_validate({"size": tags})
+
+
+async def _async_validation_error(tags: list[str]) -> None:
+    _Row.model_validate({"size": tags})
+
+
+def _error_result(tags: list[str]) -> ToolResult:
+    return ToolResult(content=f"none of {tags}", is_error=True, meta={"mine": 1})
+
+
+def _raw_error(tags: list[str]) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=f"raw {tags}")], is_error=True)
+
+
+FAILING = [_tool_error, _value_error, _key_error, _validation_error, _async_validation_error, _error_result, _raw_error]
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
+@pytest.mark.parametrize("function", FAILING)
+async def test_a_tools_own_error_passes_as_it_is(function, tags):
+    """What a body raises or answers as its error is told in the words FastMCP alone would tell it in."""
+    expected = await call(plain(function), function.__name__, {"tags": ["a"]})
+    result = await call(lenient(function), function.__name__, {"tags": tags})
+    assert expected.is_error
+    assert (result.is_error, text(result)) == (True, text(expected))
+    assert "status" not in (result.meta or {}).get("mcp_lenient", {})
+
+
+@pytest.mark.parametrize("function", [_tool_error, _value_error, _validation_error])
+async def test_a_tools_own_error_is_no_refusal(function, events: Log):
+    """A call that failed in the body was accepted, and is logged so."""
+    with pytest.raises(FastMCPError):
+        await lenient(function).call_tool(function.__name__, {"tags": ["a"]})
+    assert events.names == ["call_accepted"]
+
+
+async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once():
+    """The body runs once: a Pydantic error of its own is not taken for one of its arguments."""
+    runs = []
+
+    def tool(tags: list[str]) -> None:
+        runs.append(tags)
+        _Row.model_validate({"size": "x"})
+
+    with pytest.raises(FastMCPError):
+        await lenient(tool).call_tool("tool", {"tags": '["a"]'})
+    assert runs == [["a"]]
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
+@pytest.mark.parametrize("in_thread", [False, True], ids=["async", "sync"])
+async def test_a_timeout_is_told_as_before(tags, in_thread):
+    """A tool that takes too long fails as FastMCP alone has it fail."""
+
+    async def slow(tags: list[str]) -> Any:
+        await anyio.sleep(5)
+        return tags
+
+    def slow_in_thread(tags: list[str]) -> Any:
+        anyio.from_thread.run(anyio.sleep, 0.05)
+        return tags
+
+    function = slow_in_thread if in_thread else slow
+    tool = FunctionTool.from_function(function, name="slow", timeout=0.02)
+    expected = await call(plain(tool), "slow", {"tags": ["a"]})
+    result = await call(lenient(tool), "slow", {"tags": tags})
+    assert "timed out" in text(expected)
+    assert (result.is_error, text(result)) == (True, text(expected))
+
+
+async def test_a_request_for_input_passes_as_it_is():
+    """A repaired call whose tool asks the client for input gets the answer and goes on, repaired again."""
+
+    async def ask(tags: list[str], ctx: Context) -> Any:
+        if ctx.input_responses is None:
+            question = mcp_types.ElicitRequestFormParams(
+                message="Sure?", requested_schema={"type": "object", "properties": {"sure": {"type": "boolean"}}}
+            )
+            return mcp_types.InputRequiredResult(
+                input_requests={"q": mcp_types.ElicitRequest(params=question)}, request_state="asked"
+            )
+        return {"tags": tags, "answers": list(ctx.input_responses)}
+
+    async def answer(*_: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content={"sure": True})
+
+    for sent in (["a"], '["a"]'):
+        async with Client(lenient(ask), elicitation_handler=answer, mode="2026-07-28") as client:
+            result = await client.call_tool_mcp("ask", {"tags": sent})
+        assert got(result) == {"tags": ["a"], "answers": ["q"]}
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
+async def test_a_protocol_result_passes_as_it_is(tags):
+    """A tool that speaks the protocol itself is not spoken over."""
+    own = CallToolResult(
+        content=[TextContent(type="text", text="raw")], structured_content={"a": 1}, _meta={"mine": {"b": 2}}
+    )
+
+    def raw(tags: list[str]) -> CallToolResult:
+        assert tags == ["a"]
+        return own
+
+    result = await lenient(raw).call_tool("raw", {"tags": tags})
+    assert result.to_mcp_result() is own
+
+
+async def test_what_an_extension_answers_passes_as_it_is():
+    """An answer that is no tool result, as that of a call run as a task, comes back as the same object."""
+
+    class Ticket(BaseModel):
+        number: int
+
+    ticket = Ticket(number=1)
+
+    class Queue(ServerExtension):
+        identifier = "org.example/queue"
+
+        async def intercept_tool_call(self, *_: Any) -> Any:
+            return ticket
+
+    def tool(tags: list[str]) -> None: ...
+
+    server = lenient(tool)
+    server.add_extension(Queue())
+    for tags in (["a"], '["a"]'):
+        assert await server.call_tool("tool", {"tags": tags}) is ticket
+
+
+SHARED = {
+    "without_meta": ToolResult(content="shared", structured_content={"n": 1}),
+    "with_meta": ToolResult(content="shared", structured_content={"n": 1}, meta={"mine": 1}),
+}
+
+
+@pytest.mark.parametrize("shared", SHARED.values(), ids=SHARED.keys())
+async def test_a_shared_result_is_never_changed(shared):
+    """A tool may answer with one object again and again: what was repaired once is not told of the next call."""
+    before = shared.model_dump()
+
+    def tool(tags: list[str]) -> ToolResult:
+        assert tags == ["a"]
+        return shared
+
+    server = lenient(tool)
+    for tags, told in (('["a"]', ["json_text_to_array"]), (["a"], []), ("a", ["scalar_to_array"]), (["a"], [])):
+        result = await server.call_tool("tool", {"tags": tags})
+        assert rules(result) == told
+        assert (result.meta or {}).get("mine") == (shared.meta or {}).get("mine")
+        assert result.structured_content == {"n": 1}
+    assert shared.model_dump() == before
+
+
+async def test_repairs_stand_beside_the_tools_own_meta():
+    """The tool's own ``_meta`` is kept, and ours names rule, place and types, and no value."""
+
+    def tool(tags: list[str]) -> ToolResult:
+        return ToolResult(content=tags, meta={"mine": {"deep": 1}})
+
+    result = await call(lenient(tool), "tool", {"tags": '["a"]'})
+    assert result.meta["mine"] == {"deep": 1}
+    told = {"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}
+    assert result.meta["mcp_lenient"] == {"repairs": [told]}
+
+
+async def test_an_accepted_calls_result_is_the_tools_own_object():
+    """Nothing is added to the answer of a call that was right."""
+    shared = ToolResult(content="x")
+
+    def tool(tags: list[str]) -> ToolResult:
+        return shared
+
+    assert await lenient(tool).call_tool("tool", {"tags": ["a"]}) is shared
+
+
+async def test_concurrent_calls_each_get_their_own_answer():
+    """Accepted, repaired, refused and unknown calls at the same time do not mix."""
+
+    async def tool(n: int, tags: list[str]) -> Any:
+        await anyio.sleep(0.001 * (n % 3))
+        return {"n": n, "tags": tags}
+
+    server = lenient(tool, published(n={"type": "integer"}))
+    kinds = [["a"], '["a"]', "a", 5]
+    async with Client(server) as client:
+        results = await asyncio.gather(
+            *(client.call_tool_mcp("tool", {"n": n, "tags": kinds[n % 4]}) for n in range(40)),
+            *(client.call_tool_mcp("own", {"n": str(n)}) for n in range(40, 50)),
+            *(client.call_tool_mcp(f"tool{n}", {}) for n in range(50, 60)),
+        )
+    for n, result in enumerate(results[:40]):
+        if n % 4 == 3:
+            assert envelope(result)["error_code"] == "INVALID_TAGS_TYPE"
+        else:
+            assert got(result) == {"n": n, "tags": ["a"]}
+            assert rules(result) == [[], ["json_text_to_array"], ["scalar_to_array"]][n % 4]
+    assert [got(result)["got"]["n"] for result in results[40:50]] == list(range(40, 50))
+    assert [envelope(result)["details"]["tool"] for result in results[50:]] == [f"tool{n}" for n in range(50, 60)]
+
+
+async def test_a_custom_tools_validation_error_is_its_own():
+    """A tool of an author's own kind that accepted by schema and then raises is not answered for."""
+
+    class Picky(Published):
+        async def run(self, arguments: dict[str, Any]) -> ToolResult:
+            raise ToolError(str(sorted(arguments)))
+
+    server = FastMCP("server")
+    server.add_tool(Picky(**published(n={"type": "integer"}).model_dump()))
+    server.add_middleware(LenientMiddleware())
+    for n in (1, "1"):
+        result = await call(server, "own", {"n": n})
+        assert (result.is_error, text(result)) == (True, "['n']")

@@ -1,0 +1,160 @@
+"""A lenient server in a process of its own, spoken to over its pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from answers import envelope, rules, value
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from mcp_types import TextContent
+from wire import HANDSHAKE, MODERN, NOTES, Pipes, call, pipes
+
+_RIGHT = {"text": "kept", "tags": ["a"], "priority": 1}
+_NEARLY = {"text": "kept", "tags": '["a"]', "priority": "1"}
+_WRONG = {"text": "s3cr3t-looking", "tags": 123}
+_TEXT = json.dumps(_RIGHT)
+_KEPT = {"text": "kept", "tags": ["a"], "priority": 1}
+
+
+class _Spoken:
+    """A conversation of each kind of call, and all that the server wrote until it hung up."""
+
+    def __init__(self, *, modern: bool) -> None:
+        with pipes(modern=modern) as wire:
+            self.first = call(wire, "add_note", _TEXT)
+            self.right = call(wire, "add_note", _RIGHT)
+            self.repaired = call(wire, "add_note", _NEARLY)
+            self.refused = call(wire, "add_note", _WRONG)
+            self.refused_whole = call(wire, "add_note", [1])
+            self.unknown = call(wire, "add_notes", {})
+            self.unknown_text = call(wire, "add_notes", "{}")
+        self.wire: Pipes = wire
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=[HANDSHAKE, MODERN])
+def spoken(request: pytest.FixtureRequest) -> _Spoken:
+    """One conversation in each era of the protocol."""
+    return _Spoken(modern=request.param)
+
+
+def test_stdout_carries_nothing_but_json_rpc(spoken):
+    """Each line on stdout is one JSON-RPC message, while repairs and refusals are logged."""
+    messages = [json.loads(line) for line in spoken.wire.stdout]
+    assert len(messages) >= 7
+    assert {message["jsonrpc"] for message in messages} == {"2.0"}
+    assert all(("result" in message) ^ ("error" in message) ^ ("method" in message) for message in messages)
+
+
+def test_events_go_to_stderr(spoken):
+    """Repairs and refusals are JSON lines on stderr, in the order of the calls."""
+    told = [(event["event"], event["tool"]) for event in spoken.wire.events]
+    assert told == [
+        ("call_repaired", "add_note"),
+        ("call_repaired", "add_note"),
+        ("call_rejected", "add_note"),
+        ("call_rejected", "add_note"),
+        ("call_rejected", "add_notes"),
+        ("call_rejected", "add_notes"),
+    ]
+    assert {event["transport"] for event in spoken.wire.events} == {"stdio"}
+    assert {event["client_name"] for event in spoken.wire.events} == {"by-hand"}
+
+
+def test_values_stay_out_of_stderr(spoken):
+    """No value of a call that was repaired or refused is written to stderr."""
+    assert not [line for line in spoken.wire.stderr if "s3cr3t" in line or "kept" in line]
+
+
+def test_a_right_call_runs_without_a_record(spoken):
+    """A call that is right gets the tool's own answer and no word of repairs."""
+    assert value(spoken.right) == _KEPT
+    assert rules(spoken.right) == []
+
+
+def test_a_nearly_right_call_runs(spoken):
+    """A call that is nearly right runs, and its result says what was repaired."""
+    assert value(spoken.repaired) == _KEPT
+    assert rules(spoken.repaired) == ["json_text_to_array", "text_to_integer"]
+
+
+def test_a_wrong_call_gets_the_envelope(spoken):
+    """A call that cannot be repaired is answered by a result that is an error and holds the envelope."""
+    assert envelope(spoken.refused)["error_code"] == "INVALID_TAGS_TYPE"
+
+
+def test_the_first_message_may_carry_its_arguments_as_text(spoken):
+    """Whole arguments as text run, also where they are in the first call, or the first message, of all."""
+    assert value(spoken.first) == _KEPT
+    assert rules(spoken.first) == ["json_text_to_object"]
+
+
+def test_arguments_that_are_no_object_get_the_envelope(spoken):
+    """Arguments that are a list are answered by the envelope, and not by a bare error of the protocol."""
+    assert envelope(spoken.refused_whole)["error_code"] == "INVALID_ARGUMENTS"
+
+
+@pytest.mark.parametrize("sent", ["unknown", "unknown_text"], ids=["object", "text"])
+def test_an_unknown_tool_gets_the_envelope(spoken, sent):
+    """A tool that is not there is told as such, with the name that was likely meant."""
+    told = envelope(getattr(spoken, sent))
+    assert told["error_code"] == "UNKNOWN_TOOL"
+    assert told["details"]["did_you_mean"][0] == "add_note"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_fastmcps_own_client_sees_repairs_and_envelopes(mode, tmp_path):
+    """FastMCP's client over stdio gets the repaired call's value with its repairs, and the envelope."""
+    transport = StdioTransport(
+        sys.executable, [str(NOTES)], env=dict(os.environ), keep_alive=False, log_file=tmp_path / "stderr"
+    )
+    async with Client(transport, mode=mode) as client:
+        repaired = await client.call_tool_mcp("add_note", _NEARLY)
+        refused = await client.call_tool_mcp("add_note", _WRONG)
+    assert repaired.structured_content == _KEPT
+    assert [repair["rule"] for repair in repaired.meta["mcp_lenient"]["repairs"]] == [
+        "json_text_to_array",
+        "text_to_integer",
+    ]
+    assert refused.is_error
+    assert refused.structured_content is None
+    assert isinstance(refused.content[0], TextContent)
+    assert json.loads(refused.content[0].text)["error_code"] == "INVALID_TAGS_TYPE"
+
+
+@pytest.fixture
+def one_server() -> Iterator[Pipes]:
+    """A server for one test."""
+    with pipes() as wire:
+        yield wire
+
+
+def test_a_canceled_repaired_call_disturbs_no_later_one(one_server):
+    """After a client cancels a repaired call, later calls are answered as if it had not been."""
+    held = one_server.post("tools/call", {"name": "hold", "arguments": json.dumps({"tags": "a"})})
+    one_server.wait_for_event("call_repaired")
+    one_server.notify("notifications/cancelled", {"requestId": held})
+    assert rules(call(one_server, "add_note", _RIGHT)) == []
+    assert rules(call(one_server, "add_note", _NEARLY)) == ["json_text_to_array", "text_to_integer"]
+    assert rules(call(one_server, "add_note", _TEXT)) == ["json_text_to_object"]
+
+
+def _overlapping(wire: Pipes) -> dict[int, Any]:
+    sent = [_RIGHT, _NEARLY, _TEXT, _WRONG]
+    numbers = {wire.post("tools/call", {"name": "add_note", "arguments": sent[n % 4]}): n % 4 for n in range(40)}
+    return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
+
+
+def test_calls_sent_without_waiting_get_their_own_answers(one_server):
+    """Forty calls written in one go are each answered by what is right for them."""
+    expected = [[], ["json_text_to_array", "text_to_integer"], ["json_text_to_object"], None]
+    for kind, message in _overlapping(one_server).values():
+        if expected[kind] is None:
+            assert envelope(message)["error_code"] == "INVALID_TAGS_TYPE"
+        else:
+            assert (value(message), rules(message)) == (_KEPT, expected[kind])

@@ -1,0 +1,244 @@
+"""JSON-RPC by hand, over pipes and over HTTP: what no client would send, and all that a server answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx2
+import uvicorn
+from fastmcp import FastMCP
+
+HANDSHAKE = "2025-06-18"
+MODERN = "2026-07-28"
+NOTES = Path(__file__).parent / "servers" / "notes.py"
+PATIENCE = 60
+ABSENT = object()
+
+Message = dict[str, Any]
+
+_CLIENT = {"name": "by-hand", "version": "1"}
+_INITIALIZE = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": _CLIENT}
+_PREFIX = "io.modelcontextprotocol/"
+_ENVELOPE = {
+    f"{_PREFIX}protocolVersion": MODERN,
+    f"{_PREFIX}clientInfo": _CLIENT,
+    f"{_PREFIX}clientCapabilities": {},
+}
+
+
+class Wire(Protocol):
+    """A connection on which a request is what the test says it is."""
+
+    def request(self, method: str, params: Mapping[str, Any]) -> Message:
+        """The whole message that answers this request."""
+        ...
+
+
+def call(wire: Wire, tool: str, arguments: Any = ABSENT) -> Message:
+    """The whole message that answers a tool call; ``arguments`` go out as they are, even if they are no object."""
+    sent = {} if arguments is ABSENT else {"arguments": arguments}
+    return wire.request("tools/call", {"name": tool, **sent})
+
+
+class Pipes:
+    """A server of its own process, spoken to over stdin and stdout."""
+
+    def __init__(self, *arguments: str, modern: bool = False) -> None:
+        self.stdout: list[str] = []
+        self.stderr: list[str] = []
+        self._modern = modern
+        self._ids = count(1)
+        self._arrived: queue.Queue[Message] = queue.Queue()
+        self._answers: dict[Any, Message] = {}
+        self._process = subprocess.Popen(  # noqa: S603 - our own script
+            [sys.executable, NOTES, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            encoding="utf-8",
+        )
+        self._readers = [
+            threading.Thread(target=self._read_stdout, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    @property
+    def events(self) -> list[Message]:
+        """The events that were logged so far."""
+        lines = [line for line in self.stderr if line.startswith('{"timestamp"')]
+        return [json.loads(line) for line in lines]
+
+    def wait_for_event(self, name: str) -> Message:
+        """The first event of this name, once it is there."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            for event in self.events:
+                if event["event"] == name:
+                    return event
+            time.sleep(0.01)
+        msg = f"No {name} was logged: {self.stderr}"
+        raise AssertionError(msg)
+
+    def post(self, method: str, params: Mapping[str, Any]) -> int:
+        """Send a request without waiting for the answer; its id."""
+        number = next(self._ids)
+        meta = {"_meta": _ENVELOPE} if self._modern else {}
+        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, **meta}})
+        return number
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a notification."""
+        self._write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def answer(self, number: int) -> Message:
+        """The message that answers this request, whenever it arrives."""
+        while number not in self._answers:
+            message = self._arrived.get(timeout=PATIENCE)
+            self._answers[message.get("id")] = message
+        return self._answers.pop(number)
+
+    def request(self, method: str, params: Mapping[str, Any]) -> Message:
+        return self.answer(self.post(method, params))
+
+    def handshake(self) -> None:
+        """What comes before all else in the older protocol."""
+        assert "result" in self.request("initialize", _INITIALIZE)
+        self.notify("notifications/initialized", {})
+
+    def close(self) -> None:
+        """Hang up, and see all output to its end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise
+        for reader in self._readers:
+            reader.join(timeout=PATIENCE)
+        for stream in (self._process.stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
+
+    def _write(self, message: Message) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _read_stdout(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.stdout.append(line)
+            self._arrived.put(json.loads(line) if line.startswith("{") else {})
+
+    def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        self.stderr.extend(self._process.stderr)
+
+
+@contextmanager
+def pipes(*arguments: str, modern: bool = False) -> Iterator[Pipes]:
+    """A server over stdio, greeted already where its protocol has a greeting."""
+    wire = Pipes(*arguments, modern=modern)
+    try:
+        if not modern:
+            wire.handshake()
+        yield wire
+    finally:
+        wire.close()
+
+
+class Http:
+    """An HTTP endpoint, spoken to by single POSTs."""
+
+    def __init__(self, url: str, *, modern: bool = False) -> None:
+        self._url = url
+        self._modern = modern
+        self._ids = count(1)
+        self._client = httpx2.Client(timeout=PATIENCE, trust_env=False)
+        self._session: dict[str, str] = {}
+
+    def handshake(self) -> None:
+        """What comes before all else on a stateful connection."""
+        answer = self._post({"id": next(self._ids), "method": "initialize", "params": _INITIALIZE})
+        self._session = {"mcp-session-id": answer.headers["mcp-session-id"]}
+        self._post({"method": "notifications/initialized", "params": {}})
+
+    def request(self, method: str, params: Mapping[str, Any]) -> Message:
+        number = next(self._ids)
+        meta = {"_meta": _ENVELOPE} if self._modern else {}
+        answer = self._post({"id": number, "method": method, "params": {**params, **meta}})
+        message: Message = json.loads(_payload(answer))
+        assert message["id"] == number
+        return message
+
+    def close(self) -> None:
+        """Hang up."""
+        self._client.close()
+
+    def _post(self, message: Message) -> httpx2.Response:
+        routing = {"mcp-method": message["method"], "mcp-name": str(message["params"].get("name", ""))}
+        headers = {
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": MODERN if self._modern else HANDSHAKE,
+            **(routing if self._modern else {}),
+            **self._session,
+        }
+        return self._client.post(self._url, json={"jsonrpc": "2.0", **message}, headers=headers)
+
+
+def _payload(answer: httpx2.Response) -> str:
+    if answer.headers["content-type"].startswith("text/event-stream"):
+        return next(line[6:] for line in answer.text.splitlines() if line.startswith("data: {"))
+    return answer.text
+
+
+@contextmanager
+def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
+    """The URL of a server that listens on a port of its own."""
+    app = server.http_app(stateless_http=stateless)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
+        web = uvicorn.Server(config)
+        thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        deadline = time.monotonic() + PATIENCE
+        while not web.started:
+            assert thread.is_alive()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+        finally:
+            web.should_exit = True
+            thread.join(timeout=PATIENCE)
+            assert not thread.is_alive()
+
+
+@contextmanager
+def http(server: FastMCP, kind: str) -> Iterator[Http]:
+    """A connection to a server over HTTP, of one of these kinds: stateful, stateless, modern."""
+    with serving(server, stateless=kind == "stateless") as url:
+        wire = Http(url, modern=kind == "modern")
+        try:
+            if kind == "stateful":
+                wire.handshake()
+            yield wire
+        finally:
+            wire.close()
