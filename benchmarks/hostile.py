@@ -220,14 +220,17 @@ def _isolated(at: int) -> list[tuple[str, float]]:
     process.start()
     there.close()
     found: list[tuple[str, float]] = []
+    ended = "raised or crashed"
     try:
-        while len(found) < len(PROBES):
-            found.append(here.recv() if here.poll(PATIENCE_S) else ("endless", PATIENCE_S * 1000.0))
+        while len(found) < len(PROBES) and here.poll(PATIENCE_S):
+            found.append(here.recv())
+        ended = f"no answer in {PATIENCE_S} s"
     except EOFError:
-        found += [("raised or crashed", 0.0)] * (len(PROBES) - len(found))
+        pass
     process.kill()
     process.join()
-    return found
+    missing = len(PROBES) - len(found)
+    return [*found, (ended, 0.0), *[("not reached", 0.0)] * missing][: len(PROBES)]
 
 
 def _run(answer: Connection, at: int) -> None:

@@ -9,17 +9,15 @@ from mcp_lenient.naming import AS_SENT, Naming, naming
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import (
-    UNTOUCHED,
     Run,
-    Scope,
     accepts_near,
     fits,
     is_mixed,
     put_together,
     read,
     read_property,
-    scope_below,
 )
+from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair, Tie
 from mcp_lenient.values import json_type
 

@@ -10,25 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from typing import Any
 
+from mcp_lenient.choice import cheapest, combined
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.rules.text import SpelledFloat, plain
+from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair, Tie
-from mcp_lenient.values import json_type, same_json
-
-
-@dataclass(slots=True)
-class Scope:
-    """Which places the judge holds something against; every other place stays as it was sent."""
-
-    full: bool = False
-    names: bool = False
-    below: dict[str | int, Scope] = field(default_factory=dict)
+from mcp_lenient.values import json_type
 
 
 @dataclass(slots=True)
@@ -58,6 +50,13 @@ def read(node: Node, value: Any, path: Path, run: Run, scope: Scope | None, agai
         return [Reading(value, 0)]
     else:
         found = structure(node, value, path, run, scope)
+    return _by_rules(node, value, path, run, again, found)
+
+
+def _by_rules(
+    node: Node, value: Any, path: Path, run: Run, again: int, found: list[Reading]
+) -> list[Reading]:
+    """The cheapest of the readings found and of those of the values that the rules make, tier by tier."""
     for rule, cost, apply in node.rules.get(float if type(value) is SpelledFloat else type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
@@ -128,6 +127,7 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
 
 
 def fits(branch: Node, value: Any) -> bool:
+    """Whether a branch of a union takes values of this JSON type."""
     return branch.shape.types is None or json_type(value) in branch.shape.types
 
 
@@ -174,7 +174,7 @@ def _read_object(
             columns.append((name, readings))
     return [
         reading
-        for chosen in _combined(columns, run)
+        for chosen in combined(columns, run.plan.policy.limits.readings)
         if _whole(node, reading := put_together(chosen, cost, repairs), value, run, by_schema=by_schema)
     ]
 
@@ -191,17 +191,6 @@ def _read_key(
     return rename.name, [
         Reading(each.value, each.cost + rename.cost, (record, *each.repairs)) for each in readings
     ]
-
-
-UNTOUCHED = Scope()
-
-
-def scope_below(scope: Scope | None, key: str | int) -> Scope | None:
-    """The scope of what stands under a key: its own faults, all of it, or nothing."""
-    if scope is None:
-        return None
-    own = scope.below.get(key)
-    return own if own is not None or scope.full else UNTOUCHED
 
 
 def _whole(node: Node, reading: Reading, sent: Any, run: Run, *, by_schema: bool) -> bool:
@@ -233,6 +222,7 @@ def put_together(names: Iterable[tuple[str, Reading]], cost: int, repairs: tuple
 def read_property(
     node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None
 ) -> list[Reading]:
+    """The cheapest readings of a property's value, ``ABSENT`` among them where it may be left out."""
     if scope is UNTOUCHED:
         return [Reading(value, 0)]
     child = node.property(name)
@@ -270,42 +260,9 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
             return []
         columns.append((index, readings))
     found = []
-    for entries in _combined(columns, run):
+    for entries in combined(columns, run.plan.policy.limits.readings):
         repairs = tuple(each for _, reading in entries for each in reading.repairs)
         reading = Reading([each.value for _, each in entries], sum(each.cost for _, each in entries), repairs)
         if _whole(node, reading, value, run, by_schema=by_schema):
-            found.append(reading)
-    return found
-
-
-def _combined(
-    columns: list[tuple[Any, list[Reading]]], run: Run
-) -> Iterable[tuple[tuple[Any, Reading], ...]]:
-    """Every way to take one reading of each; none when there are more than the policy compares."""
-    ways = 1
-    for _, readings in columns:
-        ways *= len(readings)
-        if ways > run.plan.policy.limits.readings:
-            return ()
-    if ways == 1:
-        return (tuple((name, readings[0]) for name, readings in columns),)
-    keys = [name for name, _ in columns]
-    return (
-        tuple(zip(keys, chosen, strict=True)) for chosen in product(*(readings for _, readings in columns))
-    )
-
-
-def cheapest(readings: list[Reading]) -> list[Reading]:
-    """The readings of the lowest cost, each value once."""
-    if len(readings) < 2:
-        return readings
-    lowest = min(reading.cost for reading in readings)
-    return distinct(reading for reading in readings if reading.cost == lowest)
-
-
-def distinct(readings: Iterable[Reading]) -> list[Reading]:
-    found: list[Reading] = []
-    for reading in readings:
-        if not any(same_json(reading.value, other.value) for other in found):
             found.append(reading)
     return found

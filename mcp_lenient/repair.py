@@ -7,16 +7,18 @@ a reading that is alone is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mcp_lenient.choice import cheapest, distinct
 from mcp_lenient.mending import mend
 from mcp_lenient.naming import Naming, drops
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
-from mcp_lenient.reading import OutOfSteps, Run, Scope, cheapest, distinct, structure
+from mcp_lenient.reading import OutOfSteps, Run, structure
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
 from mcp_lenient.rules.text import plain
+from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import Size, measured
 
@@ -48,7 +50,7 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     faults = () if judge.by_schema else judge.faults(arguments)
     sent = dict(arguments)
-    scope = None if judge.by_schema else _scope(faults)
+    scope = None if judge.by_schema else scope_of(faults)
     run = Run(plan, judge.exact_integers, steps)
     try:
         readings = distinct(
@@ -66,20 +68,6 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
     if not remaining and not run.ties:
         return Outcome("repaired", mended.value, mended.repairs)
     return Outcome("refused", mended.value, mended.repairs, remaining, tuple(run.ties))
-
-
-def _scope(faults: Iterable[Fault]) -> Scope:
-    top = Scope()
-    for fault in faults:
-        names = fault.kind in ("missing", "unknown")
-        scope = top
-        for part in fault.path[:-1] if names else fault.path:
-            scope = scope.below.setdefault(part, Scope())
-        if names:
-            scope.names = True
-        else:
-            scope.full = True
-    return top
 
 
 def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) -> list[Reading]:

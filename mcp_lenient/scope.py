@@ -1,0 +1,43 @@
+"""Which places a judge holds something against; what it accepts stays as it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mcp_lenient.types import Fault
+
+
+@dataclass(slots=True)
+class Scope:
+    """Which places the judge holds something against; every other place stays as it was sent."""
+
+    full: bool = False
+    names: bool = False
+    below: dict[str | int, Scope] = field(default_factory=dict)
+
+
+UNTOUCHED = Scope()
+
+
+def scope_below(scope: Scope | None, key: str | int) -> Scope | None:
+    """The scope of what stands under a key: its own faults, all of it, or nothing."""
+    if scope is None:
+        return None
+    own = scope.below.get(key)
+    return own if own is not None or scope.full else UNTOUCHED
+
+
+def scope_of(faults: Iterable[Fault]) -> Scope:
+    """The scope that faults make: all of a faulty value, and the names of an object that lacks or has one."""
+    top = Scope()
+    for fault in faults:
+        names = fault.kind in ("missing", "unknown")
+        scope = top
+        for part in fault.path[:-1] if names else fault.path:
+            scope = scope.below.setdefault(part, Scope())
+        if names:
+            scope.names = True
+        else:
+            scope.full = True
+    return top
