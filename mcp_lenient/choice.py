@@ -10,8 +10,8 @@ from mcp_lenient.types import Reading
 from mcp_lenient.values import same_json
 
 
-def _combined(
-    columns: list[tuple[Any, list[Reading]]], run: Run
+def combined(
+    columns: list[tuple[Any, list[Reading]]], most: int
 ) -> Iterable[tuple[tuple[Any, Reading], ...]]:
     """Every way to take one reading of each; none when there are more than ``most``."""
     ways = 1

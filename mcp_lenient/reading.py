@@ -62,9 +62,11 @@ def _by_rules(
             break
         for new in apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
-            for inner in _after(node, new, path, run, again - 1 if rule.again else 0):
-                if not _beyond(rule.name, inner.cost):
-                    found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))
+            found.extend(
+                Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
+                for inner in _after(node, new, path, run, again - 1 if rule.again else 0)
+                if not _beyond(rule.name, inner.cost)
+            )
         if len(found) > 1:
             found = cheapest(found)
     return found

@@ -60,7 +60,7 @@ class Pipes:
         self.stderr: list[str] = []
         self._modern = modern
         self._ids = count(1)
-        self._arrived: queue.Queue[Message] = queue.Queue()
+        self._arrived: queue.Queue[Message | None] = queue.Queue()
         self._answers: dict[Any, Message] = {}
         self._process = subprocess.Popen(  # noqa: S603 - our own script
             [sys.executable, NOTES, *arguments],
@@ -109,6 +109,7 @@ class Pipes:
         """The message that answers this request, whenever it arrives."""
         while number not in self._answers:
             message = self._arrived.get(timeout=PATIENCE)
+            assert message is not None, f"The server has gone: {self.stderr}"
             self._answers[message.get("id")] = message
         return self._answers.pop(number)
 
@@ -145,6 +146,7 @@ class Pipes:
         for line in self._process.stdout:
             self.stdout.append(line)
             self._arrived.put(json.loads(line) if line.startswith("{") else {})
+        self._arrived.put(None)
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None

@@ -1,0 +1,298 @@
+"""Tools whose function is out of reach or changed: OpenAPI, proxied, transformed, versioned, custom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+from calls import Log, Recorder, call, code, envelope, got, lenient, plain, published, rules
+from fastmcp import Client, FastMCP
+from fastmcp.server import create_proxy
+from fastmcp.server.transforms import Namespace, ToolTransform
+from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools.tool_transform import ArgTransform, ArgTransformConfig, ToolTransformConfig, forward
+from fastmcp.utilities.versions import VersionSpec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from mcp_lenient import LenientMiddleware, Policy
+
+REFUSE = Policy(unrepairable="refuse")
+
+SPEC: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "notes", "version": "1"},
+    "paths": {
+        "/notes/{kind}": {
+            "post": {
+                "operationId": "store",
+                "parameters": [
+                    {"name": "kind", "in": "path", "required": True, "schema": {"enum": ["note", "task"]}},
+                    {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+                ],
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["tags"],
+                                "properties": {"tags": {"type": "array", "items": {"type": "string"}}},
+                            }
+                        }
+                    },
+                },
+                "responses": {"200": {"description": "what came"}},
+            }
+        }
+    },
+}
+
+
+async def _echo(request: Request) -> JSONResponse:
+    return JSONResponse(
+        {"kind": request.path_params["kind"], "query": dict(request.query_params), "body": await request.json()}
+    )
+
+
+def _openapi(policy: Policy | None = None) -> FastMCP:
+    """A server for a real little web application."""
+    app = Starlette(routes=[Route("/notes/{kind}", _echo, methods=["POST"])])
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://notes")
+    server = FastMCP.from_openapi(SPEC, client=client)
+    server.add_middleware(LenientMiddleware(policy))
+    return server
+
+
+async def test_an_openapi_tool_is_lenient(events: Log):
+    """What the web application gets is what its description asks for."""
+    server = _openapi()
+    result = await call(server, "store", {"kind": "Note", "limit": "5", "tags": '["a"]'})
+    assert got(result) == {"kind": "note", "query": {"limit": "5"}, "body": {"tags": ["a"]}}
+    assert sorted(rules(result)) == ["fold_enum", "json_text_to_array", "text_to_integer"]
+    right = await call(server, "store", {"kind": "task", "tags": []})
+    assert rules(right) == []
+    assert events.names == ["call_repaired", "call_accepted"]
+
+
+async def test_what_cannot_be_repaired_for_an_openapi_tool_is_forwarded(events: Log):
+    """A web application often takes more than its description says."""
+    result = await call(_openapi(), "store", {"kind": "draft", "tags": [1, "a"]})
+    assert got(result) == {"kind": "draft", "query": {}, "body": {"tags": [1, "a"]}}
+    assert events.names == ["call_forwarded"]
+
+
+async def test_what_cannot_be_repaired_for_an_openapi_tool_may_be_refused():
+    """With ``unrepairable="refuse"`` its description is what counts."""
+    refused = await call(_openapi(REFUSE), "store", {"kind": "draft", "tags": []})
+    assert code(refused) == "INVALID_KIND_VALUE"
+    assert envelope(refused)["details"]["violations"][0]["allowed_values"] == ["note", "task"]
+
+
+def store(content: str, tags: list[str], limit: int = 3) -> Any:
+    """Store a text."""
+    return {"content": content, "tags": tags, "limit": limit}
+
+
+PROXIES = {
+    "server": lambda: create_proxy(plain(store, name="backend")),
+    "client": lambda: create_proxy(Client(plain(store, name="backend"))),
+    "strict_backend": lambda: create_proxy(plain(store, name="backend", strict=True)),
+}
+
+
+@pytest.mark.parametrize("proxy", PROXIES.values(), ids=PROXIES.keys())
+async def test_a_proxied_tool_is_lenient(proxy):
+    """The backend gets what its published schema asks for."""
+    server = proxy()
+    server.add_middleware(LenientMiddleware())
+    result = await call(server, "store", {"content": "x", "tags": '["a"]', "limit": "4"})
+    assert got(result) == {"content": "x", "tags": ["a"], "limit": 4}
+    assert sorted(rules(result)) == ["json_text_to_array", "text_to_integer"]
+    assert rules(await call(server, "store", {"content": "x", "tags": ["a"]})) == []
+
+
+async def test_a_proxied_tool_refuses_for_itself():
+    """What cannot be repaired is sent on as it came, and the backend's own answer comes back."""
+    backend = plain(store, name="backend")
+    recorder = Recorder()
+    backend.add_middleware(recorder)
+    server = create_proxy(backend)
+    server.add_middleware(LenientMiddleware())
+    result = await call(server, "store", {"content": "x", "tags": 5})
+    assert result.is_error
+    assert "mcp_lenient" not in (result.meta or {})
+    assert recorder.arguments == [{"content": "x", "tags": 5}]
+
+
+async def test_a_proxy_may_refuse_for_its_backend():
+    """With ``unrepairable="refuse"`` the backend is not called, and the caller gets the envelope."""
+    backend = plain(store, name="backend")
+    recorder = Recorder()
+    backend.add_middleware(recorder)
+    server = create_proxy(backend)
+    server.add_middleware(LenientMiddleware(REFUSE))
+    assert code(await call(server, "store", {"content": "x", "tags": 5})) == "INVALID_TAGS_TYPE"
+    assert recorder.arguments == []
+
+
+async def test_a_lenient_backend_answers_through_its_proxy():
+    """Repairs and envelopes of a lenient backend reach the client of a proxy that knows nothing of them."""
+    server = create_proxy(lenient(store, name="backend"))
+    assert rules(await call(server, "store", {"content": "x", "tags": '["a"]'})) == ["json_text_to_array"]
+    assert code(await call(server, "store", {"content": "x", "tags": 5})) == "INVALID_TAGS_TYPE"
+
+
+async def _custom(**kwargs: Any) -> ToolResult:
+    return await forward(**kwargs)
+
+
+async def _reversed(tags: list[str]) -> ToolResult:
+    return await forward(tags=tags[::-1])
+
+
+def _transformed(*, name: str = "changed", transform_fn: Any = None, **changes: ArgTransform) -> Tool:
+    parent = Tool.from_function(store)
+    return Tool.from_tool(parent, name=name, transform_args=changes, transform_fn=transform_fn)
+
+
+TRANSFORMS = [
+    pytest.param(
+        _transformed(tags=ArgTransform(name="labels")),
+        {"content": "x", "labels": '["a"]'},
+        {"content": "x", "tags": ["a"], "limit": 3},
+        id="renamed",
+    ),
+    pytest.param(
+        _transformed(content=ArgTransform(name="tags"), tags=ArgTransform(name="content")),
+        {"content": '["a"]', "tags": '["b"]'},
+        {"content": '["b"]', "tags": ["a"], "limit": 3},
+        id="swapped",
+    ),
+    pytest.param(
+        _transformed(content=ArgTransform(hide=True, default="hidden")),
+        {"tags": '["a"]'},
+        {"content": "hidden", "tags": ["a"], "limit": 3},
+        id="hidden",
+    ),
+    pytest.param(
+        _transformed(content=ArgTransform(default="filled")),
+        {"tags": '["a"]'},
+        {"content": "filled", "tags": ["a"], "limit": 3},
+        id="default",
+    ),
+    pytest.param(
+        _transformed(limit=ArgTransform(required=True)),
+        {"content": "x", "tags": '["a"]', "limit": 1},
+        {"content": "x", "tags": ["a"], "limit": 1},
+        id="required",
+    ),
+    pytest.param(
+        _transformed(transform_fn=_custom),
+        {"content": "x", "tags": '["a"]'},
+        {"content": "x", "tags": ["a"], "limit": 3},
+        id="custom_kwargs",
+    ),
+    pytest.param(
+        _transformed(
+            transform_fn=_reversed,
+            content=ArgTransform(hide=True, default="x"),
+            limit=ArgTransform(hide=True, default=2),
+        ),
+        {"tags": '["a", "b"]'},
+        {"content": "x", "tags": ["b", "a"], "limit": 2},
+        id="custom_parameters",
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "sent", "expected"), TRANSFORMS)
+async def test_a_transformed_tool_is_lenient(tool, sent, expected):
+    """Under the names and with the defaults that it publishes, a transformed tool is repaired like its parent."""
+    server = lenient(tool)
+    result = await call(server, "changed", sent)
+    assert got(result) == expected
+    assert rules(result) == ["json_text_to_array"]
+
+
+@pytest.mark.parametrize("tool", [_transformed(tags=ArgTransform(name="labels"))], ids=["renamed"])
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [
+        pytest.param({"content": "x", "labels": 5}, "INVALID_LABELS_TYPE", id="wrong"),
+        pytest.param({"content": "x"}, "MISSING_LABELS", id="missing"),
+        pytest.param({"content": "x", "labels": [], "height": []}, "UNKNOWN_PARAMETER", id="unknown"),
+    ],
+)
+async def test_a_transformed_tool_is_refused_by_its_published_names(tool, sent, error):
+    """The envelope speaks of what the caller can see."""
+    refused = await call(lenient(tool), "changed", sent)
+    assert code(refused) == error
+    assert "tags" not in envelope(refused)["message"]
+
+
+async def test_transforms_of_a_whole_server_are_lenient():
+    """Renamed by a transform of the server and put under a namespace, a tool is still reached."""
+    server = lenient(store)
+    change = ToolTransformConfig(name="keep", arguments={"tags": ArgTransformConfig(name="labels")})
+    server.add_transform(ToolTransform({"store": change}))
+    server.add_transform(Namespace("n"))
+    result = await call(server, "n_keep", {"content": "x", "labels": "a"})
+    assert got(result) == {"content": "x", "tags": ["a"], "limit": 3}
+    assert code(await call(server, "n_keep", {"content": "x", "labels": 5})) == "INVALID_LABELS_TYPE"
+
+
+def _versioned() -> FastMCP:
+    server = lenient()
+
+    def first(tags: str) -> Any:
+        return {"version": 1, "tags": tags}
+
+    def second(tags: list[str]) -> Any:
+        return {"version": 2, "tags": tags}
+
+    server.add_tool(Tool.from_function(first, name="tool", version="1.0"))
+    server.add_tool(Tool.from_function(second, name="tool", version="2.0"))
+    return server
+
+
+@pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
+async def test_each_version_is_judged_by_itself(mounted):
+    """A call of a version is that version's business, in whatever order they come."""
+    server = _versioned()
+    if mounted:
+        parent = lenient(name="parent")
+        parent.mount(server)
+        server = parent
+    for _ in range(2):
+        for version in ("1.0", "2.0", None):
+            result = await call(server, "tool", {"tags": '["a"]'}, version=version)
+            first = version == "1.0"
+            assert got(result) == ({"version": 1, "tags": '["a"]'} if first else {"version": 2, "tags": ["a"]})
+            assert rules(result) == ([] if first else ["json_text_to_array"])
+    assert code(await call(server, "tool", {"tags": {"a": 1}}, version="1.0")) == "INVALID_TAGS_TYPE"
+    assert rules(await call(server, "tool", {"tags": ["a"]}, version="2.0")) == []
+
+
+async def test_a_range_of_versions_finds_its_version():
+    """In process a call may name bounds instead of a version."""
+    server = _versioned()
+    older = await server.call_tool("tool", {"tags": "[]"}, version=VersionSpec(lt="2.0"))
+    newer = await server.call_tool("tool", {"tags": "[]"}, version=VersionSpec(gte="1.5"))
+    assert (got(older)["tags"], got(newer)["tags"]) == ("[]", [])
+
+
+async def test_an_unknown_version_is_an_unknown_tool():
+    """A version that is not there is told as FastMCP tells of a tool that is not there."""
+    assert code(await call(_versioned(), "tool", {"tags": []}, version="3.0")) == "UNKNOWN_TOOL"
+
+
+async def test_a_custom_tool_is_lenient():
+    """A tool of an author's own kind gets what its schema asks for."""
+    server = lenient(published(tags={"type": "array", "items": {"type": "string"}}, n={"type": "integer"}))
+    result = await call(server, "own", {"tags": "a", "n": "5"})
+    assert got(result) == {"got": {"tags": ["a"], "n": 5}}
+    assert sorted(rules(result)) == ["scalar_to_array", "text_to_integer"]

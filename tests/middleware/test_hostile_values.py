@@ -1,0 +1,150 @@
+"""Values that no honest client sends: never an exception but FastMCP's own, never a hang."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from typing import Any
+
+import pytest
+from calls import Log, got, lenient, plain, published, text
+from fastmcp.exceptions import FastMCPError
+from fastmcp.tools import ToolResult
+from pydantic import BaseModel
+
+from mcp_lenient import Policy
+
+
+def _nested(levels: int, kind: str) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value] if kind == "list" else {"a": value}
+    return value
+
+
+class _Node(BaseModel):
+    value: int = 0
+    children: list[_Node] = []
+
+
+VALUES: dict[str, Any] = {
+    "lone_surrogate": "\ud800",
+    "surrogate_in_list": ["a", "\udfff"],
+    "surrogate_key": {"\ud800": 1},
+    "text_with_surrogate": '["\ud800"]',
+    "escaped_surrogate": '["\\ud800"]',
+    "integer_key": {1: "a"},
+    "tuple_key": {(1, 2): "a"},
+    "none_key": {None: "a"},
+    "mixed_keys": {1: "a", "1": "b"},
+    "nan": math.nan,
+    "infinity": math.inf,
+    "list_of_nan": [math.nan, -math.inf],
+    "text_nan": "NaN",
+    "text_of_nan": "[NaN, Infinity]",
+    "huge_integer": 10**5000,
+    "huge_float_text": "1e400",
+    "long_digits": "9" * 10_000,
+    "list_of_huge": [10**5000, 1],
+    "deep_list": _nested(10_000, "list"),
+    "deep_object": _nested(10_000, "object"),
+    "deep_text": "[" * 10_000 + "]" * 10_000,
+    "deep_object_text": '{"a":' * 10_000 + "1" + "}" * 10_000,
+    "deep_cut_off": "[" * 200_000,
+    "deep_children": json.dumps({"children": []}).replace("[]", "[" * 5000 + "]" * 5000),
+    "bytes": b"\xff",
+    "set": {1, 2},
+    "object": object(),
+    "class": int,
+    "null_bytes": "\x00" * 1000,
+    "many": [{}] * 10_000,
+    "long_key": {"k" * 100_000: 1},
+}
+
+CALLS = [
+    *(pytest.param({"value": value}, id=name) for name, value in VALUES.items()),
+    pytest.param({"\ud800": 1}, id="surrogate_name"),
+    pytest.param({"value": [], "\ud800": {"\ud800": []}}, id="surrogate_name_too"),
+    pytest.param({f"name{n}": n for n in range(5000)}, id="many_names"),
+    pytest.param({"n" * 100_000: 1}, id="long_name"),
+]
+
+
+def _function(annotation: Any) -> Any:
+    def tool(value: Any) -> Any:
+        return {"type": type(value).__name__}
+
+    tool.__annotations__["value"] = annotation
+    return tool
+
+
+TYPES: dict[str, Any] = {
+    "list": list[str],
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "string": str,
+    "map": dict[str, int],
+    "recursive": _Node,
+    "union": list[int] | dict[str, int] | None,
+    "any": Any,
+}
+
+
+async def _outcome(server: Any, arguments: Any) -> ToolResult | FastMCPError:
+    try:
+        result = await server.call_tool("tool", arguments)
+    except FastMCPError as error:
+        return error
+    assert isinstance(result, ToolResult)
+    text(result).encode()
+    return result
+
+
+@pytest.fixture(autouse=True)
+def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
+    """FastMCP draws a traceback for each call that fails in the body, which takes longer than the call."""
+    caplog.set_level(logging.CRITICAL, logger="fastmcp")
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES.keys())
+async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
+    """Every call is answered, by the tool or by an envelope that can be sent as UTF-8, and can be logged."""
+    function = _function(annotation)
+    alone, server = plain(function, strict=strict), lenient(function, strict=strict)
+    for case in CALLS:
+        arguments = case.values[0]
+        expected = await _outcome(alone, arguments)
+        result = await _outcome(server, arguments)
+        if isinstance(expected, ToolResult):
+            assert isinstance(result, ToolResult), case.id
+            assert (result.content, result.meta) == (expected.content, None), case.id
+        else:
+            assert isinstance(result, ToolResult) or type(result) is type(expected), case.id
+    json.dumps(events).encode()
+
+
+@pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
+@pytest.mark.parametrize("arguments", CALLS)
+async def test_no_value_makes_a_custom_tool_raise_anything_new(arguments, unrepairable):
+    """The same where only a published schema speaks."""
+    server = lenient(policy=Policy(unrepairable=unrepairable))
+    array = {"type": "array", "items": {"type": "string"}}
+    server.add_tool(_Silent(**published("tool", value=array).model_dump()))
+    assert isinstance(await _outcome(server, arguments), (ToolResult, FastMCPError))
+
+
+class _Silent(type(published())):  # type: ignore[misc]
+    """A tool that takes everything and repeats nothing."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult(content=str(len(arguments)))
+
+
+async def test_large_arguments_that_are_right_are_untouched():
+    """Neither size nor depth matters to a call that the tool accepts."""
+    server = lenient(_function(Any), policy=Policy())
+    for value in ("x" * 10_000_000, [0] * 100_000, _nested(100, "list")):
+        assert got(await server.call_tool("tool", {"value": value})) == {"type": type(value).__name__}

@@ -1,0 +1,208 @@
+"""Unknown, hidden and disabled tools: what is told, and that no hidden name is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from calls import Log, call, code, envelope, got, lenient, plain, rules, text
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import NotFoundError
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool
+
+from mcp_lenient import LenientMiddleware, Policy
+
+
+def store_context(tags: list[str]) -> Any:
+    """Store."""
+    return {"stored": tags}
+
+
+def search_context(tags: list[str]) -> Any:
+    """Search."""
+    return {"found": tags}
+
+
+def send_mail(tags: list[str]) -> Any:
+    """Send."""
+    return {"sent": tags}
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ("store_contxt", "store_context"),
+        ("storeContext", "store_context"),
+        ("STORE_CONTEXT", "store_context"),
+        ("store-context", "store_context"),
+        ("search_contexts", "search_context"),
+        ("send_email", "send_mail"),
+    ],
+)
+async def test_near_names_are_told(sent, meant, events: Log):
+    """The envelope of an unknown tool names the tool that was likely meant first, and nothing is run."""
+    result = await call(lenient(send_mail, search_context, store_context), sent, {"tags": '["a"]'})
+    assert code(result) == "UNKNOWN_TOOL"
+    details = envelope(result)["details"]
+    assert details["tool"] == sent
+    assert details["did_you_mean"][0] == meant
+    assert meant in envelope(result)["message"]
+    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
+
+
+@pytest.mark.parametrize("sent", ["zzz", "translate", "", "\ud800", "x" * 10_000])
+async def test_far_names_are_not_told(sent):
+    """A name that is like none of the tools' is not answered with names that were surely not meant."""
+    server = lenient(send_mail, search_context, store_context)
+    told = envelope(await server.call_tool(sent, {}))
+    assert told["details"]["did_you_mean"] == []
+    assert "send_mail" not in told["message"]
+
+
+async def test_a_name_is_told_once():
+    """A tool with several versions is one name."""
+    server = lenient()
+    for version in ("1.0", "2.0"):
+        server.add_tool(Tool.from_function(store_context, version=version))
+    assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"] == ["store_context"]
+
+
+async def test_a_name_among_many_is_found():
+    """The near name is told however many tools there are and wherever it stands among them."""
+    server = lenient(*(Tool.from_function(send_mail, name=f"tool_{n}") for n in range(50)), store_context)
+    assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"][0] == "store_context"
+
+
+class _Hiding(Middleware):
+    """A middleware that shows and runs no tool whose name begins with ``send``."""
+
+    async def on_list_tools(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Sequence[Tool]]
+    ) -> Sequence[Tool]:
+        return [tool for tool in await call_next(context) if not tool.name.startswith("send")]
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        if context.message.name.startswith("send"):
+            raise NotFoundError(context.message.name)
+        return await call_next(context)
+
+
+def _hidden_by_middleware(*, outside: bool) -> FastMCP:
+    server = plain(send_mail, search_context)
+    for middleware in (_Hiding(), LenientMiddleware()) if outside else (LenientMiddleware(), _Hiding()):
+        server.add_middleware(middleware)
+    return server
+
+
+def _hidden_by_auth() -> FastMCP:
+    server = lenient(search_context)
+    server.add_tool(Tool.from_function(send_mail, auth=lambda _: False))
+    return server
+
+
+def _disabled() -> FastMCP:
+    server = lenient(send_mail, search_context)
+    server.disable(names={"send_mail"})
+    return server
+
+
+def _disabled_in_child() -> FastMCP:
+    child = plain(send_mail, search_context, name="child")
+    child.disable(names={"send_mail"})
+    server = lenient()
+    server.mount(child)
+    return server
+
+
+HIDDEN = {
+    "by_auth": _hidden_by_auth,
+    "disabled": _disabled,
+    "disabled_in_child": _disabled_in_child,
+}
+
+
+BY_MIDDLEWARE = {
+    "by_inner_middleware": lambda: _hidden_by_middleware(outside=False),
+    "by_outer_middleware": lambda: _hidden_by_middleware(outside=True),
+}
+
+
+@pytest.mark.parametrize("hidden", [*HIDDEN.values(), *BY_MIDDLEWARE.values()], ids=[*HIDDEN, *BY_MIDDLEWARE])
+async def test_no_did_you_mean_names_a_hidden_tool(hidden):
+    """A name like that of a hidden tool is answered as if there were none."""
+    result = await call(hidden(), "sendmail", {"tags": []})
+    assert code(result) == "UNKNOWN_TOOL"
+    assert "send_mail" not in str(result)
+
+
+@pytest.mark.parametrize("hidden", BY_MIDDLEWARE.values(), ids=BY_MIDDLEWARE.keys())
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
+async def test_what_another_middleware_hides_is_answered_by_it(hidden, tags):
+    """A call that another middleware does not let through is answered as FastMCP answers it."""
+    result = await call(hidden(), "send_mail", {"tags": tags})
+    assert (result.is_error, text(result)) == (True, "Unknown tool: 'send_mail'")
+    assert "mcp_lenient" not in (result.meta or {})
+
+
+@pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN.keys())
+@pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
+async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
+    """A call of a hidden tool tells nothing of what it would take."""
+    told = envelope(await call(hidden(), "send_mail", {"tags": tags}))
+    assert told["error_code"] == "UNKNOWN_TOOL"
+    assert told["details"] == {"tool": "send_mail", "did_you_mean": []}
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
+async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
+    """What was learned of a tool while it could be seen is not told when it cannot."""
+    server = lenient(send_mail)
+    assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
+    server.disable(names={"send_mail"})
+    told = envelope(await call(server, "send_mail", {"tags": tags}))
+    assert told["details"] == {"tool": "send_mail", "did_you_mean": []}
+    server.enable(names={"send_mail"})
+    assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
+async def test_a_tool_is_hidden_from_one_client_only(tags):
+    """What one client may call teaches another one nothing."""
+    server = lenient(send_mail)
+
+    async def hide(ctx: Context) -> None:
+        await ctx.disable_components(names={"send_mail"})
+
+    server.add_tool(hide)
+    async with Client(server, mode="legacy") as blind, Client(server, mode="legacy") as seeing:
+        await blind.call_tool_mcp("hide", {})
+        for _ in range(2):
+            assert not (await seeing.call_tool_mcp("send_mail", {"tags": '["a"]'})).is_error
+            refused = await blind.call_tool_mcp("send_mail", {"tags": tags})
+            assert code(refused) == "UNKNOWN_TOOL"
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
+@pytest.mark.parametrize("error", [NotFoundError, KeyError])
+async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):
+    """A body that leaks ``NotFoundError`` of something else is a tool that exists."""
+
+    def reading(tags: list[str]) -> None:
+        raise error(f"no page {tags}")
+
+    expected = await call(plain(reading), "reading", {"tags": ["a"]})
+    result = await call(lenient(reading), "reading", {"tags": tags})
+    assert (result.is_error, result.content) == (True, expected.content)
+    assert "UNKNOWN_TOOL" not in str(result)
+
+
+@pytest.mark.parametrize(("mode", "logged"), [("off", []), ("observe", ["call_observed"])], ids=["off", "observe"])
+async def test_an_unknown_tool_is_left_to_fastmcp_where_nothing_is_to_change(mode, logged, events: Log):
+    """A server that only observes, or is off, answers an unknown name as FastMCP does."""
+    expected = await call(plain(store_context), "store", {})
+    result = await call(lenient(store_context, policy=Policy(mode=mode)), "store", {})
+    assert (result.is_error, result.content) == (True, expected.content)
+    assert "mcp_lenient" not in (result.meta or {})
+    assert events.names == logged

@@ -1,0 +1,331 @@
+"""Whole ``arguments`` that are no object, over streamable HTTP of each kind."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from answers import Message, envelope, result, rules, value
+from fastmcp import FastMCP
+from mcp_types import INVALID_PARAMS
+from servers.notes import POLICIES, build
+from wire import ABSENT, Http, Wire, call, http
+
+from mcp_lenient import LenientMiddleware, Policy
+
+_KINDS = ["stateful", "stateless", "modern"]
+_KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
+_JSON = '{"text": "kept", "tags": ["a"]}'
+_SECRET = "s3cr3t"  # noqa: S105 - a word to look for
+
+_OBJECT_IN_TEXT = [
+    pytest.param(_JSON, ["json_text_to_object"], id="json"),
+    pytest.param(f"\n\t{_JSON} ", ["json_text_to_object"], id="outer-space"),
+    pytest.param(json.dumps(_JSON), ["json_text_to_object"], id="doubly-encoded"),
+    pytest.param(f"```json\n{_JSON}\n```", ["json_text_to_object"], id="code-fence"),
+    pytest.param("{text: 'kept', tags: ['a',], /* all */}", ["json5_text_to_object"], id="json5"),
+    pytest.param("{'text': 'kept', 'tags': ('a',)}", ["python_text_to_object"], id="python"),
+    pytest.param(
+        '{"text": "kept", "tags": "a"}', ["json_text_to_object", "scalar_to_array"], id="a-repair-inside"
+    ),
+    pytest.param(
+        '{"text": "kept", "tags": "[\\"a\\"]"}',
+        ["json_text_to_object", "json_text_to_array"],
+        id="text-inside",
+    ),
+]
+
+_NO_OBJECT = [
+    pytest.param([], "array", id="empty-array"),
+    pytest.param([{"text": _SECRET}], "array", id="array-of-an-object"),
+    pytest.param(f'["{_SECRET}"]', "string", id="array-in-text"),
+    pytest.param(5, "integer", id="integer"),
+    pytest.param(0, "integer", id="zero"),
+    pytest.param(1.5, "number", id="number"),
+    pytest.param(False, "boolean", id="false"),  # noqa: FBT003 - a value that is sent
+    pytest.param("", "string", id="empty-text"),
+    pytest.param(f"{_SECRET} prose", "string", id="prose"),
+    pytest.param(f'{{"text": "{_SECRET}"', "string", id="cut-off"),
+    pytest.param(f'{{"text": "{_SECRET}", "text": "b"}}', "string", id="duplicate-key"),
+    pytest.param('{"text": "a", "priority": NaN}', "string", id="nan"),
+    pytest.param("null", "string", id="null-in-text"),
+    pytest.param('{"text": "a"} {"text": "b"}', "string", id="two-objects"),
+    pytest.param("[" * 100_000, "string", id="bottomless"),
+]
+
+
+@pytest.fixture(scope="module", params=_KINDS)
+def wire(request: pytest.FixtureRequest) -> Iterator[Http]:
+    """A connection to a lenient server that has served calls before."""
+    with http(build(), request.param) as wire:
+        assert value(call(wire, "add_note", {"text": "a"}))
+        yield wire
+
+
+@pytest.mark.parametrize(("sent", "repaired"), _OBJECT_IN_TEXT)
+def test_an_object_in_text_runs(wire, sent, repaired, events):
+    """A text that is one object is read as the arguments, which the result and the log say."""
+    answer = call(wire, "add_note", sent)
+    assert (value(answer), rules(answer)) == (_KEPT, repaired)
+    assert [event["event"] for event in events] == ["call_repaired"]
+    assert [repair["rule"] for repair in events[0]["repairs"]] == repaired
+    assert events[0]["repairs"][0] == {"rule": repaired[0], "pointer": "", "before": "string", "after": "object"}
+
+
+@pytest.mark.parametrize(("sent", "kind"), _NO_OBJECT)
+def test_what_is_no_object_gets_the_envelope(wire, sent, kind, events):
+    """Arguments that are no object are refused by an envelope that says so, and by one event."""
+    told = envelope(call(wire, "add_note", sent))
+    assert told["error_code"] == "INVALID_ARGUMENTS"
+    assert [(one["pointer"], one["code"], one["received_type"]) for one in told["details"]["violations"]] == [
+        ("", "type", kind)
+    ]
+    assert told["details"]["parameters"]["required"] == ["text"]
+    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "INVALID_ARGUMENTS")]
+
+
+@pytest.mark.parametrize("sent", [f'["{_SECRET}"]', f'{{"text": "{_SECRET}"'], ids=["array", "cut-off"])
+def test_refused_text_is_told_to_nobody(wire, sent, events):
+    """A text that stood for the arguments is neither echoed nor logged."""
+    answer = call(wire, "add_note", sent)
+    assert _SECRET not in json.dumps([answer, events], default=str)
+
+
+def test_structured_content_is_the_envelope_only_without_an_output_schema(wire):
+    """The envelope of a whole refusal is structured content where the tool has no output schema, and only there."""
+    assert "structuredContent" not in result(call(wire, "add_note", []))
+    refused = call(wire, "count_words", [])
+    assert result(refused)["structuredContent"] == envelope(refused)
+
+
+@pytest.mark.parametrize("sent", [None, ABSENT, {}], ids=["null", "absent", "empty"])
+def test_no_arguments_stay_no_arguments(wire, sent, events):
+    """No arguments at all are an empty object, as the protocol has it, and nothing is repaired."""
+    answer = call(wire, "ping", sent)
+    assert (value(answer), rules(answer)) == ({"result": "pong"}, [])
+    assert [event["event"] for event in events] == ["call_accepted"]
+
+
+def test_an_object_refused_after_it_was_read_says_how_it_was_read(wire, events):
+    """Where the object in the text is refused itself, envelope and event name the reading and the fault."""
+    told = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
+    assert told["error_code"] == "INVALID_TAGS_TYPE"
+    assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_object"]
+    assert [event["event"] for event in events] == ["call_rejected"]
+
+
+@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+def test_an_unknown_tool_is_told_as_such(wire, sent, events):
+    """Of a tool that is not there, the caller learns just that, whatever the arguments were."""
+    told = envelope(call(wire, "add_notes", sent))
+    assert told["error_code"] == "UNKNOWN_TOOL"
+    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
+
+
+@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+def test_a_call_without_a_name_stays_the_sdks_business(wire, sent, events):
+    """A request that names no tool gets the SDK's error, and is no call to log."""
+    answer = wire.request("tools/call", {"arguments": sent})
+    assert answer["error"]["code"] < 0
+    assert events == []
+
+
+def test_other_requests_with_a_text_are_left_alone(wire, events):
+    """Only tool calls are read: the arguments of a prompt that are text stay the SDK's business."""
+    answer = wire.request("prompts/get", {"name": "none", "arguments": "{}"})
+    assert answer["error"]["code"] == INVALID_PARAMS
+    assert events == []
+
+
+def _shape(message: Message) -> tuple[list[str], list[str]]:
+    answered = result(message)
+    return sorted(answered), sorted(answered["_meta"])
+
+
+def test_a_whole_refusal_looks_like_any_refusal(wire):
+    """Both kinds of refusal have the same fields on the wire, in each era of the protocol."""
+    assert _shape(call(wire, "add_note", [])) == _shape(call(wire, "add_note", {"text": 1}))
+
+
+@pytest.fixture(params=_KINDS)
+def fresh(request: pytest.FixtureRequest) -> Iterator[Callable[..., Http]]:
+    """Connects to a server that no call has reached yet."""
+    opened = []
+
+    def connect(server: FastMCP) -> Http:
+        opened.append(http(server, request.param))
+        return opened[-1].__enter__()
+
+    yield connect
+    for connection in reversed(opened):
+        connection.__exit__(None, None, None)
+
+
+def test_the_very_first_call_is_read(fresh, events):
+    """The first call that a server ever gets may have its arguments as text; it is logged once."""
+    answer = call(fresh(build()), "add_note", _JSON)
+    assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
+    assert [event["event"] for event in events] == ["call_repaired"]
+
+
+def test_the_very_first_call_is_refused_by_envelope(fresh, events):
+    """The first call that a server ever gets is refused by envelope where its arguments are no object."""
+    assert envelope(call(fresh(build()), "add_note", "prose"))["error_code"] == "INVALID_ARGUMENTS"
+    assert [event["event"] for event in events] == ["call_rejected"]
+
+
+def test_the_very_first_answer_looks_like_all_later_ones(fresh):
+    """The answer to a first call with text has the same fields on the wire as to a later one."""
+    wire = fresh(build())
+    assert _shape(call(wire, "add_note", _JSON)) == _shape(call(wire, "add_note", _JSON))
+
+
+def test_the_very_first_call_of_an_unknown_tool_is_told_as_such(fresh):
+    """The first call that a server ever gets may be of an unknown tool, with text."""
+    assert envelope(call(fresh(build()), "add_notes", _JSON))["error_code"] == "UNKNOWN_TOOL"
+
+
+def test_reading_ends_with_its_call(fresh):
+    """A call that follows one with text is not said to have been repaired."""
+    wire = fresh(build())
+    assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
+    assert rules(call(wire, "add_note", json.loads(_JSON))) == []
+
+
+@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+def test_strict_refuses_all_of_them(fresh, sent, events):
+    """Without repairs, arguments that are no object are refused by envelope even where the text is one."""
+    wire = fresh(build(POLICIES["strict"]))
+    for _ in range(2):
+        assert envelope(call(wire, "add_note", sent))["error_code"] == "INVALID_ARGUMENTS"
+    assert [event["event"] for event in events] == ["call_rejected"] * 2
+
+
+def _error(message: Message) -> Any:
+    return message["error"]
+
+
+@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+def test_off_leaves_the_sdks_own_error(fresh, sent, events):
+    """With mode ``off`` the answer is the one of a server without the middleware, and nothing is logged."""
+    plain, off = fresh(build(None)), fresh(build(POLICIES["off"]))
+    for _ in range(2):
+        assert _error(call(off, "add_note", sent)) == _error(call(plain, "add_note", sent))
+    assert events == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "repaired"),
+    [
+        pytest.param(_JSON, ["json_text_to_object"], id="object-in-text"),
+        pytest.param([], [], id="array"),
+        pytest.param("prose", [], id="prose"),
+    ],
+)
+def test_observe_changes_nothing_and_says_what_it_would(fresh, sent, repaired, events):
+    """With mode ``observe`` the SDK's own error stays, and one event a call says what would have been done."""
+    plain, observed = fresh(build(None)), fresh(build(POLICIES["observe"]))
+    for _ in range(2):
+        assert _error(call(observed, "add_note", sent)) == _error(call(plain, "add_note", sent))
+    assert [event["event"] for event in events] == ["call_observed"] * 2
+    for event in events:
+        assert [repair["rule"] for repair in event.get("repairs", [])] == repaired
+        assert event.get("error_code") == (None if repaired else "INVALID_ARGUMENTS")
+
+
+def test_a_rule_that_is_off_reads_nothing(fresh):
+    """Where reading JSON5 is off, a JSON5 text is refused, and a JSON text is read all the same."""
+    wire = fresh(build(Policy(disable={"json5_text_to_object"})))
+    assert envelope(call(wire, "add_note", "{text: 'kept', tags: ['a']}"))["error_code"] == "INVALID_ARGUMENTS"
+    assert value(call(wire, "add_note", _JSON)) == _KEPT
+
+
+def test_a_text_beyond_the_limit_is_refused(fresh):
+    """A text longer than the policy lets be parsed is refused by envelope."""
+    wire = fresh(build(Policy().changed(limits=Policy().limits.__class__(text=20))))
+    assert envelope(call(wire, "add_note", _JSON))["details"]["received_type"] == "string"
+
+
+def test_the_policy_of_the_tool_counts(fresh):
+    """Whether a text is read is decided by the policy for the tool that is called."""
+    server = build(None)
+    server.add_middleware(LenientMiddleware(tools={"add_*": Policy(mode="off"), "count_*": Policy.strict()}))
+    wire = fresh(server)
+    assert _error(call(wire, "add_note", _JSON))["code"] == INVALID_PARAMS
+    assert envelope(call(wire, "count_words", "{}"))["error_code"] == "INVALID_ARGUMENTS"
+    assert rules(call(wire, "ping", "{}")) == ["json_text_to_object"]
+
+
+def test_two_servers_do_not_share_a_hook(fresh, events):
+    """Each of two servers reads by its own policy and logs by its own name."""
+    lenient, strict = fresh(build(name="one")), fresh(build(POLICIES["strict"], name="two"))
+    for _ in range(2):
+        assert value(call(lenient, "add_note", _JSON)) == _KEPT
+        assert envelope(call(strict, "add_note", _JSON))["error_code"] == "INVALID_ARGUMENTS"
+    assert [(event["event"], event["server"]) for event in events] == [
+        ("call_repaired", "one"),
+        ("call_rejected", "two"),
+    ] * 2
+
+
+def test_two_servers_may_share_a_middleware(fresh):
+    """One middleware object makes both servers that it was added to read text."""
+    middleware = LenientMiddleware()
+    for name in ("one", "two"):
+        server = build(None, name=name)
+        server.add_middleware(middleware)
+        wire = fresh(server)
+        for _ in range(2):
+            assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
+
+
+def test_two_middlewares_read_once(fresh, events):
+    """With the middleware added twice, a text is read, told and logged once."""
+    server = build()
+    server.add_middleware(LenientMiddleware())
+    wire = fresh(server)
+    for _ in range(2):
+        assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
+    assert [event["event"] for event in events if event["event"] == "call_repaired"] == ["call_repaired"] * 2
+
+
+@pytest.mark.parametrize("child_policy", [None, Policy()], ids=["parent-only", "both"])
+def test_tools_of_a_mounted_server_are_called_with_text(fresh, child_policy, events):
+    """A text for a tool of a mounted server is read, by the parent's middleware, once."""
+    parent: FastMCP = FastMCP("parent")
+    parent.mount(build(child_policy), namespace="sub")
+    parent.add_middleware(LenientMiddleware())
+    wire = fresh(parent)
+    for _ in range(2):
+        answer = call(wire, "sub_add_note", _JSON)
+        assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
+    assert envelope(call(wire, "sub_add_note", []))["details"]["parameters"]["required"] == ["text"]
+    assert [event["event"] for event in events] == ["call_repaired", "call_repaired", "call_rejected"]
+
+
+def test_a_call_in_the_body_is_not_said_to_be_text(fresh, events):
+    """A call that a tool's body makes gets no part in how the outer call's arguments were read."""
+    server = build()
+
+    @server.tool
+    async def outer(tags: list[str]) -> int:
+        return len((await server.call_tool("add_note", {"text": "a", "tags": tags})).meta or {})
+
+    wire = fresh(server)
+    for _ in range(2):
+        answer = call(wire, "outer", '{"tags": ["a"]}')
+        assert (value(answer), rules(answer)) == ({"result": 0}, ["json_text_to_object"])
+    assert [(event["event"], event["tool"]) for event in events if event["level"] != "debug"] == [
+        ("call_repaired", "outer")
+    ] * 2
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["object-in-text", "no-object"])
+def test_the_sdk_has_nothing_to_warn_of(wire: Wire, wrong, caplog):
+    """Neither SDK nor FastMCP logs a failure for what is read or refused."""
+    with caplog.at_level(logging.WARNING):
+        call(wire, "add_note", [] if wrong else _JSON)
+    assert caplog.records == []
