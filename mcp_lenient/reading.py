@@ -20,7 +20,7 @@ from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.rules.text import SpelledFloat, plain
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair, Tie
-from mcp_lenient.values import json_type
+from mcp_lenient.values import has_whole_float, json_type
 
 
 @dataclass(slots=True)
@@ -93,12 +93,9 @@ def takes(node: Node, value: Any, run: Run) -> bool:
     """Whether a value stands as it is, as far as the schema and the judge's way with integers tell."""
     if type(value) is SpelledFloat:
         value = float(value)
-    if run.exact and isinstance(value, (float, list, dict)):
-        # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes: look at each number.
-        if isinstance(value, float) and value.is_integer() and node.shape.is_only("integer"):
-            return False
-        if node.looks_within:
-            return False
+    # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
+    if run.exact and (node.looks_within or node.shape.is_only("integer")) and has_whole_float(value):
+        return False
     return node.takes(value)
 
 
@@ -200,8 +197,8 @@ def _whole(node: Node, reading: Reading, sent: Any, run: Run, *, by_schema: bool
     if node is run.plan.top or not by_schema:
         return True
     if not reading.repairs:
-        return False
-    return run.exact or reading.value is sent or node.takes(plain(reading.value))
+        return run.exact and node.takes(sent)
+    return run.exact or node.takes(plain(reading.value))
 
 
 def is_mixed(items: list[Any]) -> bool:

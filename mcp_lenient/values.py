@@ -88,3 +88,21 @@ def measured(arguments: Any, limits: Limits) -> Size:
 
 def _number_size(value: Any) -> int:
     return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
+
+
+def has_whole_float(value: Any) -> bool:
+    """Whether the value is, or holds, a float that is an integer.
+
+    >>> has_whole_float({"a": [1, 2.5, 7.0]}), has_whole_float([1, 2.5])
+    (True, False)
+    """
+    waiting = [value]
+    for each in waiting:
+        if isinstance(each, float):
+            if each.is_integer():
+                return True
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return False

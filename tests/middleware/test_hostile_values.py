@@ -52,7 +52,7 @@ VALUES: dict[str, Any] = {
     "deep_text": "[" * 10_000 + "]" * 10_000,
     "deep_object_text": '{"a":' * 10_000 + "1" + "}" * 10_000,
     "deep_cut_off": "[" * 200_000,
-    "deep_children": json.dumps({"children": []}).replace("[]", "[" * 5000 + "]" * 5000),
+    "deep_children": json.dumps({"children": []}).replace("[]", "[" * 2000 + "]" * 2000),
     "bytes": b"\xff",
     "set": {1, 2},
     "object": object(),
@@ -66,7 +66,7 @@ CALLS = [
     *(pytest.param({"value": value}, id=name) for name, value in VALUES.items()),
     pytest.param({"\ud800": 1}, id="surrogate_name"),
     pytest.param({"value": [], "\ud800": {"\ud800": []}}, id="surrogate_name_too"),
-    pytest.param({f"name{n}": n for n in range(5000)}, id="many_names"),
+    pytest.param({f"name{n}": n for n in range(500)}, id="many_names"),
     pytest.param({"n" * 100_000: 1}, id="long_name"),
 ]
 
@@ -82,10 +82,7 @@ def _function(annotation: Any) -> Any:
 TYPES: dict[str, Any] = {
     "list": list[str],
     "integer": int,
-    "number": float,
-    "boolean": bool,
     "string": str,
-    "map": dict[str, int],
     "recursive": _Node,
     "union": list[int] | dict[str, int] | None,
     "any": Any,

@@ -132,7 +132,7 @@ BY_MIDDLEWARE = {
 @pytest.mark.parametrize("hidden", [*HIDDEN.values(), *BY_MIDDLEWARE.values()], ids=[*HIDDEN, *BY_MIDDLEWARE])
 async def test_no_did_you_mean_names_a_hidden_tool(hidden):
     """A name like that of a hidden tool is answered as if there were none."""
-    result = await call(hidden(), "sendmail", {"tags": []})
+    result = await call(hidden(), "sned_mail", {"tags": []})
     assert code(result) == "UNKNOWN_TOOL"
     assert "send_mail" not in str(result)
 

@@ -214,7 +214,8 @@ def _payload(answer: httpx2.Response) -> str:
 def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
     """The URL of a server that listens on a port of its own."""
     app = server.http_app(stateless_http=stateless)
-    with socket.socket() as listener:
+    # Named as TCP, so that asyncio sends small answers at once.
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
         web = uvicorn.Server(config)

@@ -1,0 +1,81 @@
+"""Slow validators of authors: they hold up what FastMCP alone would have them hold up, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Annotated, Any
+
+import pytest
+from calls import code, got, lenient
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+from pydantic import BeforeValidator
+
+
+class _Validator:
+    """An author's validator that waits until the event loop lets it go on, and keeps the threads it ran in."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.stuck = 0
+        self.threads: set[int] = set()
+
+    def __call__(self, value: Any) -> Any:
+        self.threads.add(threading.get_ident())
+        self.stuck += not self.gate.wait(timeout=10)
+        return value
+
+
+def _server(validator: _Validator, *, on_loop: bool = False, run_in_thread: bool = True) -> FastMCP:
+    def tool(value: Any) -> Any:
+        return {"got": value}
+
+    async def async_tool(value: Any) -> Any:
+        return {"got": value}
+
+    function = async_tool if on_loop else tool
+    function.__annotations__["value"] = Annotated[list[int], BeforeValidator(validator)]
+    return lenient(Tool.from_function(function, name="tool", run_in_thread=run_in_thread))
+
+
+@pytest.mark.parametrize("value", [[1], "[1]", [1.5]], ids=["right", "near", "wrong"])
+async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free(value):
+    """While ten calls at once wait for a validator, the loop goes on: it is the loop that lets them go on."""
+    validator = _Validator()
+    server = _server(validator)
+
+    async def let_go() -> None:
+        await asyncio.sleep(0.05)
+        validator.gate.set()
+
+    results, _ = await asyncio.gather(
+        asyncio.gather(*(server.call_tool("tool", {"value": value}) for _ in range(10))), let_go()
+    )
+    assert validator.stuck == 0
+    assert threading.get_ident() not in validator.threads
+    assert {result.is_error for result in results} == {value == [1.5]}
+
+
+@pytest.mark.parametrize(
+    "how", [{"on_loop": True}, {"run_in_thread": False}], ids=["async", "sync_without_thread"]
+)
+@pytest.mark.parametrize("value", [[1], "[1]", [1.5]], ids=["right", "near", "wrong"])
+async def test_a_validator_that_fastmcp_runs_on_the_loop_is_judged_there(how, value):
+    """Where FastMCP validates in the loop's own thread, so do we: the validator may depend on it."""
+    validator = _Validator()
+    validator.gate.set()
+    result = await _server(validator, **how).call_tool("tool", {"value": value})
+    assert result.is_error is (value == [1.5])
+    assert validator.threads == {threading.get_ident()}
+
+
+async def test_answers_of_slow_validators_are_each_their_own():
+    """Calls that wait for a thread do not take each other's answers."""
+    validator = _Validator()
+    server = _server(validator)
+    validator.gate.set()
+    sent = [[1], "[2]", "x", "[3]", [4], None]
+    results = await asyncio.gather(*(server.call_tool("tool", {"value": value}) for value in sent))
+    assert [None if result.is_error else got(result)["got"] for result in results] == [[1], [2], None, [3], [4], None]
+    assert [code(results[index]) for index in (2, 5)] == ["INVALID_VALUE_TYPE"] * 2

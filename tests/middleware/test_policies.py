@@ -1,0 +1,240 @@
+"""Modes, patterns, rules and destructive tools: each option of a policy does what it says."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from calls import Log, Recorder, call, code, envelope, got, lenient, plain, published, rules
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+
+from mcp_lenient import LenientMiddleware, Limits, Policy, PolicyError
+
+
+def tool(tags: list[str], limit: int = 3) -> Any:
+    """A tool."""
+    return {"tags": tags, "limit": limit}
+
+
+CALLS = {
+    "right": {"tags": ["a"]},
+    "near": {"tags": '["a"]'},
+    "two_faults": {"tags": "a", "Limit": "5"},
+    "wrong": {"tags": 5},
+    "missing": {},
+    "unknown": {"tags": [], "colour": 1},
+}
+
+
+@pytest.mark.parametrize(("mode", "logged"), [("off", {}), ("observe", None)], ids=["off", "observe"])
+@pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS.keys())
+async def test_nothing_changes(mode, logged, arguments, events: Log):
+    """Off and observing, every call is answered as FastMCP alone answers it, and inner middleware sees what was sent."""
+    recorder = Recorder()
+    server = lenient(tool, policy=Policy(mode=mode))
+    server.add_middleware(recorder)
+    expected = await call(plain(tool), "tool", arguments)
+    result = await call(server, "tool", arguments)
+    assert (result.is_error, result.content) == (expected.is_error, expected.content)
+    assert "mcp_lenient" not in (result.meta or {})
+    assert recorder.arguments == [arguments]
+    assert (events == []) is (logged == {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "event", "repaired", "error_code"),
+    [
+        ("right", "call_accepted", [], None),
+        ("near", "call_observed", ["json_text_to_array"], None),
+        ("two_faults", "call_observed", ["scalar_to_array", "rename_case"], None),
+        ("wrong", "call_observed", [], "INVALID_TAGS_TYPE"),
+        ("missing", "call_observed", [], "MISSING_TAGS"),
+        ("unknown", "call_observed", [], "UNKNOWN_PARAMETER"),
+    ],
+)
+async def test_observing_logs_what_would_have_been(arguments, event, repaired, error_code, events: Log):
+    """The event says which repairs would have been made, or with which code the call would have been refused."""
+    await call(lenient(tool, policy=Policy(mode="observe")), "tool", CALLS[arguments])
+    (logged,) = events
+    assert logged["event"] == event
+    assert {repair["rule"] for repair in logged.get("repairs", [])} >= set(repaired)
+    assert logged.get("error_code") == error_code
+
+
+def _named(name: str) -> Tool:
+    return Tool.from_function(tool, name=name)
+
+
+async def test_the_first_pattern_that_matches_decides():
+    """Patterns are tried in their order; a tool that none matches has the server's policy."""
+    patterns = {"delete_user": Policy(), "delete_*": Policy.strict(), "*_user": Policy(mode="off")}
+    names = ["delete_user", "delete_all", "find_user", "find_all"]
+    server = lenient(*map(_named, names), patterns=patterns, policy=Policy(disable={"json_text_to_array"}))
+    results = {name: await call(server, name, {"tags": '["a"]'}) for name in names}
+    assert rules(results["delete_user"]) == ["json_text_to_array"]
+    assert code(results["delete_all"]) == "INVALID_TAGS_TYPE"
+    assert "mcp_lenient" not in (results["find_user"].meta or {})
+    assert code(results["find_all"]) == "INVALID_TAGS_TYPE"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"), [("ns_*", True), ("tool", False), ("ns_too[ln]", True), ("NS_*", False), ("??_tool", True)]
+)
+async def test_a_pattern_speaks_of_the_published_name(pattern, matches):
+    """Of a mounted tool the name with its namespace counts, in its very case."""
+    server = lenient(patterns={pattern: Policy.strict()})
+    server.mount(plain(tool, name="child"), namespace="ns")
+    assert (await call(server, "ns_tool", {"tags": '["a"]'})).is_error is matches
+
+
+@pytest.mark.parametrize("name", ["scalar_to_array", "rename_case"])
+async def test_a_disabled_rule_does_nothing(name):
+    """A rule that is off is off, and the others stay on."""
+    server = lenient(tool, policy=Policy(disable={name}))
+    scalar = await call(server, "tool", {"tags": "a"})
+    renamed = await call(server, "tool", {"Tags": ["a"]})
+    assert scalar.is_error is (name == "scalar_to_array")
+    assert renamed.is_error is (name == "rename_case")
+
+
+@pytest.mark.parametrize("arguments", [call for name, call in CALLS.items() if name != "right"])
+async def test_strict_repairs_nothing_and_explains_all(arguments):
+    """``Policy.strict()`` refuses by envelope what FastMCP refuses, on function and custom tools alike."""
+    own = published("own", tags={"type": "array", "items": {"type": "string"}})
+    server = lenient(tool, own, policy=Policy.strict())
+    for name in ("tool", "own"):
+        assert envelope(await call(server, name, arguments))["details"]["repairs"] == []
+    assert rules(await call(server, "own", {"tags": ["a"]})) == []
+
+
+async def test_aliases_and_drops_are_the_operators():
+    """What the operator lists is renamed and dropped."""
+    server = lenient(tool, policy=Policy(aliases={"tags": ("labels",)}, drop={"colour"}))
+    result = await call(server, "tool", {"labels": ["a"], "colour": "red"})
+    assert got(result) == {"tags": ["a"], "limit": 3}
+    assert sorted(rules(result)) == ["drop_injected", "rename_alias"]
+
+
+async def test_the_envelope_repeats_values_only_where_it_may():
+    """Values are echoed by default, but not with ``echo_values=False`` nor for the operator's secrets."""
+    for policy, echoed in ((Policy(), True), (Policy(echo_values=False), False), (Policy(secret={"limit"}), False)):
+        refused = await call(lenient(tool, policy=policy), "tool", {"tags": [], "limit": 3.25})
+        assert ("3.25" in str(refused)) is echoed
+
+
+async def test_limits_refuse_what_is_too_large():
+    """A call beyond the limits that the tool does not take as it is, is refused by its own code."""
+    server = lenient(tool, policy=Policy(limits=Limits(items=5, depth=3)))
+    for tags in ([1] * 10, [[[["a"]]]]):
+        assert code(await call(server, "tool", {"tags": tags})) == "ARGUMENTS_TOO_LARGE"
+    assert rules(await call(server, "tool", {"tags": ["a"] * 10})) == []
+    assert rules(await call(server, "tool", {"tags": '["a"]'})) == ["json_text_to_array"]
+
+
+async def test_what_cannot_be_repaired_is_forwarded_by_default(events: Log):
+    """A custom tool often takes more than it publishes: it gets the call as it was sent, and the log says so."""
+    server = lenient(published(n={"type": "integer"}))
+    sent = {"n": "many", "more": ["x"]}
+    assert got(await call(server, "own", sent)) == {"got": sent}
+    (event,) = events
+    assert event["event"] == "call_forwarded"
+    assert {violation["pointer"] for violation in event["violations"]} == {"/n", "/more"}
+
+
+async def test_what_cannot_be_repaired_is_refused_where_so_told():
+    """With ``unrepairable="refuse"`` the published schema is what counts, and the tool is not run."""
+    recorder = Recorder()
+    server = lenient(published(n={"type": "integer"}), policy=Policy(unrepairable="refuse"))
+    server.add_middleware(recorder)
+    assert code(await call(server, "own", {"n": "many"})) == "INVALID_N_TYPE"
+    assert recorder.arguments == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        pytest.param({"tags": '["a"]'}, ["json_text_to_array"], id="tier_1"),
+        pytest.param({"tags": "['a']"}, ["json5_text_to_array"], id="tier_2"),
+        pytest.param({"tags": ["a"], "toolCallId": "1"}, ["drop_injected"], id="injected"),
+        pytest.param({"tags": "a"}, None, id="scalar_to_array"),
+        pytest.param({"tags": [], "limit": [5]}, None, id="array_to_scalar"),
+        pytest.param({"tag": ["a"]}, None, id="rename_near"),
+        pytest.param({"input": {"tags": ["a"]}}, None, id="unwrap"),
+        pytest.param({"tags": ["a"], "limit": None}, None, id="null_for_a_default"),
+    ],
+)
+@pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
+async def test_a_destructive_tool_gets_the_narrower_set(sent, expected, destructive):
+    """A tool marked destructive is repaired by the surest rules only; one marked otherwise by all."""
+    server = lenient(Tool.from_function(tool, annotations={"destructiveHint": destructive}))
+    result = await call(server, "tool", sent)
+    if destructive and expected is None:
+        assert result.is_error
+        assert envelope(result)["status"] == "error"
+    else:
+        assert rules(result) == expected or expected is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        pytest.param({"mode": "on"}, ["Policy.mode", "'repair'", "'observe'", "'off'", "'on'"], id="mode"),
+        pytest.param({"unrepairable": "drop"}, ["Policy.unrepairable", "'forward'", "'refuse'"], id="unrepairable"),
+        pytest.param({"disable": {"no_rule"}}, ["Policy.disable", "'scalar_to_array'", "'no_rule'"], id="disable"),
+        pytest.param({"disable": "rename_case"}, ["Policy.disable", "collection of names"], id="disable_text"),
+        pytest.param({"rules": ("rename_case",)}, ["Policy.rules", "Rule"], id="rules"),
+        pytest.param({"limits": 5}, ["Policy.limits", "Limits"], id="limits"),
+        pytest.param({"aliases": {"a": "b"}}, ["Policy.aliases['a']", "collection of names"], id="aliases"),
+        pytest.param({"aliases": {"a": ("x",), "b": ("x",)}}, ["Policy.aliases", "'x'", "'a'", "'b'"], id="alias_twice"),
+        pytest.param({"drop": [1]}, ["Policy.drop", "non-empty names"], id="drop"),
+        pytest.param({"secret": {""}}, ["Policy.secret", "non-empty names"], id="secret"),
+        pytest.param({"echo_values": "yes"}, ["Policy.echo_values", "bool"], id="echo_values"),
+    ],
+)
+def test_a_wrong_policy_says_what_is_allowed(changes, words):
+    """A policy that cannot be is refused when it is built, by field, with what is allowed and what came."""
+    for build in (lambda: Policy(**changes), lambda: Policy().changed(**changes)):
+        with pytest.raises(PolicyError) as error:
+            build()
+        assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5, "8"], ids=repr)
+def test_a_wrong_limit_says_what_is_allowed(value):
+    """A limit is a positive integer."""
+    with pytest.raises(PolicyError, match=r"Limits\.depth must be a positive integer"):
+        Limits(depth=value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "named"), [(({},), {}, "policy"), ((), {"tools": {"a*": "off"}}, r"tools\['a\*'\]")]
+)
+def test_a_middleware_takes_policies_only(arguments, options, named):
+    """What is no policy is told by the name under which it came."""
+    with pytest.raises((PolicyError, TypeError), match=f"{named} must be a Policy"):
+        LenientMiddleware(*arguments, **options)
+
+
+async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log, caplog):
+    """Its calls go through as they come; one warning for the tool says why."""
+    caplog.set_level(logging.CRITICAL, logger="fastmcp")
+    server = lenient(published("odd", n={"type": "float"}), published(n={"type": "integer"}))
+    for sent in ({"n": "5"}, {"n": "5", "more": 1}, {}):
+        result = await call(server, "odd", sent)
+        assert got(result) == {"got": sent}
+        assert rules(result) == []
+    assert rules(await call(server, "own", {"n": "5"})) == ["text_to_integer"]
+    warnings = [event for event in events if event["level"] == "warning"]
+    assert [(event["event"], event["subject"]) for event in warnings] == [("tool_not_compiled", "odd")]
+
+
+async def test_a_function_with_such_a_schema_is_judged_by_its_own_validator(events: Log):
+    """An odd published schema does not stand in the way of what a function itself accepts."""
+    odd = Tool.from_function(tool, name="odd")
+    odd.parameters = {**odd.parameters, "properties": {**odd.parameters["properties"], "tags": {"type": "lst"}}}
+    server: FastMCP = lenient(odd)
+    assert got(await call(server, "odd", {"tags": ["a"]})) == {"tags": ["a"], "limit": 3}
+    assert (await call(server, "odd", {"tags": 5})).is_error
+    assert events.names.count("tool_not_compiled") <= 1

@@ -1,0 +1,187 @@
+"""Tools that change while the server runs: nothing is changed or refused by what a name once stood for."""
+
+from __future__ import annotations
+
+
+from typing import Any
+
+import pytest
+from calls import Log, call, code, envelope, got, lenient, plain, published, rules, text
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+
+
+def strings(value: list[str]) -> Any:
+    """Lists of strings."""
+    return {"got": value}
+
+
+def anything(value: Any) -> Any:
+    """Takes everything."""
+    return {"got": value}
+
+
+def words(value: str) -> Any:
+    """Takes text."""
+    return {"got": value}
+
+
+def numbers(value: list[int]) -> Any:
+    """Lists of integers."""
+    return {"got": value}
+
+
+def more(value: list[str], other: int) -> Any:
+    """Takes one more."""
+    return {"got": value, "other": other}
+
+
+def renamed(values: list[str]) -> Any:
+    """Takes another name."""
+    return {"got": values}
+
+
+def _server(function: Any) -> FastMCP:
+    server = lenient()
+    server.add_tool(_named(function))
+    return server
+
+
+def _named(function: Any) -> Tool:
+    return function if isinstance(function, Tool) else Tool.from_function(function, name="tool")
+
+
+def _replace(server: FastMCP, function: Any) -> None:
+    server.local_provider.remove_tool("tool")
+    server.add_tool(_named(function))
+
+
+ARRAY = {"type": "array", "items": {"type": "string"}}
+REPLACED = [
+    pytest.param(strings, anything, {"value": '["a"]'}, {"got": '["a"]'}, [], id="looser"),
+    pytest.param(strings, words, {"value": '["a"]'}, {"got": '["a"]'}, [], id="text"),
+    pytest.param(anything, strings, {"value": '["a"]'}, {"got": ["a"]}, ["json_text_to_array"], id="stricter"),
+    pytest.param(strings, numbers, {"value": "[1]"}, {"got": [1]}, ["json_text_to_array"], id="other_items"),
+    pytest.param(strings, renamed, {"Values": ["a"]}, {"got": ["a"]}, ["rename_case"], id="other_name"),
+    pytest.param(
+        strings, published("tool", value=ARRAY), {"value": "a"}, {"got": {"value": ["a"]}}, ["scalar_to_array"], id="custom"
+    ),
+    pytest.param(
+        published("tool", value={"type": "integer"}), words, {"value": "1"}, {"got": "1"}, [], id="custom_to_text"
+    ),
+    pytest.param(
+        published("tool", value={"type": "string"}),
+        published("tool", value=ARRAY),
+        {"value": "a"},
+        {"got": {"value": "a"}},
+        [],
+        id="custom_to_custom",
+    ),
+]
+
+
+@pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
+@pytest.mark.parametrize(("before", "after", "sent", "expected", "told"), REPLACED)
+async def test_a_replaced_tool_is_judged_as_it_is_now(before, after, sent, expected, told, mounted):
+    """After a call of the old tool, the new one under its name gets what it asks for, and nothing else is changed."""
+    own = _server(before)
+    server = own
+    if mounted:
+        own = plain(_named(before), name="child")
+        server = lenient(name="parent")
+        server.mount(own)
+    for value in (["a"], '["a"]', {"a": 1}, "1"):
+        await call(server, "tool", {"value": value})
+    _replace(own, after)
+    for _ in range(2):
+        result = await call(server, "tool", sent)
+        assert got(result) == expected
+        assert rules(result) == told
+
+
+
+@pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
+async def test_a_replaced_tool_is_refused_as_it_is_now(mounted, events: Log):
+    """A call that only the old tool would take gets the envelope of the new one, and is logged as refused."""
+    own = _server(strings)
+    server = own
+    if mounted:
+        server = lenient(name="parent")
+        server.mount(own)
+    assert rules(await call(server, "tool", {"value": '["a"]'})) == ["json_text_to_array"]
+    _replace(own, more)
+    refused = await call(server, "tool", {"value": ["a"]})
+    assert code(refused) == "MISSING_OTHER"
+    assert envelope(refused)["details"]["parameters"] == {"required": ["value", "other"], "optional": []}
+    assert "call_rejected" in events.names
+
+
+async def test_a_replaced_tools_body_runs_once():
+    """A call that the old tool would take and the new one takes repaired runs the new body once."""
+    runs = []
+
+    def counting(value: list[int]) -> Any:
+        runs.append(value)
+        return {"got": value}
+
+    server = _server(anything)
+    await call(server, "tool", {"value": "[1]"})
+    _replace(server, counting)
+    assert got(await call(server, "tool", {"value": "[1]"})) == {"got": [1]}
+    assert runs == [[1]]
+
+
+@pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
+@pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
+async def test_a_removed_tool_is_unknown(sent, mounted):
+    """A tool that is gone is told as unknown, however well it is remembered."""
+    own = _server(strings)
+    server = own
+    if mounted:
+        server = lenient(name="parent")
+        server.mount(own)
+    assert rules(await call(server, "tool", {"value": '["a"]'})) == ["json_text_to_array"]
+    own.local_provider.remove_tool("tool")
+    assert code(await call(server, "tool", {"value": sent})) == "UNKNOWN_TOOL"
+
+
+async def test_a_tool_that_is_added_later_is_lenient():
+    """A name that was unknown before is not remembered as unknown."""
+    server = lenient()
+    assert code(await call(server, "tool", {"value": "a"})) == "UNKNOWN_TOOL"
+    server.add_tool(_named(strings))
+    assert rules(await call(server, "tool", {"value": "a"})) == ["scalar_to_array"]
+
+
+async def test_a_newer_version_takes_over():
+    """Once a newer version is there, calls without a version are judged by it."""
+    server = lenient()
+    server.add_tool(Tool.from_function(words, name="tool", version="1"))
+    assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": '["a"]'}
+    server.add_tool(Tool.from_function(strings, name="tool", version="2"))
+    assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": ["a"]}
+    assert got(await call(server, "tool", {"value": '["a"]'}, version="1")) == {"got": '["a"]'}
+
+
+async def test_a_tool_that_becomes_destructive_is_treated_so():
+    """The narrower set of a destructive tool holds from the moment it is marked."""
+    server = _server(strings)
+    assert rules(await call(server, "tool", {"value": "a"})) == ["scalar_to_array"]
+    _replace(server, Tool.from_function(strings, name="tool", annotations={"destructiveHint": True}))
+    assert code(await call(server, "tool", {"value": "a"})) == "INVALID_VALUE_TYPE"
+
+
+async def test_a_leaked_validation_error_after_a_replacement_is_not_repaired_away():
+    """A body that leaks FastMCP's ``ValidationError`` of another call is not run again as if replaced."""
+    runs = []
+
+    async def leaking(value: list[str]) -> Any:
+        runs.append(value)
+        return await server.call_tool("inner", {"value": 5})
+
+    server = lenient(Tool.from_function(strings, name="inner"))
+    server.add_tool(_named(leaking))
+    result = await call(server, "tool", {"value": ["a"]})
+    assert result.is_error
+    assert "Invalid arguments for tool 'tool'" not in text(result)
+    assert runs == [["a"]]

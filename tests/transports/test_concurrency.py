@@ -1,0 +1,159 @@
+"""Many calls at once over HTTP, and clients that go away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import pytest
+from answers import Message, envelope, rules, value
+from fastmcp import Client
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from mcp_types import CallToolResult, TextContent
+from servers.notes import build
+from wire import PATIENCE, Http, call, http, serving
+
+_NEARLY = {"text": "kept", "tags": '["a"]'}
+_TEXT = '{"text": "kept", "tags": ["a"]}'
+_CALLS = 200
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["stateful", "stateless"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Where a lenient server listens."""
+    with serving(build(), stateless=request.param) as url:
+        yield url
+
+
+def _arguments(number: int) -> tuple[str, dict[str, Any]]:
+    """One of four kinds of call, which carries its number."""
+    text = f"number {number}"
+    return (
+        ("right", {"text": text, "tags": ["a"], "priority": number}),
+        ("repaired", {"text": text, "tags": '["a"]', "priority": number}),
+        ("injected", {"text": text, "toolCallId": "x", "priority": number}),
+        ("refused", {"text": text, "tags": number}),
+    )[number % 4]
+
+
+def _told(kind: str, answer: CallToolResult) -> Any:
+    """What is particular to one call in its answer: value and repairs, or the value that was refused."""
+    if kind == "refused":
+        assert answer.is_error
+        assert isinstance(answer.content[0], TextContent)
+        return json.loads(answer.content[0].text)["details"]["received_value"]
+    repairs = (answer.meta or {}).get("mcp_lenient", {}).get("repairs", [])
+    return answer.structured_content, [repair["rule"] for repair in repairs]
+
+
+def _expected(number: int) -> Any:
+    kind, sent = _arguments(number)
+    if kind == "refused":
+        return number
+    repaired = {"right": [], "repaired": ["json_text_to_array"], "injected": ["drop_injected"]}[kind]
+    tags = [] if kind == "injected" else ["a"]
+    return {"text": sent["text"], "tags": tags, "priority": number}, repaired
+
+
+async def _ask(client: Client[Any], number: int) -> Any:
+    kind, sent = _arguments(number)
+    return _told(kind, await client.call_tool_mcp("add_note", sent))
+
+
+async def test_each_of_many_concurrent_calls_gets_its_own_answer(url):
+    """Two hundred mixed calls at once, of four clients in both eras, are each answered for what they sent."""
+    async with Client(url) as a, Client(url) as b, Client(url, mode="legacy") as c, Client(url, mode="legacy") as d:
+        clients = (a, b, c, d)
+        # Shifted by the round, so that each client makes each kind of call.
+        asked = [_ask(clients[(n + n // 4) % 4], n) for n in range(_CALLS)]
+        answers = await asyncio.wait_for(asyncio.gather(*asked), PATIENCE)
+    assert answers == [_expected(number) for number in range(_CALLS)]
+
+
+def _spoken(wire: Http, number: int) -> tuple[str, Any]:
+    sent, kind = [
+        (json.dumps({"text": f"number {number}"}), "read"),
+        ({"text": f"number {number}"}, "right"),
+        ([number], "refused"),
+    ][number % 3]
+    return kind, call(wire, "add_note", sent)
+
+
+def test_whole_arguments_of_concurrent_calls_are_not_mixed_up(url):
+    """Sixty calls at once with text, objects and lists for arguments are each answered for what they sent."""
+    wire = Http(url, modern=True)
+    with ThreadPoolExecutor(12) as threads:
+        answers = list(threads.map(lambda number: _spoken(wire, number), range(60)))
+    wire.close()
+    for number, (kind, message) in enumerate(answers):
+        if kind == "refused":
+            assert envelope(message)["error_code"] == "INVALID_ARGUMENTS"
+        else:
+            assert value(message)["text"] == f"number {number}"
+            assert rules(message) == (["json_text_to_object"] if kind == "read" else [])
+
+
+class _Gate(Middleware):
+    """An application's middleware that thinks about each message: here, until a number of them is there."""
+
+    def __init__(self, number: int) -> None:
+        self._missing = number
+        self._open = asyncio.Event()
+
+    async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        self._missing -= 1
+        if self._missing <= 0:
+            self._open.set()
+        with anyio.move_on_after(PATIENCE):
+            await self._open.wait()
+        return await call_next(context)
+
+
+@pytest.mark.parametrize("kind", ["stateless", "modern"])
+def test_first_calls_that_come_together_are_all_read(kind):
+    """All of the calls with text that a new server gets at the same time run, not only the first."""
+    server = build(None)
+    server.add_middleware(_Gate(4))
+    for middleware in build().middleware:
+        server.add_middleware(middleware)
+    with http(server, kind) as wire, ThreadPoolExecutor(4) as threads:
+        answers: list[Message] = list(threads.map(lambda _: call(wire, "add_note", _TEXT), range(4)))
+    assert [rules(answer) for answer in answers] == [["json_text_to_object"]] * 4
+
+
+async def _until_repaired(events: list[dict[str, Any]]) -> None:
+    with anyio.fail_after(PATIENCE):
+        while "call_repaired" not in [event["event"] for event in events]:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events):
+    """After a repaired call is canceled, the same client's later calls are answered as if it had not been."""
+    async with Client(url, mode=mode) as client:
+        held = asyncio.create_task(client.call_tool_mcp("hold", {"tags": '["a"]'}))
+        await _until_repaired(events)
+        held.cancel()
+        with suppress(asyncio.CancelledError):
+            await held
+        assert await _ask(client, 0) == _expected(0)
+        assert await _ask(client, 1) == _expected(1)
+        assert await _ask(client, 3) == _expected(3)
+
+
+@pytest.mark.parametrize("modern", [False, True], ids=["handshake", "modern"])
+async def test_a_client_that_hangs_up_disturbs_no_other(url, modern, events):
+    """After a client hangs up during a repaired call with text, others are answered as if it had not been there."""
+    leaving = Http(url, modern=modern)
+    if not modern and leaving.is_greeted():
+        leaving.handshake()
+    leaving.hang_up_during("tools/call", {"name": "hold", "arguments": '{"tags": "a"}'})
+    assert "call_repaired" in [event["event"] for event in events]
+    async with Client(url) as client:
+        for number in range(4):
+            assert await _ask(client, number) == _expected(number)
