@@ -13,3 +13,25 @@ class PolicyError(LenientError, ValueError):
 
 class SchemaError(LenientError, ValueError):
     """A schema that cannot be compiled; says why."""
+
+
+class NormalizationError(LenientError, ValueError):
+    """Raised by a normalizer to refuse a value.
+
+    Args:
+        code: The ``error_code`` of the envelope, like ``INVALID_TAGS_TYPE``; upper case, digits and ``_``.
+        message: What is wrong and how to write it right, in one sentence for the caller; without the value.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class DefinitionError(LenientError, ValueError):
+    """A definitions file is wrong; says where: file, line or path, and field."""
+
+
+class ToolCallError(LenientError, ValueError):
+    """A text is no tool call, or not one only; says what was found instead."""

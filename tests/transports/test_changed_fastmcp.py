@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from answers import envelope, rules, value
 from fastmcp import FastMCP
+from fastmcp.server.mixins import MCPOperationsMixin
 from mcp_types import INVALID_PARAMS
 from servers.notes import build
 from wire import call, http
@@ -27,7 +28,7 @@ def _hooks_of_another_kind(server: FastMCP, monkeypatch: pytest.MonkeyPatch) -> 
 
 def _handler_of_another_name(_server: FastMCP, monkeypatch: pytest.MonkeyPatch) -> None:
     """FastMCP's handler of tool calls, which each server has registered, has no name that we know."""
-    monkeypatch.delattr(FastMCP, "_on_call_tool")
+    monkeypatch.delattr(MCPOperationsMixin, "_on_call_tool")
 
 
 _CHANGES = [

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from answers import Message, envelope, result, rules, value
 from fastmcp import FastMCP
-from mcp_types import INVALID_PARAMS
+from fastmcp.exceptions import NotFoundError
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool, ToolResult
+from mcp_types import INVALID_PARAMS, CallToolRequestParams
 from servers.notes import POLICIES, build
 from wire import ABSENT, Http, Wire, call, http
 
@@ -321,6 +324,57 @@ def test_a_call_in_the_body_is_not_said_to_be_text(fresh, events):
     assert [(event["event"], event["tool"]) for event in events if event["level"] != "debug"] == [
         ("call_repaired", "outer")
     ] * 2
+
+
+class _Hiding(Middleware):
+    """An application's middleware that keeps a tool from everyone."""
+
+    def __init__(self, hidden: str) -> None:
+        self._hidden = hidden
+
+    async def on_list_tools(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Sequence[Tool]]
+    ) -> Sequence[Tool]:
+        return [tool for tool in await call_next(context) if tool.name != self._hidden]
+
+    async def on_call_tool(
+        self, context: MiddlewareContext[CallToolRequestParams], call_next: CallNext[Any, ToolResult]
+    ) -> ToolResult:
+        if context.message.name == self._hidden:
+            raise NotFoundError(self._hidden)
+        return await call_next(context)
+
+
+@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+def test_a_tool_hidden_by_another_middleware_stays_hidden(fresh, sent):
+    """A tool that an outer middleware hides is answered of as with an object, and its parameters are not told."""
+    server = build(None)
+    server.add_middleware(_Hiding("add_note"))
+    server.add_middleware(LenientMiddleware())
+    wire = fresh(server)
+    for _ in range(2):
+        assert result(call(wire, "add_note", sent))["content"] == result(call(wire, "add_note", {}))["content"]
+
+
+def test_the_version_that_is_asked_for_is_told(fresh):
+    """A whole refusal tells the parameters of the version that the call asked for."""
+    server: FastMCP = FastMCP("versions")
+    server.tool(name="add", version="1.0")(_add_text)
+    server.tool(name="add", version="2.0")(_add_number)
+    server.add_middleware(LenientMiddleware())
+    wire = fresh(server)
+    for version, parameter in (("1.0", "text"), ("2.0", "number")):
+        asked = {"name": "add", "arguments": [], "_meta": {"fastmcp": {"version": version}}}
+        told = envelope(wire.request("tools/call", asked))
+        assert told["details"]["parameters"]["required"] == [parameter]
+
+
+def _add_text(text: str) -> str:
+    return text
+
+
+def _add_number(number: int) -> int:
+    return number
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["object-in-text", "no-object"])

@@ -52,6 +52,10 @@ def call(wire: Wire, tool: str, arguments: Any = ABSENT) -> Message:
     return wire.request("tools/call", {"name": tool, **sent})
 
 
+def _params(params: Mapping[str, Any], modern: bool) -> Message:  # noqa: FBT001 - the era of the connection
+    return {**params, "_meta": {**params.get("_meta", {}), **_ENVELOPE}} if modern else dict(params)
+
+
 class Pipes:
     """A server of its own process, spoken to over stdin and stdout."""
 
@@ -97,8 +101,7 @@ class Pipes:
     def post(self, method: str, params: Mapping[str, Any]) -> int:
         """Send a request without waiting for the answer; its id."""
         number = next(self._ids)
-        meta = {"_meta": _ENVELOPE} if self._modern else {}
-        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, **meta}})
+        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": _params(params, self._modern)})
         return number
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
@@ -182,18 +185,23 @@ class Http:
         self._post({"method": "notifications/initialized", "params": {}})
 
     def request(self, method: str, params: Mapping[str, Any]) -> Message:
-        number = next(self._ids)
-        meta = {"_meta": _ENVELOPE} if self._modern else {}
-        answer = self._post({"id": number, "method": method, "params": {**params, **meta}})
-        message: Message = json.loads(_payload(answer))
-        assert message["id"] == number
+        request = self.prepared(method, params)
+        message: Message = json.loads(_payload(self._client.send(request)))
+        assert message["id"] == json.loads(request.content)["id"]
         return message
 
     def close(self) -> None:
         """Hang up."""
         self._client.close()
 
+    def prepared(self, method: str, params: Mapping[str, Any]) -> httpx2.Request:
+        """A request as it would be sent, to be sent in another way."""
+        return self._prepared({"id": next(self._ids), "method": method, "params": _params(params, self._modern)})
+
     def _post(self, message: Message) -> httpx2.Response:
+        return self._client.send(self._prepared(message))
+
+    def _prepared(self, message: Message) -> httpx2.Request:
         routing = {"mcp-method": message["method"], "mcp-name": str(message["params"].get("name", ""))}
         headers = {
             "accept": "application/json, text/event-stream",
@@ -201,7 +209,7 @@ class Http:
             **(routing if self._modern else {}),
             **self._session,
         }
-        return self._client.post(self._url, json={"jsonrpc": "2.0", **message}, headers=headers)
+        return self._client.build_request("POST", self._url, json={"jsonrpc": "2.0", **message}, headers=headers)
 
 
 def _payload(answer: httpx2.Response) -> str:

@@ -1,0 +1,99 @@
+"""The OpenTelemetry span of a call: failed where the call was refused, and without values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from calls import Log, call, code, lenient, published, rules
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from mcp_lenient import Policy
+
+_EXPORTER = InMemorySpanExporter()
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    """The spans that are exported during a test; a process has one provider for good."""
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):
+        provider = TracerProvider()
+        trace.set_tracer_provider(provider)
+    processor = SimpleSpanProcessor(_EXPORTER)
+    provider.add_span_processor(processor)
+    _EXPORTER.clear()
+    yield _EXPORTER
+    _EXPORTER.clear()
+
+
+def tool(tags: list[str]) -> Any:
+    """A tool."""
+    return {"tags": tags}
+
+
+def _server_span(spans: InMemorySpanExporter) -> Any:
+    found = {
+        span.context.span_id: span
+        for span in spans.get_finished_spans()
+        if span.kind is SpanKind.SERVER and "tools/call" in span.name
+    }
+    (span,) = found.values()
+    return span
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "outcome", "failed"),
+    [
+        pytest.param("tool", {"tags": ["a"]}, "accepted", False, id="accepted"),
+        pytest.param("tool", {"tags": "a"}, "repaired", False, id="repaired"),
+        pytest.param("tool", {"tags": 5}, "rejected", True, id="refused"),
+        pytest.param("nothing", {}, "rejected", True, id="unknown_tool"),
+        pytest.param("own", {"n": "x"}, "forwarded", False, id="forwarded"),
+    ],
+)
+async def test_a_span_fails_with_its_call(name, arguments, outcome, failed, spans, events: Log):
+    """A refused call marks the span of its request as failed, every other one leaves it as it is."""
+    await call(lenient(tool, published(n={"type": "integer"})), name, arguments)
+    span = _server_span(spans)
+    assert span.attributes["mcp_lenient.outcome"] == outcome
+    assert (span.status.status_code is StatusCode.ERROR) is failed
+    assert events[0]["trace_id"] == trace.format_trace_id(span.context.trace_id)
+
+
+async def test_an_accepted_call_leaves_no_trace_when_nobody_listens(spans):
+    """Without a log that wants it, an accepted call costs its span nothing."""
+    await call(lenient(tool), "tool", {"tags": ["a"]})
+    assert _server_span(spans).status.status_code is not StatusCode.ERROR
+
+
+async def test_a_refused_call_of_a_mounted_tool_fails_the_request(spans):
+    """The parent's span, which dashboards count, is the failed one."""
+    parent = lenient(name="parent")
+    parent.mount(lenient(tool, name="child"), namespace="ns")
+    assert code(await call(parent, "ns_tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
+    span = _server_span(spans)
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.attributes["mcp_lenient.error_code"] == "INVALID_TAGS_TYPE"
+
+
+async def test_an_observed_call_fails_by_itself_only(spans):
+    """Observing marks nothing: a wrong call fails because FastMCP refuses it, a call that runs does not."""
+    server = lenient(tool, published(n={"type": "integer"}), policy=Policy(mode="observe"))
+    await call(server, "own", {"n": "x"})
+    assert _server_span(spans).status.status_code is not StatusCode.ERROR
+
+
+async def test_repairs_are_on_the_span_without_values(spans):
+    """The span names the rules and places of repairs, and holds no argument."""
+    result = await call(lenient(tool), "tool", {"tags": "hunter2"})
+    span = _server_span(spans)
+    assert span.attributes["mcp_lenient.repairs"] == ("scalar_to_array",)
+    assert rules(result) == ["scalar_to_array"]
+    await call(lenient(tool), "tool", {"tags": {"hunter2": "hunter2"}})
+    assert "hunter2" not in "".join(span.to_json() for span in spans.get_finished_spans())
