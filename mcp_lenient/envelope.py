@@ -29,6 +29,7 @@ _NOT_RUN = "The tool was not run."
 _AGAIN = "Correct the call and send it again."
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
+_PLACEHOLDER = "{PARAMETER}"
 _VALUE_CODE = "INVALID_{}_VALUE"
 _CODES = {
     "type": "INVALID_{}_TYPE",
@@ -163,6 +164,8 @@ def error_code(violations: Sequence[Violation]) -> str:
             else "INVALID_ARGUMENTS"
         )
     violation = violations[0]
+    if violation.error_code is not None:
+        return violation.error_code.replace(_PLACEHOLDER, _upper_snake(violation.parameter or ""))
     inside = violation.pointer.count("/") > 1
     if violation.code == "size":
         return "ARGUMENTS_TOO_LARGE"

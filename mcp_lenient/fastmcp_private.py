@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from fastmcp import FastMCP
+from fastmcp.server import context as server_context
 from fastmcp.server import dependencies
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool, function_tool
@@ -27,6 +28,7 @@ from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import SchemaError as CoreSchemaError
 
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.marks import as_written
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
-_NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins"})
+_NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
 Validate = Callable[[dict[str, Any]], object]
 """Raises what FastMCP's validation of these arguments raises."""
@@ -156,7 +158,8 @@ def _published_name(tool: TransformedTool, name: str) -> str:
 
 
 def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> Callable[..., Any]:
-    body = function_tool._wrap_body_errors(function, materialize_generators=True)  # noqa: SLF001 - see above
+    # What the author wrote is the judge; what `@lenient` made of it takes everything, to answer by itself.
+    body = function_tool._wrap_body_errors(as_written(function), materialize_generators=True)  # noqa: SLF001 - see above
     return dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
 
 
@@ -233,3 +236,8 @@ def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Await
 def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
     """The SDK's own context of the request being served; None outside of one."""
     return getattr(context.request_context, "_srctx", None)
+
+
+def current_context() -> Context | None:
+    """The context of the call being served; None outside of one."""
+    return server_context._current_context.get(None)  # noqa: SLF001 - see above

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ from mcp_lenient.caller import call_facts
 from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import call_event
+from mcp_lenient.normalizing import normalized
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal import violations
 from mcp_lenient.tools import KnownTool, ToolCache
@@ -24,12 +26,15 @@ from mcp_lenient.whole_arguments import WholeArguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import ToolResult
     from mcp_types import CallToolRequestParams
 
+    from mcp_lenient.declared import Declared
+    from mcp_lenient.definitions import Definitions
     from mcp_lenient.events import EventName
     from mcp_lenient.types import Outcome, Repair, Violation
 
@@ -57,6 +62,9 @@ class _Running:
         return False
 
 
+_LONGEST_NAME = 128
+"""Characters of an unknown tool's name that near ones are looked for."""
+
 _running: ContextVar[_Running | None] = ContextVar("mcp_lenient_running", default=None)
 
 
@@ -65,7 +73,6 @@ class _Call(NamedTuple):
 
     context: Context
     call_next: Next
-    policy: Policy
     request: object
     nested: bool
     started: int
@@ -86,27 +93,68 @@ class LenientMiddleware(Middleware):
     Args:
         policy: What may be repaired; the defaults of :class:`Policy` when left out.
         tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-            In a server with mounted ones the name is the one that this server publishes.
+            In a server with mounted ones the name is the one that this server publishes. They come before
+            a policy that ``@lenient`` gives a tool, and that comes before ``policy``.
+        definitions: What a file declares of tools, see :meth:`from_file`.
 
     Raises:
         PolicyError: Where a policy is built that names what does not exist.
     """
 
-    def __init__(self, policy: Policy | None = None, *, tools: Mapping[str, Policy] | None = None) -> None:
-        self._policy = _checked("policy", policy if policy is not None else Policy())
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: Definitions | None = None,
+    ) -> None:
+        self._definitions = definitions
+        policy = _checked("policy", policy if policy is not None else Policy())
+        self._policy = policy.changed(**definitions.policy) if definitions is not None else policy
         self._patterns = tuple(
             (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in (tools or {}).items()
         )
         self._log = EventLog()
-        self._tools = ToolCache(self.policy_for, self._warn_not_compiled)
+        self._tools = ToolCache(self._policy_of, self._declared_for, self._warn_not_compiled)
         self._whole = WholeArguments(self.policy_for, self._log)
 
+    @classmethod
+    def from_file(
+        cls, path: str | Path, *, policy: Policy | None = None, tools: Mapping[str, Policy] | None = None
+    ) -> LenientMiddleware:
+        """A middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
+
+        Args:
+            path: The file; its suffix tells the format.
+            policy: As for :class:`LenientMiddleware`; the file's own policy is laid over it.
+            tools: As for :class:`LenientMiddleware`.
+
+        Raises:
+            DefinitionError: When the file is wrong; names file, line or path, and field.
+        """
+        # A server without such a file does not pay for a YAML parser.
+        from mcp_lenient.definitions import load_definitions  # noqa: PLC0415
+
+        return cls(policy, tools=tools, definitions=load_definitions(path))
+
     def policy_for(self, tool: str) -> Policy:
-        """The policy in force for a tool name."""
-        for pattern, policy in self._patterns:
-            if fnmatchcase(tool, pattern):
-                return policy
-        return self._policy
+        """The policy in force for a tool name, apart from what its author and the definitions say of it."""
+        return self._pattern_for(tool) or self._policy
+
+    def _pattern_for(self, tool: str) -> Policy | None:
+        return next((policy for pattern, policy in self._patterns if fnmatchcase(tool, pattern)), None)
+
+    def _policy_of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
+        """The operator's pattern, else the author's own, else the server's; what is declared on top."""
+        policy = self._pattern_for(tool) or authors or self._policy
+        aliases = {**policy.aliases}
+        for name, others in declared.aliases.items():
+            aliases[name] = tuple(dict.fromkeys((*aliases.get(name, ()), *others)))
+        changes = {**declared.policy, "aliases": aliases} if aliases else declared.policy
+        return policy.changed(**changes) if changes else policy
+
+    def _declared_for(self, tool: str) -> Declared | None:
+        return self._definitions.declared(tool) if self._definitions is not None else None
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""
@@ -120,8 +168,7 @@ class LenientMiddleware(Middleware):
         """One call: judged, repaired or refused, logged."""
         started = perf_counter_ns()
         message = context.message
-        policy = self.policy_for(message.name)
-        if policy.mode == "off" or context.fastmcp_context is None:
+        if context.fastmcp_context is None or self.policy_for(message.name).mode == "off":
             return await call_next(context)
         server = context.fastmcp_context.fastmcp
         request = context.fastmcp_context.request_context
@@ -129,7 +176,7 @@ class LenientMiddleware(Middleware):
         nested = running is not None and running.request is request
         if running is not None and nested and running.is_handed_to(server, message.name):
             return await call_next(context)
-        call = _Call(context, call_next, policy, request, nested, started, self._whole.repairs())
+        call = _Call(context, call_next, request, nested, started, self._whole.repairs())
         known = self._tools.get(server, message) or await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
@@ -150,12 +197,10 @@ class LenientMiddleware(Middleware):
     async def _accepted(
         self, call: _Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        if call.sent_as_text:
-            self._tell("call_repaired", call, known, repairs=call.sent_as_text)
-        elif self._log.wants("call_accepted"):
-            self._tell("call_accepted", call, known)
+        if known.policy.mode == "off":
+            return await call.call_next(call.context)
         try:
-            result = await _run(call, known, call.context)
+            return await self._go_on(call, known, arguments, ())
         except ValidationError:
             fresh = await self._tools.look_up(server, call.context.message)
             if fresh is None or fresh is known or await fresh.accepts(arguments):
@@ -166,26 +211,40 @@ class LenientMiddleware(Middleware):
             if call.nested or await self._tools.look_up(server, call.context.message) is not None:
                 raise
             return await self._unknown(call, server)
-        return repaired_result(result, call.sent_as_text) if call.sent_as_text else result
 
     async def _rejected(self, call: _Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
         outcome = await known.repair(arguments)
-        if call.policy.mode == "observe":
+        if known.policy.mode == "observe":
             return await self._observed(call, known, outcome)
         if outcome.status == "repaired":
-            return await self._repaired(call, known, outcome)
-        if not known.certain and call.policy.unrepairable == "forward":
+            return await self._go_on(call, known, outcome.arguments, outcome.repairs)
+        if not known.certain and known.policy.unrepairable == "forward":
             return await self._forwarded(call, known, outcome)
         return await self._refused(call, known, outcome)
 
-    async def _repaired(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        repairs = (*call.sent_as_text, *outcome.repairs)
-        self._tell("call_repaired", call, known, repairs=repairs)
-        result = await _run(call, known, _with_arguments(call.context, outcome.arguments))
-        return repaired_result(result, repairs)
+    async def _go_on(
+        self, call: _Call, known: KnownTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
+    ) -> ToolResult:
+        """Run the tool with arguments that it accepts, after the normalizers that its author declared."""
+        context = call.context
+        if known.normalizers:
+            final = normalized(arguments, known.normalizers)
+            arguments, repairs = final.arguments, (*repairs, *final.repairs)
+        if repairs and known.policy.mode == "observe":
+            self._tell("call_observed", call, known, repairs=repairs)
+            return await call.call_next(context)
+        if repairs:
+            context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
+        repairs = (*call.sent_as_text, *repairs)
+        if repairs:
+            self._tell("call_repaired", call, known, repairs=repairs)
+            return repaired_result(await _run(call, known, context), repairs)
+        if self._log.wants("call_accepted"):
+            self._tell("call_accepted", call, known)
+        return await _run(call, known, context)
 
     async def _refused(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = violations(known.plan.root, outcome, known.judge, call.policy)
+        found = violations(known.plan.root, outcome, known.judge, known.policy)
         repairs = (*call.sent_as_text, *outcome.repairs)
         self._tell("call_rejected", call, known, repairs=repairs, found=found)
         if call.nested:
@@ -195,7 +254,7 @@ class LenientMiddleware(Middleware):
         return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
     async def _forwarded(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = violations(known.plan.root, outcome, known.judge, call.policy)
+        found = violations(known.plan.root, outcome, known.judge, known.policy)
         self._tell("call_forwarded", call, known, found=found)
         try:
             return await _run(call, known, call.context)
@@ -207,7 +266,7 @@ class LenientMiddleware(Middleware):
 
     async def _observed(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = (
-            violations(known.plan.root, outcome, known.judge, call.policy)
+            violations(known.plan.root, outcome, known.judge, known.policy)
             if outcome.status == "refused"
             else ()
         )
@@ -223,8 +282,9 @@ class LenientMiddleware(Middleware):
             return await self._unknown(call, server)
 
     async def _unknown(self, call: _Call, server: FastMCP) -> ToolResult:
+        name = call.context.message.name
         names = [tool.name for tool in await server.list_tools()]
-        answer = unknown_tool(call.context.message.name, names)
+        answer = unknown_tool(name, get_close_matches(name[:_LONGEST_NAME], names))
         self._tell("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
@@ -268,7 +328,3 @@ async def _run(call: _Call, known: KnownTool, context: Context) -> ToolResult:
         return await call.call_next(context)
     finally:
         _running.reset(token)
-
-
-def _with_arguments(context: Context, arguments: Mapping[str, Any]) -> Context:
-    return context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -73,6 +73,8 @@ class Policy:
             schema forbids them.
         secret: Further parameter names whose values no envelope may echo.
         echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
+        destructive: Whether only rules of tiers 1 and 2 may act; None for what the tool's
+            ``destructiveHint`` says.
 
     Raises:
         PolicyError: When a field has a value that is not allowed; names the field and what is.
@@ -87,12 +89,14 @@ class Policy:
     drop: frozenset[str] = frozenset()
     secret: frozenset[str] = frozenset()
     echo_values: bool = True
+    destructive: bool | None = None
 
     def __post_init__(self) -> None:
         _one_of("mode", self.mode, get_args(Mode))
         _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
         _instance("limits", self.limits, Limits)
         _instance("echo_values", self.echo_values, bool)
+        _one_of("destructive", self.destructive, (None, True, False))
         _set(self, "rules", _rules(self.rules))
         for name in ("disable", "drop", "secret"):
             _set(self, name, frozenset(_names(name, getattr(self, name))))
@@ -119,7 +123,7 @@ def _set(policy: Policy, name: str, value: object) -> None:
     object.__setattr__(policy, name, value)
 
 
-def _one_of(name: str, value: object, allowed: tuple[str, ...] | list[str]) -> None:
+def _one_of(name: str, value: object, allowed: Sequence[object]) -> None:
     if value not in allowed:
         msg = f"Policy.{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}."
         raise PolicyError(msg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,12 @@ import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.judge import Target, find_target
+from mcp_lenient.declared import Declared
+from mcp_lenient.normalizing import NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.repair import repair
 from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.targets import Target, find_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from fastmcp.tools import Tool
     from mcp_types import CallToolRequestParams
 
+    from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policy import Policy
     from mcp_lenient.types import Fault, Judge, Outcome
 
@@ -42,6 +45,7 @@ class KnownTool:
         judge: That validator, or its published schema.
         plan: Its published schema under the policy in force.
         in_thread: Whether judging runs validators of the author that must not hold up the event loop.
+        normalizers: What the author or operator declared to run on parameters before all else.
     """
 
     server: weakref.ref[FastMCP]
@@ -50,6 +54,12 @@ class KnownTool:
     judge: Judge
     plan: Plan
     in_thread: bool = False
+    normalizers: Normalizers = field(default_factory=dict)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force for this tool."""
+        return self.plan.policy
 
     @property
     def certain(self) -> bool:
@@ -73,12 +83,19 @@ class ToolCache:
     """Tools by server, name and version, compiled on first use and looked up afresh when it matters.
 
     Args:
-        policy_for: The policy for a tool name.
+        policy_for: The policy for a tool name, given the author's own and what else is declared.
+        declared_for: What the operator declared of a tool name.
         not_compiled: Told the tool's name and the reason when a schema cannot be compiled.
     """
 
-    def __init__(self, policy_for: Callable[[str], Policy], not_compiled: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        policy_for: Callable[[str, Policy | None, Declared], Policy],
+        declared_for: Callable[[str], Declared | None],
+        not_compiled: Callable[[str, str], None],
+    ) -> None:
         self._policy_for = policy_for
+        self._declared_for = declared_for
         self._not_compiled = not_compiled
         self._known: dict[Key, KnownTool] = {}
 
@@ -109,18 +126,43 @@ class ToolCache:
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
         schema = target.tool.parameters
-        policy = self._policy_for(name)
+        declared = _both(target.declared, self._declared_for(name))
+        policy = self._policy_for(name, target.policy, declared)
+        hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
+        destructive = hint if policy.destructive is None else policy.destructive
         judge: Judge
-        destructive = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         try:
             judge = target.judge or SchemaJudge(schema)
-            plan = Plan(schema, policy, destructive=destructive)
+            plan = Plan(schema, policy, destructive=destructive, normalizers=declared.normalizers)
         except SchemaError as error:
             self._not_compiled(name, str(error))
-            judge, plan = _Open(), Plan({}, policy)
+            judge, plan, declared = _Open(), Plan({}, policy), Declared()
+        if declared.normalizers:
+            judge = NormalizingJudge(judge, declared.normalizers)
         return KnownTool(
-            weakref.ref(server), target.tool, target, judge, plan, in_thread=target.has_validators
+            weakref.ref(server),
+            target.tool,
+            target,
+            judge,
+            plan,
+            in_thread=target.has_validators,
+            normalizers=declared.normalizers,
         )
+
+
+def _both(author: Declared, operator: Declared | None) -> Declared:
+    """What the author declared, and after it what the operator did."""
+    if operator is None:
+        return author
+    names = {*author.normalizers, *operator.normalizers}
+    normalizers = {
+        name: (*author.normalizers.get(name, ()), *operator.normalizers.get(name, ())) for name in names
+    }
+    aliases = {
+        name: (*author.aliases.get(name, ()), *operator.aliases.get(name, ()))
+        for name in {*author.aliases, *operator.aliases}
+    }
+    return Declared(normalizers, aliases, {**author.policy, **operator.policy})
 
 
 class _Open:
@@ -142,6 +184,8 @@ def _same(known: KnownTool, target: Target) -> bool:
     return (
         known.target.judge == target.judge
         and known.target.route == target.route
+        and known.target.declared == target.declared
+        and known.target.policy == target.policy
         and tool.annotations == fresh.annotations
         and tool.output_schema == fresh.output_schema
         and tool.parameters == fresh.parameters

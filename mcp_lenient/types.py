@@ -51,12 +51,14 @@ class Fault:
     """One thing a judge does not accept.
 
     ``path`` leads to the value; for ``missing`` and ``unknown`` its last element is the name.
-    ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one.
+    ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
+    ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`).
     """
 
     path: Path
     kind: FaultKind
     detail: str | None = None
+    error_code: str | None = None
 
 
 class Judge(Protocol):
@@ -118,7 +120,8 @@ class Violation:
     """One fault, put into words a model can act on.
 
     ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most, each of which the judge
-    accepts for the whole call or, where the call has other faults, for this parameter.
+    accepts for the whole call or, where the call has other faults, for this parameter. ``error_code``
+    is the author's own, where a normalizer gave one.
     """
 
     pointer: str
@@ -132,6 +135,7 @@ class Violation:
     did_you_mean: tuple[str, ...] = ()
     allowed_values: tuple[Any, ...] = ()
     fixes: tuple[tuple[Mapping[str, Any], ...], ...] = field(default=())
+    error_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,8 @@ def _pattern(path: Path) -> tuple[str | None, ...]:
 
 
 def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
+    if fault.error_code:
+        return (fault,)
     union = None if fault.detail else _union_above(refusal, fault.path)
     told = () if union is None else _found(refusal, union)
     if told:
@@ -214,6 +216,7 @@ def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Pat
         parameter=words.parameter if known else None,
         message=cut(words.message, MAX_MESSAGE),
         fixes=offered,
+        error_code=next((fault.error_code for fault in refusal.outcome.faults if fault.path == path), None),
     )
 
 

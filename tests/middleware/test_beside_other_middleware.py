@@ -64,7 +64,11 @@ async def test_calls_are_lenient_beside_any_other_middleware(other, outside, eve
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 async def test_errors_and_logging_in_every_order(order, caplog):
     """Errors, logging and lenience stand in any order without touching the envelope."""
-    kinds = (LenientMiddleware, ErrorHandlingMiddleware, lambda: StructuredLoggingMiddleware(include_payloads=True))
+    kinds = (
+        LenientMiddleware,
+        ErrorHandlingMiddleware,
+        lambda: StructuredLoggingMiddleware(include_payloads=True),
+    )
     server = plain(tool)
     for index in order:
         server.add_middleware(kinds[index]())

@@ -77,5 +77,12 @@ async def test_answers_of_slow_validators_are_each_their_own():
     validator.gate.set()
     sent = [[1], "[2]", "x", "[3]", [4], None]
     results = await asyncio.gather(*(server.call_tool("tool", {"value": value}) for value in sent))
-    assert [None if result.is_error else got(result)["got"] for result in results] == [[1], [2], None, [3], [4], None]
+    assert [None if result.is_error else got(result)["got"] for result in results] == [
+        [1],
+        [2],
+        None,
+        [3],
+        [4],
+        None,
+    ]
     assert [code(results[index]) for index in (2, 5)] == ["INVALID_VALUE_TYPE"] * 2

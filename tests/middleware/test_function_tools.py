@@ -164,7 +164,12 @@ TOOLS = [
         id="recursive",
     ),
     pytest.param(
-        _typed_dict, {"options": {"deep": [1]}}, {"options": {"deep": "[1]"}}, {"options": 1}, "TYPE", id="dict"
+        _typed_dict,
+        {"options": {"deep": [1]}},
+        {"options": {"deep": "[1]"}},
+        {"options": 1},
+        "TYPE",
+        id="dict",
     ),
     pytest.param(
         _alias, {"pageNumbers": [1]}, {"page_numbers": [1]}, {"pageNumbers": "x"}, "TYPE", id="alias"
@@ -199,7 +204,9 @@ async def test_what_is_injected_cannot_be_sent(function, injected):
     assert code(refused) == "UNKNOWN_PARAMETER"
 
 
-@pytest.mark.parametrize("sent", [{"TAGS": ["a"]}, {"tags": ["a"], "toolCallId": "1"}], ids=["case", "injected"])
+@pytest.mark.parametrize(
+    "sent", [{"TAGS": ["a"]}, {"tags": ["a"], "toolCallId": "1"}], ids=["case", "injected"]
+)
 async def test_names_are_repaired_too(sent):
     """A name in another case is the declared one, and what a client adds by itself is dropped."""
     result = await call(lenient(_sync), "_sync", sent)
@@ -214,5 +221,7 @@ async def test_all_faults_are_told_at_once():
 
     refused = await call(lenient(tool), "tool", {"tags": 5, "mode": "c", "extra": 1})
     assert code(refused) == "INVALID_ARGUMENTS"
-    found = {entry["pointer"]: entry["code"] for entry in refused.meta["mcp_lenient"]["details"]["violations"]}
+    found = {
+        entry["pointer"]: entry["code"] for entry in refused.meta["mcp_lenient"]["details"]["violations"]
+    }
     assert found == {"/tags": "type", "/mode": "enum", "/extra": "unknown", "/n": "missing"}

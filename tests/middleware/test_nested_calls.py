@@ -25,7 +25,11 @@ async def _outcome(server: FastMCP, tool: str, arguments: dict[str, Any]) -> dic
         result = await server.call_tool(tool, arguments)
     except (ValidationError, NotFoundError, ToolError) as error:
         return {"raised": type(error).__name__}
-    return {"returned": result.structured_content, "failed": result.is_error, "rules": [] if result.is_error else rules(result)}
+    return {
+        "returned": result.structured_content,
+        "failed": result.is_error,
+        "rules": [] if result.is_error else rules(result),
+    }
 
 
 async def outer(tool: str, arguments: dict[str, Any], ctx: Context) -> Any:
@@ -171,7 +175,12 @@ async def test_calls_that_a_body_makes_at_once_all_raise():
         return await asyncio.gather(*(_outcome(ctx.fastmcp, "inner", each) for each in sent))
 
     outcomes = got(await call(lenient(inner, many), "many", {}))
-    assert [outcome.get("raised") for outcome in outcomes] == ["ValidationError", None, "ValidationError", None]
+    assert [outcome.get("raised") for outcome in outcomes] == [
+        "ValidationError",
+        None,
+        "ValidationError",
+        None,
+    ]
 
 
 OUTER_POLICIES = {
@@ -202,6 +211,24 @@ async def test_a_bodys_calls_are_its_own_under_every_policy(policy):
 async def test_a_custom_tools_calls_are_its_own(schema, mode):
     """A tool of an author's own kind sees the exception too, whatever its schema makes of its own call."""
     server = lenient(inner, patterns={"own": Policy(mode=mode)})
-    server.add_tool(_Outer(**published(**schema).model_dump(exclude={"server"}), server=server))
+    server.add_tool(_Outer(**published(**schema).model_dump(), server=server))
     result = await call(server, "own", {"tool": "inner", "arguments": {"numbers": True}})
     assert got(result) == {"raised": "ValidationError"}
+
+
+class _Leaking(_Outer):
+    """The same, letting through what its call raises."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        result: ToolResult = await self.server.call_tool(arguments["tool"], arguments["arguments"])
+        return result
+
+
+async def test_a_forwarded_tools_leak_is_not_told_as_its_own_refusal():
+    """A tool that ran, and leaked a refusal of a call that it made, is not said to have not been run."""
+    schema = {"tool": {"type": "integer"}, "arguments": {"type": "object"}}
+    server = lenient(inner)
+    server.add_tool(_Leaking(**published(**schema).model_dump(), server=server))
+    result = await call(server, "own", {"tool": "inner", "arguments": {"numbers": True}})
+    assert result.is_error
+    assert "was not run" not in text(result)

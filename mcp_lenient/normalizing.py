@@ -1,0 +1,132 @@
+"""Declared normalizers at work: on arguments, and on what a judge is asked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcp_lenient.errors import NormalizationError
+from mcp_lenient.pointers import pointer
+from mcp_lenient.types import Fault, Judge, Repair
+from mcp_lenient.values import json_type, same_json
+
+if TYPE_CHECKING:
+    from mcp_lenient.declared import Normalize
+
+Normalizers = Mapping[str, "tuple[Normalize, ...]"]
+
+_LOGGER = logging.getLogger("mcp_lenient")
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedArguments:
+    """The arguments after their normalizers: the same object where nothing changed."""
+
+    arguments: Mapping[str, Any]
+    repairs: tuple[Repair, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def normalized(arguments: Mapping[str, Any], normalizers: Normalizers) -> NormalizedArguments:
+    """Run the normalizers of the parameters that were sent.
+
+    A value that one of them refuses stays as it was sent, and becomes a fault with its code and message.
+    """
+    changed: dict[str, Any] = {}
+    repairs: list[Repair] = []
+    faults: list[Fault] = []
+    for name in normalizers:
+        if name not in arguments:
+            continue
+        sent = arguments[name]
+        value, rules, fault = _one(name, sent, normalizers[name])
+        if fault is not None:
+            faults.append(fault)
+        elif rules and not (type(value) is type(sent) and same_json(value, sent)):
+            changed[name] = value
+            repairs += [Repair(rule, pointer((name,)), json_type(sent), json_type(value)) for rule in rules]
+    if not changed:
+        return NormalizedArguments(arguments, (), tuple(faults))
+    return NormalizedArguments({**arguments, **changed}, tuple(repairs), tuple(faults))
+
+
+def _one(
+    name: str, value: Any, normalizers: tuple[Normalize, ...]
+) -> tuple[Any, list[str], Fault | None]:
+    rules: list[str] = []
+    for normalize in normalizers:
+        try:
+            result = normalize(value)
+        except NormalizationError as error:
+            return value, [], Fault((name,), "value", error.message, error.code)
+        except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
+            _tell_of(name, normalize, error)
+            return value, [], Fault((name,), "value")
+        if not (type(result) is type(value) and same_json(result, value)):
+            rules.append(rule_name(normalize))
+        value = result
+    return value, rules, None
+
+
+def _tell_of(name: str, normalize: Normalize, error: Exception) -> None:
+    """The traceback for the author, by places in the code alone: an error's own text may hold the value."""
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}")
+        trace = trace.tb_next
+    _LOGGER.error(
+        "normalizer %s of parameter %r raised %s at %s",
+        rule_name(normalize),
+        name,
+        type(error).__name__,
+        " <- ".join(reversed(frames)),
+    )
+
+
+def rule_name(normalize: Normalize) -> str:
+    """The name under which a normalizer's change is recorded."""
+    name = getattr(normalize, "__name__", None)
+    return name if isinstance(name, str) else type(normalize).__name__.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizingJudge:
+    """A judge of arguments that their normalizers run on first.
+
+    Attributes:
+        judge: What judges the outcome.
+        normalizers: What runs, by parameter.
+    """
+
+    judge: Judge
+    normalizers: Normalizers
+
+    @property
+    def exact_integers(self) -> bool:
+        """Whether ``7.0`` is refused for an integer."""
+        return self.judge.exact_integers
+
+    @property
+    def by_schema(self) -> bool:
+        """Whether the published schema alone judges what the normalizers give."""
+        return self.judge.by_schema
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the tool would take these arguments once they are normalized."""
+        result = normalized(arguments, self.normalizers)
+        return not result.faults and self.judge.accepts(result.arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """What the normalizers refuse, and what is wrong with the rest."""
+        result = normalized(arguments, self.normalizers)
+        refused = {fault.path[0] for fault in result.faults}
+        others = (
+            fault
+            for fault in self.judge.faults(result.arguments)
+            if not fault.path or fault.path[0] not in refused
+        )
+        return (*result.faults, *others)

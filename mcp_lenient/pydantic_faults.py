@@ -1,0 +1,148 @@
+"""What Pydantic holds against arguments, as faults: places in the arguments instead of places in types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
+
+from mcp_lenient.types import Fault, FaultKind, Path
+
+_KINDS: Mapping[str, FaultKind] = {
+    "missing": "missing",
+    "missing_argument": "missing",
+    "missing_keyword_only_argument": "missing",
+    "missing_positional_only_argument": "missing",
+    "unexpected_keyword_argument": "unknown",
+    "extra_forbidden": "unknown",
+    "invalid_key": "unknown",
+    "recursion_loop": "size",
+    "bool_parsing": "type",
+    "float_parsing": "type",
+    "int_parsing": "type",
+    "int_parsing_size": "type",
+    "int_from_float": "type",
+    "is_instance_of": "type",
+    "is_subclass_of": "type",
+    "needs_python_object": "type",
+    "none_required": "type",
+}
+"""Pydantic's error types that do not tell their kind by their name (``*_type``); all others are values."""
+
+NORMALIZATION_ERROR = "mcp_lenient_normalization"
+"""The type of the Pydantic error that a refusing normalizer becomes."""
+
+_AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
+_PROPERTY = re.compile(r"'([^']+)'")
+_WALKS = 64
+_ANY = object()
+
+
+def faults_of(error: ValidationError, arguments: Mapping[str, Any], below: Path = ()) -> tuple[Fault, ...]:
+    """All that an error holds against arguments, in their order, then what is missing.
+
+    Args:
+        error: What Pydantic raised.
+        arguments: All arguments of the call.
+        below: Where the value that was validated stands in them.
+    """
+    details = error.errors(include_url=False)
+    for detail in details:
+        detail["loc"] = (*below, *detail["loc"])
+    return ordered((_fault(detail, arguments) for detail in details), arguments)
+
+
+def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
+    code, loc, given = error["type"], error["loc"], error["input"]
+    kind = _kind(code, loc)
+    if kind == "missing":
+        return Fault((*_path(arguments, loc[:-1], given), *loc[-1:]), kind)
+    if code == "invalid_key":
+        return Fault(loc, kind)
+    if loc and loc[0] not in arguments:
+        return Fault(loc[:1], "missing")  # a default that is validated and refused: something has to be sent
+    if code == NORMALIZATION_ERROR:
+        own = error["ctx"]
+        return Fault(_path(arguments, loc, given), "value", own["message"], own["code"])
+    detail = error["msg"].removeprefix(_AUTHORS_PREFIX[code]) if code in _AUTHORS_PREFIX else None
+    if loc[-1:] == ("[key]",):
+        return Fault(_path(arguments, loc[:-1], _ANY), "unknown", detail)
+    if code.startswith("union_tag_"):
+        return _tag_fault(_path(arguments, loc, given), given, error["ctx"]["discriminator"])
+    return Fault(_path(arguments, loc, given), kind, detail)
+
+
+def _kind(code: str, loc: Path) -> FaultKind:
+    if code == "json_invalid" and not loc:
+        return "size"  # strict servers go through JSON text, whose parser has bounds of its own
+    return _KINDS.get(code) or ("type" if code.endswith("_type") else "value")
+
+
+def _tag_fault(path: Path, given: object, discriminator: str) -> Fault:
+    """The fault of a discriminated union stands at the discriminator where that is a property."""
+    name = _PROPERTY.fullmatch(discriminator)
+    if name is None or not isinstance(given, dict):
+        return Fault(path, "value")
+    return Fault((*path, name[1]), "value" if name[1] in given else "missing")
+
+
+def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
+    """The way through the arguments that a ``loc`` means.
+
+    A ``loc`` names union branches and validators besides properties, and such a name may be a property as
+    well; the right way is the one that ends at the value the error speaks of.
+    """
+    walks = islice(_walks(arguments, loc), _WALKS)
+    straight, end = next(walks)
+    if _same(end, given):
+        return straight
+    return next((path for path, end in walks if _same(end, given)), straight)
+
+
+def _same(here: object, given: object) -> bool:
+    try:
+        return here is given or (type(here) is type(given) and here == given)
+    except RecursionError:
+        return False
+
+
+def _walks(arguments: Mapping[str, Any], loc: Path) -> Iterator[tuple[Path, Any]]:
+    pending: list[tuple[Any, int, Path]] = [(arguments, 0, ())]
+    while pending:
+        here, at, path = pending.pop()
+        if at == len(loc):
+            yield path, here
+            continue
+        step = loc[at]
+        pending.append((here, at + 1, path))
+        if _holds(here, step):
+            pending.append((here[step], at + 1, (*path, step)))
+
+
+def _holds(here: object, step: str | int) -> bool:
+    if isinstance(here, Mapping):
+        return step in here
+    return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
+
+
+def ordered(faults: Iterable[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """The faults, each once, in the order of the arguments, then what is missing."""
+    positions = {step(name): at for at, name in enumerate(arguments)}
+
+    def place(fault: Fault) -> tuple[bool, int]:
+        return fault.kind == "missing", positions.get(fault.path[0], -1) if fault.path else -1
+
+    return tuple(sorted(dict.fromkeys(faults), key=place))
+
+
+def step(name: object) -> str | int:
+    """A name as a step of a path."""
+    return name if isinstance(name, (str, int)) else str(name)
+
+
+def unserializable(error: ValueError | RecursionError) -> FaultKind:
+    """Strict servers write the arguments as JSON first, which lone surrogates and great depth do not survive."""
+    return "value" if isinstance(error, PydanticSerializationError) and "surrogate" in str(error) else "size"

@@ -1,0 +1,366 @@
+"""JSON schemas, values they take, and the damage that callers do to such values."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+THOROUGH = bool(os.environ.get("MCP_LENIENT_THOROUGH"))
+EXAMPLES = 3_000 if THOROUGH else 60
+CASES = Path(os.environ.get("MCP_LENIENT_CASES") or Path(__file__).parents[3] / "shared" / "cases")
+
+Json = dict[str, Any]
+Damage = tuple[str, Any]
+"""What was done to a value, and what came of it."""
+
+NAMES = """
+    tags tag max_results maxResults limit id user_id p item items type value kind name _id input args query page_size
+    pageSize data a b x-y options
+""".split()
+TEXTS = """
+    a b fast Fast slow 5 42 042 -7 3.10 3.14 1e3 true False yes on null None none n/a 2024-01-01 a,b 1,2,3 [1] ["a"] {} {"a":1}
+    ['a'] 9007199254740993 NaN 1_000
+""".split()
+ENUMS = (
+    ["fast", "slow"],
+    ["FAST", "fast", "slow"],
+    ["in_progress", "done"],
+    ["1m", "1M", "1h"],
+    ["none", "all"],
+    [1, 2, 3],
+    ["1", 1, "two"],
+    ["asc", "desc", None],
+    ["a b", "A-B", "c"],
+    ["only"],
+)
+LOOSE_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 2000) | st.sampled_from([0.5, 3.14, 7.0]) | st.sampled_from(TEXTS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+# --- schemas ------------------------------------------------------------------------------------------
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> Json:
+    """An input schema: an object with definitions that may refer to each other and to themselves."""
+    definitions = {name: draw(_objects(1, ["Node", "Leaf"])) for name in draw(st.sampled_from([(), ("Node", "Leaf")]))}
+    top = draw(_objects(3, list(definitions)))
+    return {**top, "$defs": definitions} if definitions else top
+
+
+@st.composite
+def _objects(draw: st.DrawFn, depth: int, refs: list[str]) -> Json:
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
+    properties = {name: draw(_schemas(depth - 1, refs)) for name in names}
+    required = [name for name in names if "$ref" not in properties[name] and draw(st.booleans())]
+    made: Json = {"type": "object", "properties": properties, "required": required}
+    openness = draw(st.sampled_from(["closed", "closed", "open", "typed", "patterned"]))
+    if openness in ("closed", "patterned"):
+        made["additionalProperties"] = False
+    if openness == "typed":
+        made["additionalProperties"] = draw(_scalars())
+    if openness == "patterned":
+        made["patternProperties"] = {draw(st.sampled_from(["^x-", "^_", "s$"])): draw(_scalars())}
+    return made
+
+
+def _schemas(depth: int, refs: list[str]) -> st.SearchStrategy[Json]:
+    choices = [_scalars(), _scalars(), st.sampled_from([{}, {"type": "object"}, {"type": "array"}])]
+    if refs:
+        choices.append(st.sampled_from([{"$ref": f"#/$defs/{name}"} for name in refs]))
+    if depth > 0:
+        choices += [_objects(depth, refs), _arrays(depth, refs), _unions(depth, refs)]
+    return st.one_of(choices)
+
+
+@st.composite
+def _scalars(draw: st.DrawFn) -> Json:
+    made: Json = dict(
+        draw(
+            st.sampled_from(
+                [
+                    {"type": "string"},
+                    {"type": "string", "minLength": 2},
+                    {"type": "string", "pattern": "^[a-z]+$"},
+                    {"type": "integer"},
+                    {"type": "integer", "minimum": 1, "maximum": 50},
+                    {"type": "number"},
+                    {"type": "number", "exclusiveMinimum": 0},
+                    {"type": "boolean"},
+                    {"type": ["string", "null"]},
+                    {"type": ["integer", "null"]},
+                    {"type": ["integer", "string"]},
+                    {"type": ["boolean", "number"]},
+                    *({"enum": values} for values in ENUMS),
+                    {"type": "string", "enum": ["low", "high"]},
+                    {"const": "circle"},
+                ]
+            )
+        )
+    )
+    if draw(st.booleans()) and isinstance(made.get("type"), str) and made["type"] == "integer":
+        made["default"] = 10
+    return made
+
+
+@st.composite
+def _arrays(draw: st.DrawFn, depth: int, refs: list[str]) -> Json:
+    made: Json = {"type": "array", "items": draw(_schemas(depth - 1, refs))}
+    bound = draw(st.sampled_from([None, None, ("minItems", 1), ("maxItems", 2), ("uniqueItems", True), ("prefix", 1)]))
+    if bound and bound[0] == "prefix":
+        made["prefixItems"] = [draw(_scalars())]
+    elif bound:
+        made[bound[0]] = bound[1]
+    return made
+
+
+@st.composite
+def _unions(draw: st.DrawFn, depth: int, refs: list[str]) -> Json:
+    branches = draw(st.lists(_schemas(depth - 1, refs), min_size=2, max_size=3))
+    if draw(st.booleans()):
+        branches[-1] = {"type": "null"}
+    if draw(st.booleans()):
+        for index, branch in enumerate(branches):
+            if "properties" in branch:
+                branch["properties"]["kind"] = {"const": f"kind{index}"}
+                branch["required"] = sorted({*branch["required"], "kind"})
+    return {draw(st.sampled_from(["anyOf", "anyOf", "oneOf"])): branches}
+
+
+# --- values that a schema takes -----------------------------------------------------------------------
+
+
+@st.composite
+def values(draw: st.DrawFn, root: Json, schema: Any, depth: int = 6) -> Any:
+    """A value made for a schema; nearly always one that it takes, which the caller checks."""
+    schema = _resolved(root, schema)
+    if schema.get("enum"):
+        return draw(st.sampled_from(schema["enum"]))
+    if "const" in schema:
+        return schema["const"]
+    for union in ("anyOf", "oneOf"):
+        if schema.get(union):
+            beside = {name: value for name, value in schema.items() if name != union}
+            if "properties" in beside:
+                return draw(values(root, beside, depth))
+            return draw(values(root, draw(st.sampled_from(schema[union])), depth - 1))
+    named = schema.get("type")
+    json_type = draw(st.sampled_from(named)) if isinstance(named, list) else named
+    if json_type is None and "properties" in schema:
+        json_type = "object"
+    if json_type == "object":
+        return draw(_object_values(root, schema, depth))
+    if json_type == "array":
+        return draw(_array_values(root, schema, depth))
+    return draw(_scalar_values(schema, json_type))
+
+
+def _resolved(root: Json, schema: Any) -> Json:
+    seen = 0
+    while isinstance(schema, dict) and seen < 10:
+        seen += 1
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#/"):
+            target: Any = root
+            for token in reference[2:].split("/"):
+                target = target.get(token, {}) if isinstance(target, dict) else {}
+            schema = target
+        elif len(schema.get("allOf", ())) == 1:
+            schema = {**schema, **schema["allOf"][0], "allOf": ()}
+        else:
+            return schema
+    return {}
+
+
+@st.composite
+def _object_values(draw: st.DrawFn, root: Json, schema: Json, depth: int) -> Json:
+    made: Json = {}
+    required = schema.get("required", ())
+    for name, sub in schema.get("properties", {}).items():
+        if name in required or (depth > 0 and draw(st.booleans())):
+            made[name] = draw(values(root, sub, depth - 1))
+    extra = schema.get("additionalProperties")
+    if extra is not False and depth > 0 and draw(st.integers(0, 3)) == 0:
+        name = draw(st.sampled_from(NAMES))
+        made.setdefault(name, draw(values(root, extra if isinstance(extra, dict) else {}, depth - 1)))
+    for pattern, sub in schema.get("patternProperties", {}).items():
+        for name in ("x-foo", "_trace", "maxResults", "tgas"):
+            if name not in made and re.search(pattern, name) and draw(st.booleans()):
+                made[name] = draw(values(root, sub, depth - 1))
+    return made
+
+
+@st.composite
+def _array_values(draw: st.DrawFn, root: Json, schema: Json, depth: int) -> list[Any]:
+    prefix = schema.get("prefixItems", [])
+    made = [draw(values(root, sub, depth - 1)) for sub in prefix if isinstance(sub, dict)]
+    least = max(schema.get("minItems", 0) - len(made), 0)
+    most = min(max(schema.get("maxItems", 3) - len(made), least), least + 3)
+    count = draw(st.integers(least, most)) if depth > 0 else least
+    items = schema.get("items", {})
+    return made + [draw(values(root, items if isinstance(items, dict) else {}, depth - 1)) for _ in range(count)]
+
+
+def _scalar_values(schema: Json, json_type: str | None) -> st.SearchStrategy[Any]:
+    low, high = schema.get("minimum", -20), schema.get("maximum", schema.get("minimum", -20) + 2000)
+    if json_type == "string":
+        return _texts(schema)
+    if json_type == "integer":
+        return st.integers(int(low), max(int(high), int(low)))
+    if json_type == "number":
+        return st.integers(int(low), max(int(high), int(low))) | st.sampled_from([0.5, 3.14, 2.25, 1e-7, 7.0])
+    if json_type == "boolean":
+        return st.booleans()
+    return st.none() if json_type == "null" else LOOSE_JSON
+
+
+def _texts(schema: Json) -> st.SearchStrategy[str]:
+    least = schema.get("minLength", 0)
+    texts = st.sampled_from(["", *TEXTS]) | st.text(max_size=8)
+    if schema.get("pattern") == "^[a-z]+$":
+        texts = st.from_regex("[a-z]{2,6}", fullmatch=True)
+    return texts.map(lambda text: (text + "abcdefgh" * least)[: max(len(text), least)])
+
+
+# --- damage -------------------------------------------------------------------------------------------
+
+
+def damages(root: Json, schema: Any, value: Any, depth: int = 8) -> Iterator[Damage]:
+    """Every known way to damage a value or something in it, one at a time."""
+    schema = _resolved(root, schema)
+    yield from _of_value(value)
+    if depth <= 0:
+        return
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from damages(root, branch, value, depth - 1)
+    if isinstance(value, dict):
+        yield from _of_object(root, schema, value, depth)
+    if isinstance(value, list):
+        yield from _of_items(root, schema, value, depth)
+
+
+def _of_value(value: Any) -> Iterator[Damage]:
+    if value is None:
+        yield from (("null_text", "null"), ("null_text", "None"))
+    elif isinstance(value, bool):
+        word = "true" if value else "false"
+        yield from (("boolean_text", word), ("boolean_text", f" {word.title()} "), ("boolean_number", int(value)))
+        yield "boolean_word", "yes" if value else "no"
+    elif isinstance(value, (int, float)):
+        yield from (("number_text", json.dumps(value)), ("number_text", f" {json.dumps(value)} "))
+        if isinstance(value, int):
+            yield from (("number_text", f"{value}.0"), ("float", float(value)))
+        yield "wrapped", {"type": "integer" if isinstance(value, int) else "number", "value": value}
+    elif isinstance(value, str):
+        yield from _of_text(value)
+    else:
+        yield from _as_text(value)
+    if not isinstance(value, (list, dict)):
+        yield "in_list", [value]
+
+
+def _of_text(value: str) -> Iterator[Damage]:
+    yield from (("case", value.upper()), ("case", value.title()), ("space", f" {value} "), ("quotes", f'"{value}"'))
+    yield "hyphens", value.replace("_", "-")
+    if re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", value):
+        yield "number", json.loads(value)
+
+
+def _as_text(value: list[Any] | Json) -> Iterator[Damage]:
+    text = json.dumps(value)
+    yield from (("json_text", text), ("fenced", f"```json\n{text}\n```"), ("twice", json.dumps(text)))
+    yield from (("indented", json.dumps(value, indent=2)), ("python_text", repr(value)))
+    if value:
+        yield "json5_text", f"{text[:-1]},{text[-1]}"
+    if isinstance(value, list):
+        yield "item_wrapper", {"item": value}
+        yield "item_wrappers", [{"item": entry} for entry in value]
+        if len(value) == 1:
+            yield "lone_item", value[0]
+        if len(value) > 1 and all(isinstance(entry, (int, str)) and not isinstance(entry, bool) for entry in value):
+            yield "joined", ", ".join(map(str, value))
+
+
+def _of_object(root: Json, schema: Json, value: Json, depth: int) -> Iterator[Damage]:
+    properties = schema.get("properties", {})
+    extra = schema.get("additionalProperties")
+    for name, entry in value.items():
+        sub = properties.get(name, extra if isinstance(extra, dict) else {})
+        for label, new in damages(root, sub, entry, depth - 1):
+            yield label, {**value, name: new}
+        yield "in_itself", {**value, name: {name: entry}}
+        for label, other in _other_names(name):
+            if other not in value and other not in properties:
+                yield label, {other if key == name else key: each for key, each in value.items()}
+    for name in properties:
+        if name not in value and name not in schema.get("required", ()):
+            yield from ((label, {**value, name: nothing}) for label, nothing in (("null", None), ("empty", "")))
+
+
+def _other_names(name: str) -> Iterator[tuple[str, str]]:
+    head, *rest = re.split("[_-]", name)
+    yield "camel", head + "".join(part.title() for part in rest)
+    yield "snake", re.sub("(?<=[a-z])([A-Z])", lambda found: f"_{found[0].lower()}", name)
+    yield "title", name.title()
+    if len(name) > 3:
+        yield "swapped", name[0] + name[2] + name[1] + name[3:]
+
+
+def _of_items(root: Json, schema: Json, value: list[Any], depth: int) -> Iterator[Damage]:
+    prefix = schema.get("prefixItems", [])
+    items = schema.get("items", {})
+    for index, entry in enumerate(value):
+        sub = prefix[index] if index < len(prefix) else items
+        for label, new in damages(root, sub, entry, depth - 1):
+            yield label, [*value[:index], new, *value[index + 1 :]]
+    if isinstance(items, dict) and prefix == []:
+        for label in ("number_text", "boolean_text", "number", "json_text", "null_text"):
+            yield f"all_{label}", [_first(root, items, entry, label) for entry in value]
+
+
+def _first(root: Json, schema: Any, value: Any, wanted: str) -> Any:
+    return next((new for label, new in damages(root, schema, value, 0) if label == wanted), value)
+
+
+def whole_damages(arguments: Json) -> Iterator[Damage]:
+    """What clients do to the arguments as a whole."""
+    for wrapper in ("args", "input", "params", "kwargs"):
+        yield "wrapped_arguments", {wrapper: arguments}
+    yield "wrapped_arguments_text", {"arguments": json.dumps(arguments)}
+    yield "call_id", {**arguments, "toolCallId": "call_1"}
+    yield "private", {**arguments, "_requestId": "r1"}
+    yield "only_key", {json.dumps(arguments): ""}
+
+
+# --- comparison ---------------------------------------------------------------------------------------
+
+
+def exactly(value: Any) -> Any:
+    """A value in a form that is equal only where types are too: True, 1 and 1.0 are three."""
+    if isinstance(value, Mapping):
+        return {key: exactly(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [exactly(entry) for entry in value]
+    return (type(value).__name__, repr(value))
+
+
+def real_schemas() -> list[Json]:
+    """The input schemas of real tools, where they are at hand."""
+    file = CASES / "real_tool_schemas.jsonl"
+    if not file.exists():
+        return []
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [found for row in rows if isinstance(found := _schema_of(row), dict)]
+
+
+def _schema_of(row: Json) -> Any:
+    return row.get("schema") or row.get("inputSchema") or row.get("input_schema") or row.get("parameters")

@@ -1,0 +1,286 @@
+"""The laws, over generated schemas and over those of real tools."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, assume, event, example, given, settings
+from hypothesis import strategies as st
+from strategies import (
+    EXAMPLES,
+    LOOSE_JSON,
+    NAMES,
+    Json,
+    damages,
+    exactly,
+    real_schemas,
+    schemas,
+    values,
+    whole_damages,
+)
+
+from mcp_lenient import normalize
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.types import Normalized
+from mcp_lenient.values import same_json
+
+LAW = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+REAL = real_schemas()
+REAL_SCHEMAS = st.integers(0, max(len(REAL) - 1, 0)).map(lambda index: REAL[index])
+needs_real = pytest.mark.skipif(not REAL, reason="the schemas of real tools are not at hand")
+
+# Rules that leave a name or a value out, or take a wrapper off: what they do is no loss of a leaf.
+SHEDDING = frozenset(
+    "null_to_absent empty_text_to_absent null_text_to_absent drop_injected wrapped_value unwrap_arguments".split()
+)
+
+
+def takes(schema: Json, arguments: Any) -> bool:
+    """Whether the schema takes the arguments, asked of the library that judges in production."""
+    return bool(jsonschema_rs.validator_for(schema).is_valid(arguments))
+
+
+@st.composite
+def valid_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) -> tuple[Json, Json]:
+    """A schema and arguments that it takes."""
+    schema = draw(source if source is not None else schemas())
+    arguments = draw(values(schema, schema))
+    assume(isinstance(arguments, dict) and takes(schema, arguments))
+    return schema, arguments
+
+
+@st.composite
+def damaged_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) -> tuple[Json, Json, str, Json]:
+    """A schema, arguments that it takes, what was done to them, and what came of it."""
+    schema, arguments = draw(valid_calls(source))
+    found = [
+        (label, new)
+        for label, new in (*damages(schema, schema, arguments), *whole_damages(arguments))
+        if isinstance(new, dict)
+    ]
+    label, damaged = draw(st.sampled_from(found))
+    return schema, arguments, label, damaged
+
+
+def assert_nothing_else(schema: Json, arguments: Json, label: str, damaged: Json) -> Normalized:
+    """Damage is undone, or refused, or what it made is itself a call that the schema takes."""
+    before = copy.deepcopy(damaged)
+    result = normalize(schema, damaged)
+    assert exactly(damaged) == exactly(before), "the arguments that were sent were changed"
+    if takes(schema, damaged):
+        event("accepted as damaged")
+        assert result.arguments is damaged
+        assert not result.repairs
+    elif result.violations:
+        event("refused")
+        assert result.arguments is damaged
+        assert not result.repairs
+    else:
+        event("repaired")
+        assert result.repairs
+        assert takes(schema, result.arguments)
+        undamaged = {key: value for key, value in arguments.items() if key in result.arguments or value is not None}
+        assert same_json(dict(result.arguments), undamaged), f"{label}: {damaged} became {result.arguments}"
+    return result
+
+
+@LAW
+@given(valid_calls())
+def test_what_is_accepted_is_the_same_object(call: tuple[Json, Json]) -> None:
+    """Law 1: arguments that the schema takes come back as the very same object, with no repair."""
+    schema, arguments = call
+    before = copy.deepcopy(arguments)
+    result = normalize(schema, arguments)
+    assert result.arguments is arguments
+    assert result == Normalized(arguments, (), ())
+    assert exactly(arguments) == exactly(before)
+
+
+@LAW
+@given(st.data())
+def test_accepted_parameters_stay_beside_a_damaged_one(data: st.DataObject) -> None:
+    """Law 1 for each parameter: what the schema has nothing against stays as it is while another is repaired."""
+    schema, arguments = data.draw(valid_calls())
+    schema = copy.deepcopy(schema)
+    schema["properties"]["needed_number"] = {"type": "integer"}
+    assume("needed_number" not in arguments)
+    assume(takes(schema, {**arguments, "needed_number": 41}))
+    result = normalize(schema, {**arguments, "needed_number": "41"})
+    assert not result.violations
+    assert exactly(result.arguments) == exactly({**arguments, "needed_number": 41})
+    assert [repair.pointer for repair in result.repairs] == ["/needed_number"]
+
+
+@LAW
+@given(schemas(), st.dictionaries(st.sampled_from([*NAMES, "tgas", "toolCallId", "maxresults"]), LOOSE_JSON, max_size=4))
+@example({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": [[1]]})
+def test_what_is_repaired_is_accepted_and_stays(schema: Json, arguments: Json) -> None:
+    """Laws 2, 4 and 8: a repaired call is one that the schema takes, with every leaf of it, and is not repaired again."""
+    before = copy.deepcopy(arguments)
+    result = normalize(schema, arguments)
+    assert exactly(arguments) == exactly(before)
+    if result.violations:
+        assert result.arguments is arguments
+        assert not result.repairs
+        return
+    assert takes(schema, result.arguments)
+    again = normalize(schema, result.arguments)
+    assert again.arguments is result.arguments
+    assert not again.repairs
+    if not SHEDDING & {repair.rule for repair in result.repairs}:
+        assert Counter(_leaves(result.arguments)) == Counter(_leaves(arguments))
+
+
+@LAW
+@given(damaged_calls())
+def test_damage_is_undone_or_refused(call: tuple[Json, Json, str, Json]) -> None:
+    """Law 3: from a damaged call comes the call that was meant, or none."""
+    assert_nothing_else(*call)
+
+
+@LAW
+@given(st.data())
+def test_two_damages_are_undone_or_refused(data: st.DataObject) -> None:
+    """Law 3 for calls in which two parameters are wrong."""
+    schema, arguments = data.draw(valid_calls())
+    assume(len(arguments) > 1)
+    one, other = data.draw(st.permutations(sorted(arguments)))[:2]
+    damaged = dict(arguments)
+    for name in (one, other):
+        sub = schema["properties"].get(name, {})
+        _, damaged[name] = data.draw(st.sampled_from([*damages(schema, sub, arguments[name])]))
+        assume(not takes(schema, {**arguments, name: damaged[name]}))
+    result = normalize(schema, damaged)
+    if not result.violations:
+        assert same_json(dict(result.arguments), arguments), f"{damaged} became {result.arguments}"
+
+
+@LAW
+@given(damaged_calls(), st.randoms(use_true_random=False))
+def test_order_says_nothing(call: tuple[Json, Json, str, Json], random: Any) -> None:
+    """Law 3: the order of union branches, of properties and of arguments changes no outcome."""
+    schema, _, _, damaged = call
+    result = normalize(schema, damaged)
+    shuffled = normalize(_shuffled(schema, random), _shuffled_keys(damaged, random))
+    assert bool(shuffled.violations) == bool(result.violations)
+    assert same_json(shuffled.arguments, result.arguments)
+
+
+@LAW
+@given(damaged_calls())
+def test_a_destructive_tool_is_repaired_no_further(call: tuple[Json, Json, str, Json]) -> None:
+    """A destructive tool gets a repair of tiers 1 and 2 or none, and never another value than other tools get."""
+    schema, arguments, label, damaged = call
+    outcome = repair(Plan(schema, Policy(), destructive=True), damaged, SchemaJudge(schema))
+    tiers = {rule.name: rule.tier for rule in Policy().rules}
+    assert {tiers[each.rule] for each in outcome.repairs} <= {1, 2}
+    if outcome.status == "repaired":
+        kept = {key: value for key, value in arguments.items() if key in outcome.arguments or value is not None}
+        assert same_json(dict(outcome.arguments), kept), f"{label}: {damaged} became {outcome.arguments}"
+
+
+@needs_real
+@LAW
+@given(damaged_calls(REAL_SCHEMAS))
+def test_damage_to_calls_of_real_tools_is_undone_or_refused(call: tuple[Json, Json, str, Json]) -> None:
+    """Law 3 over schemas that real servers publish."""
+    assert_nothing_else(*call)
+
+
+@needs_real
+@LAW
+@given(valid_calls(REAL_SCHEMAS))
+def test_valid_calls_of_real_tools_are_the_same_object(call: tuple[Json, Json]) -> None:
+    """Law 1 over schemas that real servers publish."""
+    schema, arguments = call
+    assert normalize(schema, arguments) == Normalized(arguments, (), ())
+    assert normalize(schema, arguments).arguments is arguments
+
+
+@needs_real
+def test_every_schema_of_a_real_tool_compiles() -> None:
+    """A schema that a real server publishes is read, and empty arguments are judged by it."""
+    for schema in REAL:
+        assert bool(normalize(schema, {}).violations) != takes(schema, {})
+
+
+# --- leaves and order ---------------------------------------------------------------------------------
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """The scalars of a value, spelled alike whether they came as text or not; containers in text are read."""
+    if isinstance(value, dict):
+        for entry in value.values():
+            yield from _leaves(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _leaves(entry)
+    elif isinstance(value, str):
+        yield from _text_leaves(value)
+    else:
+        yield _spelled(json.dumps(value))
+
+
+def _text_leaves(text: str) -> Iterator[str]:
+    word = text.strip().strip("\"'")
+    parsed = _container(word)
+    if parsed is not None:
+        yield from _leaves(parsed)
+    elif "," in word or ";" in word:
+        yield from (_spelled(part.strip()) for part in word.replace(";", ",").split(","))
+    else:
+        yield _spelled(word)
+
+
+@lru_cache
+def _container(text: str) -> Any:
+    try:
+        parsed = json.loads(text.replace("'", '"'))
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, (list, dict)) else None
+
+
+_WORDS = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false", "none": "null"}
+
+
+def _spelled(word: str) -> str:
+    folded = word.lower().replace("_", " ").replace("-", " ").strip()
+    try:
+        number = Decimal(word)
+    except InvalidOperation:
+        return _WORDS.get(folded, folded)
+    return _WORDS.get(str(number.normalize()), str(number.normalize())) if number.is_finite() else folded
+
+
+def _shuffled(schema: Any, random: Any) -> Any:
+    if isinstance(schema, list):
+        return [_shuffled(entry, random) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: _shuffled(entry, random) for name, entry in _shuffled_keys(schema, random).items()}
+    for union in ("anyOf", "oneOf"):
+        if isinstance(made.get(union), list):
+            random.shuffle(made[union])
+    return made
+
+
+def _shuffled_keys(value: Json, random: Any) -> Json:
+    entries = list(value.items())
+    random.shuffle(entries)
+    return dict(entries)

@@ -1,0 +1,177 @@
+"""Containers that came as text: JSON, and where JSON fails, JSON5 and Python literals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import (
+    ARRAY,
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    STRING,
+    array,
+    check,
+    closed,
+    leaves,
+    mends,
+    mends_call,
+    nullable,
+    refuses,
+    refuses_call,
+    table,
+    union,
+)
+
+STRINGS = array(STRING)
+POINT = closed("x", "y", x=INTEGER, y=INTEGER)
+
+
+@table(
+    mends("strings", STRINGS, '["a", "b"]', ["a", "b"], "json_text_to_array"),
+    mends("empty", STRINGS, "[]", [], "json_text_to_array"),
+    mends("space around", STRINGS, '\n ["a"] \t', ["a"], "json_text_to_array"),
+    mends("byte order mark", STRINGS, '\ufeff["a"]', ["a"], "json_text_to_array"),
+    mends("fenced", STRINGS, '```json\n["a"]\n```', ["a"], "json_text_to_array"),
+    mends("fenced without language", STRINGS, '```\n["a"]\n```', ["a"], "json_text_to_array"),
+    mends("doubly encoded", STRINGS, '"[\\"a\\"]"', ["a"], "json_text_to_array"),
+    mends("raw newline in a string", STRINGS, '["a\nb"]', ["a\nb"], "json_text_to_array"),
+    mends("raw tab in a string", STRINGS, '["a\tb"]', ["a\tb"], "json_text_to_array"),
+    mends("escapes", STRINGS, '["\\u00e9\\n\\\\"]', ["é\n\\"], "json_text_to_array"),
+    mends("any items", ARRAY, '[1, null, {"a": true}]', [1, None, {"a": True}], "json_text_to_array"),
+    mends("nullable", nullable(STRINGS), '["a"]', ["a"], "json_text_to_array"),
+    mends("numbers as text inside", array(INTEGER), '["1"]', [1], "json_text_to_array", "text_to_integer /p/0"),
+    mends("spelling kept for strings", STRINGS, "[3.10, 42]", ["3.10", "42"], "json_text_to_array", "number_to_text /p/0", "number_to_text /p/1"),
+    mends("text of an item", array(STRINGS), ['["a"]'], [["a"]], "json_text_to_array /p/0"),
+    refuses("cut off", STRINGS, '["a", "b"'),
+    refuses("cut off in a string", STRINGS, '["a", "b'),
+    refuses("goes on", STRINGS, '["a"] and more'),
+    refuses("two values", STRINGS, '["a"]["b"]'),
+    refuses("an object", STRINGS, '{"a": 1}'),
+    refuses("a quoted string", STRINGS, '"a"'),
+    refuses("NaN", array(NUMBER), "[NaN]"),
+    refuses("Infinity", array(NUMBER), "[-Infinity]"),
+    refuses("overflow", array(NUMBER), "[1e999]"),
+    refuses("a digit would be lost", array(NUMBER), "[0.12345678901234567890123]"),
+    refuses("a duplicate key inside", array(OBJECT), '[{"a": 1, "a": 2}]'),
+    refuses("null", STRINGS, "null"),
+    refuses("mixed", STRINGS, '["a", 1]'),
+    refuses("an item of the wrong kind", array(INTEGER), '["a"]'),
+    refuses("prose around", array(INTEGER), "Here: [1]"),
+    refuses("a fence that is not closed", STRINGS, '```json\n["a"]'),
+    refuses("beyond the depth", ARRAY, "[" * 70 + "]" * 70),
+    leaves("a string stays", STRING, '["a"]'),
+    leaves("a string in a union stays", union(STRING, STRINGS), '["a"]'),
+    leaves("no type", {}, '["a"]'),
+)
+def test_json_text_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A text that is one JSON array, whole, becomes it where an array is wanted."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    mends("free-form", OBJECT, '{"a": 1}', {"a": 1}, "json_text_to_object"),
+    mends("empty", OBJECT, "{}", {}, "json_text_to_object"),
+    mends("properties", POINT, '{"x": 1, "y": 2}', {"x": 1, "y": 2}, "json_text_to_object"),
+    mends("values as text", POINT, '{"x": "1", "y": 2}', {"x": 1, "y": 2}, "json_text_to_object", "text_to_integer /p/x"),
+    mends("names by case", closed("max_x", max_x=INTEGER), '{"maxX": 1}', {"max_x": 1}, "json_text_to_object", "rename_case /p/maxX"),
+    mends("doubly encoded", OBJECT, '"{\\"a\\": 1}"', {"a": 1}, "json_text_to_object"),
+    mends("fenced", OBJECT, '```json\n{"a": 1}\n```', {"a": 1}, "json_text_to_object"),
+    mends("beside an array", union(OBJECT, STRINGS), '{"a": 1}', {"a": 1}, "json_text_to_object"),
+    mends("an object in a list", array(POINT), ['{"x": 1, "y": 2}'], [{"x": 1, "y": 2}], "json_text_to_object /p/0"),
+    refuses("a duplicate key", OBJECT, '{"a": 1, "a": 2}'),
+    refuses("a duplicate key of one value", OBJECT, '{"a": 1, "a": 1}'),
+    refuses("cut off", OBJECT, '{"a": 1'),
+    refuses("cut off after a colon", OBJECT, '{"a":'),
+    refuses("an array", OBJECT, "[1]"),
+    refuses("NaN", OBJECT, '{"a": NaN}'),
+    refuses("goes on", OBJECT, '{"a": 1}}'),
+    refuses("a missing property", POINT, '{"x": 1}'),
+    refuses("an unknown property", POINT, '{"x": 1, "y": 2, "colour": 3}'),
+    refuses("a text", OBJECT, "a"),
+    leaves("a string stays", STRING, '{"a": 1}'),
+)
+def test_json_text_to_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A text that is one JSON object, whole, becomes it where an object is wanted."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    mends("comma at the end", array(INTEGER), "[1, 2,]", [1, 2], "json5_text_to_array"),
+    mends("comment", STRINGS, '["a" /* one */]', ["a"], "json5_text_to_array"),
+    mends("line comment", STRINGS, '["a" // one\n]', ["a"], "json5_text_to_array"),
+    mends("single quotes", STRINGS, "['a']", ["a"], "json5_text_to_array"),
+    mends("bare keys", OBJECT, "{a: 1, b_c: true}", {"a": 1, "b_c": True}, "json5_text_to_object"),
+    mends("null", OBJECT, "{'a': null}", {"a": None}, "json5_text_to_object"),
+    mends("nested", OBJECT, "{a: [{b: 'x',},],}", {"a": [{"b": "x"}]}, "json5_text_to_object"),
+    mends("a double quote inside", STRINGS, "['say \"a\"']", ['say "a"'], "json5_text_to_array"),
+    mends("an escaped quote", STRINGS, r"['it\'s']", ["it's"], "json5_text_to_array"),
+    mends("fenced", STRINGS, "```json5\n['a',]\n```", ["a"], "json5_text_to_array"),
+    mends("Python words", ARRAY, "[True, None]", [True, None], "python_text_to_array"),
+    mends("Python dict", OBJECT, "{'a': True}", {"a": True}, "python_text_to_object"),
+    mends("Python dict of None", OBJECT, "{'a': None, 'b': [False]}", {"a": None, "b": [False]}, "python_text_to_object"),
+    mends("Python tuple", array(INTEGER), "(1, 2)", [1, 2], "python_text_to_array"),
+    mends("Python tuple of one", array(INTEGER), "(1,)", [1], "python_text_to_array"),
+    mends("Python tuples in a list", array(array(INTEGER)), "[(1, 2), (3, 4)]", [[1, 2], [3, 4]], "python_text_to_array"),
+    refuses("a Windows path", STRINGS, r"['C:\dir']"),
+    refuses("a regex", STRINGS, r"['\d+']"),
+    refuses("an octal escape", STRINGS, r"['\101']"),
+    refuses("a hex number", array(INTEGER), "[0x10,]"),
+    refuses("a plus sign", array(INTEGER), "[+1,]"),
+    refuses("a bare point", array(NUMBER), "[.5,]"),
+    refuses("Infinity", array(NUMBER), "[Infinity,]"),
+    refuses("NaN", array(NUMBER), "['a', NaN]"),
+    refuses("underscores", array(INTEGER), "[1_000,]"),
+    refuses("a set", ARRAY, "{'a', 'b'}"),
+    refuses("an ellipsis", ARRAY, "['a', ...]"),
+    refuses("a byte string", ARRAY, "[b'a']"),
+    refuses("a raw string", ARRAY, "[r'a']"),
+    refuses("a format string", ARRAY, "[f'a']"),
+    refuses("adjacent literals", STRINGS, "['a' 'b']"),
+    refuses("number keys", OBJECT, "{1: 'a'}"),
+    refuses("a tuple key", OBJECT, "{(1, 2): 'a'}"),
+    refuses("a call", ARRAY, "[str(1)]"),
+    refuses("a sum", ARRAY, "[1 + 2]"),
+    refuses("a complex number", ARRAY, "[1j]"),
+    refuses("a duplicate key", OBJECT, "{'a': 1, 'a': 2}"),
+    refuses("a duplicate key by two spellings", OBJECT, "{a: 1, 'a': 2}"),
+    refuses("cut off", STRINGS, "['a', 'b'"),
+    refuses("two commas", STRINGS, "['a',, 'b']"),
+    refuses("words of both", ARRAY, "[true, None]"),
+    refuses("a bare word", STRINGS, "[a, b]"),
+    refuses("parentheses round one number", array(INTEGER), "(1)"),
+    refuses("a smart quote", STRINGS, "[“a”]"),
+    refuses("an apostrophe", STRINGS, "['it's']"),
+    refuses("a triple quote", STRINGS, "['''a''']"),
+)
+def test_relaxed_text(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """JSON5 and Python are read by grammar, and only what means the same in JSON's own terms."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    mends_call("JSON", closed("a", a=INTEGER), '{"a": 1}', {"a": 1}, "json_text_to_object "),
+    mends_call("with a fault", closed("a", a=INTEGER), '{"a": "1"}', {"a": 1}, "json_text_to_object ", "text_to_integer /a"),
+    mends_call("Python", closed("a", a=OBJECT), "{'a': {'b': None}}", {"a": {"b": None}}, "python_text_to_object "),
+    mends_call("fenced", closed("a", a=INTEGER), '```json\n{"a": 1}\n```', {"a": 1}, "json_text_to_object "),
+    refuses_call("an array", closed("a", a=INTEGER), "[1]"),
+    refuses_call("cut off", closed("a", a=INTEGER), '{"a": 1'),
+    refuses_call("prose", closed("a", a=INTEGER), "a is 1"),
+    refuses_call("the empty text", closed("a", a=INTEGER), ""),
+    refuses_call("a duplicate key", closed("a", a=INTEGER), '{"a": 1, "a": 2}'),
+    refuses_call("still wrong inside", closed("a", a=INTEGER), '{"a": "x"}'),
+)
+def test_whole_arguments_in_text(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Arguments that came whole as text are read like an object parameter."""
+    check(schema, sent, expected, repairs)
+
+
+@pytest.mark.parametrize("rule", ["json_text_to_array", "json5_text_to_array", "python_text_to_array"])
+def test_each_grammar_can_be_disabled(rule: str) -> None:
+    """A text of a grammar that is off is refused, also where another grammar could read it."""
+    texts = {"json_text_to_array": '["a"]', "json5_text_to_array": "['a']", "python_text_to_array": "('a',)"}
+    schema = closed("p", p=STRINGS)
+    check(schema, {"p": texts[rule]}, {"p": ["a"]}, [(rule, "/p")])
+    disabled = {"json5_text_to_array", "python_text_to_array"} if rule == "json5_text_to_array" else {rule}
+    check(schema, {"p": texts[rule]}, None, [], disable=disabled)
