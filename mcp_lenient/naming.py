@@ -40,6 +40,9 @@ class Naming:
         return sum(cost for cost, _ in self.dropped.values()), repairs
 
 
+_MOST_RENAMED = 100
+"""Undeclared keys of one object beyond which none is looked at: nobody slips that often."""
+
 AS_SENT = Naming()
 """Every key under its own name."""
 
@@ -75,7 +78,7 @@ def _renamed(
     absent = [
         name for name in shape.properties if name not in value and (shape.closed or name in shape.required)
     ]
-    if not absent or not node.renames:
+    if not absent or not node.renames or len(unknown) > _MOST_RENAMED:
         return {}
     found: dict[str, Rename] = {}
     for key in unknown:

@@ -11,7 +11,7 @@ from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
-from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
 

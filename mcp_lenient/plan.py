@@ -68,10 +68,11 @@ class Node:
         return self._validated
 
     def _validated(self, value: Any) -> bool:
+        is_valid = self._is_valid
         try:
-            return self._is_valid(value)
+            return is_valid(value)
         except (ValueError, RecursionError):
-            return False
+            return False  # no JSON: a lone surrogate, a key that is no text
 
     @cached_property
     def _is_valid(self) -> Callable[[Any], bool]:

@@ -22,7 +22,8 @@ from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import Size, measured
 
-_STEPS = 100_000
+_STEPS = 10_000
+_MENDING_STEPS = 20_000
 """Places looked at before a call is given up; grows with the arguments, so that only a schema that
 branches without end can use it up."""
 
@@ -60,7 +61,7 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
             return Outcome("repaired", readings[0].value, readings[0].repairs)
         if len(readings) > 1:
             return _tied(sent, readings, judge)
-        run = Run(plan, judge.exact_integers, steps)
+        run = Run(plan, judge.exact_integers, min(steps, _MENDING_STEPS))
         mended = _plain(mend(plan.top, sent, (), run, scope))
     except OutOfSteps:
         return Outcome("refused", arguments, faults=faults or judge.faults(arguments))

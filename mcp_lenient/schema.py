@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, NoReturn
 
 import jsonschema_rs
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.types import Fault, FaultKind, Path
 
 ROOT_URI = "urn:mcp-lenient:root"
-MOST_FAULTS = 1_000
 _BACKTRACKS = 10_000
 
 _ANNOTATIONS = frozenset(
@@ -26,14 +23,6 @@ _STRUCTURE = frozenset(
 _TELLING = frozenset("type properties items prefixItems $ref allOf anyOf oneOf enum const".split())
 """Keywords that say what kind of value a branch of a union takes; ``required`` alone does not."""
 _FOLLOWED = frozenset("$ref allOf $defs definitions".split())
-
-_FAULT_KINDS: Mapping[str, FaultKind] = {
-    "type": "type",
-    "anyOf": "type",
-    "oneOf": "type",
-    "oneOfNotValid": "type",
-    "oneOfMultipleValid": "value",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,49 +218,3 @@ def validator_for(root: Mapping[str, Any], schema: Any) -> jsonschema_rs.Validat
             failure = error
     msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"
     raise SchemaError(msg) from failure
-
-
-class SchemaJudge:
-    """What a published schema accepts, for tools whose own validator cannot be reached.
-
-    >>> judge = SchemaJudge({"type": "object", "properties": {"n": {"type": "integer"}}})
-    >>> judge.accepts({"n": 1}), judge.faults({"n": "1"})
-    (True, (Fault(path=('n',), kind='type', detail=None),))
-
-    Raises:
-        SchemaError: When the schema cannot be compiled.
-    """
-
-    exact_integers = False
-    by_schema = True
-
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._validator = validator_for(schema, schema)
-
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
-        try:
-            return self._validator.is_valid(arguments)
-        except (ValueError, RecursionError):
-            return False
-
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
-        """What the schema holds against these arguments, in the schema's order, at most 1,000."""
-        try:
-            errors = list(islice(self._validator.iter_errors(arguments), MOST_FAULTS))
-        except (ValueError, RecursionError):
-            return (Fault((), "value"),)
-        return tuple(dict.fromkeys(fault for error in errors for fault in _faults(error)))
-
-
-def _faults(error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
-    path: Path = tuple(error.instance_path)
-    # The type stubs know the kinds only by their common name.
-    kind: Any = error.kind
-    if kind.name == "required":
-        yield Fault((*path, kind.property), "missing")
-    elif kind.name in ("additionalProperties", "unevaluatedProperties"):
-        for name in kind.unexpected:
-            yield Fault((*path, name), "unknown")
-    else:
-        yield Fault(path, _FAULT_KINDS.get(kind.name, "value"))

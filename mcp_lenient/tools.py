@@ -15,7 +15,7 @@ from mcp_lenient.declared import Declared
 from mcp_lenient.normalizing import NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.repair import repair
-from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, too_large, unknown_tool
 from mcp_lenient.policy import Policy
-from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Outcome, Repair, Violation
 from mcp_lenient.refusal.violations import violations
 

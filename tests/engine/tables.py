@@ -12,7 +12,7 @@ from mcp_lenient import normalize
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.repair import repair
-from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.schema_judge import SchemaJudge
 
 STRING: Json = {"type": "string"}
 INTEGER: Json = {"type": "integer"}

@@ -31,7 +31,7 @@ from mcp_lenient import normalize
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.repair import repair
-from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized
 from mcp_lenient.values import same_json
 

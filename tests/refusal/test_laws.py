@@ -11,7 +11,7 @@ from mcp_lenient.envelope import as_result, envelope
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.patches import applied
 from mcp_lenient.policy import Policy
-from mcp_lenient.schema import SchemaJudge
+from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Fault, Outcome
 from mcp_lenient.refusal.violations import violations
 

@@ -1,0 +1,1 @@
+"""An agent platform: forty tools of four kinds behind one lenient server."""

@@ -1,0 +1,95 @@
+"""The judge of tools whose own validator cannot be reached: what they publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from mcp_lenient.plan import Node, Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.types import Fault, Path
+from mcp_lenient.values import json_type
+
+MOST_FAULTS = 1_000
+_DEEPEST = 100
+_NO_RULES = Policy.strict()
+
+
+class SchemaJudge:
+    """What a published schema accepts.
+
+    >>> judge = SchemaJudge({"type": "object", "properties": {"n": {"type": "integer"}}})
+    >>> judge.accepts({"n": 1}), judge.faults({"n": "1"})
+    (True, (Fault(path=('n',), kind='type', detail=None, error_code=None),))
+
+    Args:
+        schema: The input schema of a tool.
+
+    Raises:
+        SchemaError: When the schema cannot be compiled.
+    """
+
+    exact_integers = False
+    by_schema = True
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._top = Plan(schema, _NO_RULES).top
+        self._top.takes({})  # compiles it, or says that it cannot
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
+        return self._top.takes(arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """What the schema holds against these arguments, from the top down, at most 1,000.
+
+        The walk is ours: asking a validator for all errors costs time without end where unions recurse.
+        Inside a union it does not look, since nobody knows which branch was meant.
+        """
+        return tuple(dict.fromkeys(islice(_faults(self._top, arguments, ()), MOST_FAULTS)))
+
+
+def _faults(node: Node, value: Any, path: Path) -> Iterator[Fault]:
+    if node.takes(value):
+        return
+    below = iter(()) if node.is_union or len(path) > _DEEPEST else _below(node, value, path)
+    first = next(below, None)
+    if first is None:
+        yield Fault(path, "value" if _fits(node, value) else "type")
+        return
+    yield first
+    yield from below
+
+
+def _below(node: Node, value: Any, path: Path) -> Iterator[Fault]:
+    if node.is_object and isinstance(value, dict):
+        yield from _names(node, value, path)
+        for key, entry in value.items():
+            child = node.property(key) if isinstance(key, str) else None
+            if child is not None:
+                yield from _faults(child, entry, (*path, key))
+    elif node.is_array and isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _faults(node.item(index, mixed=False), entry, (*path, index))
+
+
+def _names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[Fault]:
+    shape = node.shape
+    for name in sorted(shape.required - value.keys()):
+        yield Fault((*path, name), "missing")
+    if shape.closed:
+        for key in value:
+            if key not in shape.properties and (not isinstance(key, str) or node.property(key) is None):
+                yield Fault((*path, key if isinstance(key, (str, int)) else str(key)), "unknown")
+
+
+def _fits(node: Node, value: Any) -> bool:
+    """Whether the JSON type is right, so that what is wrong is the value."""
+    if node.is_union:
+        return any(_fits(branch, value) for branch in node.branches)
+    types = node.shape.types
+    if types is None:
+        return True
+    kind = json_type(value)
+    return kind in types or (kind == "integer" and "number" in types)
