@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +18,8 @@ from mcp_lenient.envelope import as_result, envelope, error_code, repaired_resul
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import call_event
 from mcp_lenient.normalizing import normalized
-from mcp_lenient.policy import Policy
-from mcp_lenient.refusal import violations
+from mcp_lenient.policy import Mode, Policy
+from mcp_lenient.refusal.likeness import near
 from mcp_lenient.tools import KnownTool, ToolCache
 from mcp_lenient.whole_arguments import WholeArguments
 
@@ -44,14 +43,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Running:
-    """A call that was judged and is being run.
+    """A call that is being run.
 
-    ``route`` are the mounted servers it is handed down through: there it comes by again, judged already.
-    Every other call that comes by within the same request is made by a tool's body.
+    ``route`` are the mounted servers it is handed down through: there it comes by again. Every other call
+    that comes by within the same request is made by a tool's body, which may leak what that call raised.
     """
 
     request: object
+    mode: Mode
     route: list[tuple[FastMCP, str]] = field(default_factory=list)
+    leaked: BaseException | None = None
 
     def is_handed_to(self, server: FastMCP, name: str) -> bool:
         """Whether this is the call itself, arrived at a mounted server; each arrival counts once."""
@@ -61,9 +62,10 @@ class _Running:
                 return True
         return False
 
+    def has_seen_to(self, mode: Mode) -> bool:
+        """Whether nothing is left to do for a mounted server's own middleware of this mode."""
+        return self.mode in ("repair", mode)
 
-_LONGEST_NAME = 128
-"""Characters of an unknown tool's name that near ones are looked for."""
 
 _running: ContextVar[_Running | None] = ContextVar("mcp_lenient_running", default=None)
 
@@ -74,9 +76,14 @@ class _Call(NamedTuple):
     context: Context
     call_next: Next
     request: object
-    nested: bool
+    within: _Running | None
     started: int
     sent_as_text: tuple[Repair, ...] = ()
+
+    @property
+    def nested(self) -> bool:
+        """Whether a tool's body makes it."""
+        return self.within is not None
 
 
 class LenientMiddleware(Middleware):
@@ -168,18 +175,23 @@ class LenientMiddleware(Middleware):
         """One call: judged, repaired or refused, logged."""
         started = perf_counter_ns()
         message = context.message
-        if context.fastmcp_context is None or self.policy_for(message.name).mode == "off":
+        if context.fastmcp_context is None:
             return await call_next(context)
         server = context.fastmcp_context.fastmcp
         request = context.fastmcp_context.request_context
         running = _running.get()
-        nested = running is not None and running.request is request
-        if running is not None and nested and running.is_handed_to(server, message.name):
-            return await call_next(context)
-        call = _Call(context, call_next, request, nested, started, self._whole.repairs())
+        if running is not None and running.request is not request:
+            running = None
+        if running is not None and running.is_handed_to(server, message.name):
+            if running.has_seen_to(self.policy_for(message.name).mode):
+                return await call_next(context)
+            running = None
+        call = _Call(context, call_next, request, running, started, self._whole.repairs())
         known = self._tools.get(server, message) or await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
+        if known.policy.mode == "off":
+            return await _run(call, known, context)
         arguments = message.arguments or {}
         if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
@@ -197,8 +209,6 @@ class LenientMiddleware(Middleware):
     async def _accepted(
         self, call: _Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        if known.policy.mode == "off":
-            return await call.call_next(call.context)
         try:
             return await self._go_on(call, known, arguments, ())
         except ValidationError:
@@ -232,7 +242,7 @@ class LenientMiddleware(Middleware):
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
         if repairs and known.policy.mode == "observe":
             self._tell("call_observed", call, known, repairs=repairs)
-            return await call.call_next(context)
+            return await _run(call, known, context)
         if repairs:
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
         repairs = (*call.sent_as_text, *repairs)
@@ -244,47 +254,48 @@ class LenientMiddleware(Middleware):
         return await _run(call, known, context)
 
     async def _refused(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = violations(known.plan.root, outcome, known.judge, known.policy)
+        found = await known.violations(outcome)
         repairs = (*call.sent_as_text, *outcome.repairs)
         self._tell("call_rejected", call, known, repairs=repairs, found=found)
-        if call.nested:
+        if call.within is not None:
             # To a tool's body an envelope would look like success: it gets what FastMCP raises.
-            return await call.call_next(call.context)
+            return await _raising(call, known, call.within)
         answer = envelope(call.context.message.name, known.plan.root, found, repairs)
         return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
     async def _forwarded(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = violations(known.plan.root, outcome, known.judge, known.policy)
+        found = await known.violations(outcome)
         self._tell("call_forwarded", call, known, found=found)
+        running = _Running(call.request, known.policy.mode, list(known.target.route))
         try:
-            return await _run(call, known, call.context)
-        except ValidationError:
-            if call.nested:
+            return await _run(call, known, call.context, running)
+        except ValidationError as error:
+            if call.nested or error is running.leaked:
                 raise
             answer = envelope(call.context.message.name, known.plan.root, found, ())
             return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
     async def _observed(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = (
-            violations(known.plan.root, outcome, known.judge, known.policy)
-            if outcome.status == "refused"
-            else ()
-        )
+        found = await known.violations(outcome) if outcome.status == "refused" else ()
         self._tell("call_observed", call, known, repairs=outcome.repairs, found=found)
-        return await call.call_next(call.context)
+        return await _run(call, known, call.context)
 
     async def _not_found(self, call: _Call, server: FastMCP) -> ToolResult:
         try:
             return await call.call_next(call.context)
         except (NotFoundError, DisabledError):
-            if call.nested:
+            mode = self.policy_for(call.context.message.name).mode
+            if mode == "observe":
+                self._tell("call_observed", call, None, code="UNKNOWN_TOOL")
+            if call.nested or mode != "repair":
                 raise
             return await self._unknown(call, server)
 
     async def _unknown(self, call: _Call, server: FastMCP) -> ToolResult:
         name = call.context.message.name
-        names = [tool.name for tool in await server.list_tools()]
-        answer = unknown_tool(name, get_close_matches(name[:_LONGEST_NAME], names))
+        with spans.aside():
+            names = {tool.name for tool in await server.list_tools()}
+        answer = unknown_tool(name, near(name, names))
         self._tell("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
@@ -321,10 +332,21 @@ def _checked(name: str, policy: object) -> Policy:
     return policy
 
 
-async def _run(call: _Call, known: KnownTool, context: Context) -> ToolResult:
+async def _run(
+    call: _Call, known: KnownTool, context: Context, running: _Running | None = None
+) -> ToolResult:
     """Call on, so that the same call is known again on its way down and calls of the body are told apart."""
-    token = _running.set(_Running(call.request, list(known.target.route)))
+    token = _running.set(running or _Running(call.request, known.policy.mode, list(known.target.route)))
     try:
         return await call.call_next(context)
     finally:
         _running.reset(token)
+
+
+async def _raising(call: _Call, known: KnownTool, within: _Running) -> ToolResult:
+    """Call on with what was refused; the body that made the call may leak what this raises."""
+    try:
+        return await _run(call, known, call.context)
+    except ValidationError as error:
+        within.leaked = error
+        raise

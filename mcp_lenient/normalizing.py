@@ -52,9 +52,7 @@ def normalized(arguments: Mapping[str, Any], normalizers: Normalizers) -> Normal
     return NormalizedArguments({**arguments, **changed}, tuple(repairs), tuple(faults))
 
 
-def _one(
-    name: str, value: Any, normalizers: tuple[Normalize, ...]
-) -> tuple[Any, list[str], Fault | None]:
+def _one(name: str, value: Any, normalizers: tuple[Normalize, ...]) -> tuple[Any, list[str], Fault | None]:
     rules: list[str] = []
     for normalize in normalizers:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.normalizing import normalized
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
 from mcp_lenient.schema import Shape, shape_of, validator_for
@@ -76,7 +77,16 @@ class Node:
 
     @cached_property
     def _is_valid(self) -> Callable[[Any], bool]:
-        return validator_for(self.plan.root, self.schema).is_valid
+        try:
+            return validator_for(self.plan.root, self.schema).is_valid
+        except SchemaError:
+            # Only the whole stands for sure; a part that cannot stand alone takes nothing, so nothing is
+            # repaired there.
+            return lambda value: value is _MISSING
+
+    def compile(self) -> None:
+        """Compile the schema at this place now, or raise SchemaError."""
+        self._is_valid = validator_for(self.plan.root, self.schema).is_valid
 
     @cached_property
     def looks_within(self) -> bool:
@@ -227,6 +237,7 @@ class Plan:
         )
         self._nodes: dict[tuple[int, Place, str | None], Node] = {}
         self.top = self.node(schema, Place.TOP, None)
+        self.top.compile()
 
     def node(self, schema: Any, place: Place, name: str | None) -> Node:
         """The node of a sub-schema at a kind of place."""

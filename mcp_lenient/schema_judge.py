@@ -35,7 +35,6 @@ class SchemaJudge:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._top = Plan(schema, _NO_RULES).top
-        self._top.takes({})  # compiles it, or says that it cannot
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""

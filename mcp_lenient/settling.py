@@ -144,7 +144,10 @@ class Parameter:
         return handler(self._inner if self._inner is not None else schema)
 
     def _settle(
-        self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo[Any]
+        self,
+        value: Any,
+        handler: core_schema.ValidatorFunctionWrapHandler,
+        info: core_schema.ValidationInfo[Any],
     ) -> Any:
         sent = {self.name: value}
         own = {self.name: self.normalizers} if self.normalizers else {}
@@ -180,7 +183,12 @@ def _plan_for(settler: Settler, name: str, normalizers: tuple[Normalize, ...]) -
         "additionalProperties": False,
     }
     destructive = settler.policy.destructive is True
-    return Plan(schema, settler.policy, destructive=destructive, normalizers={name: normalizers} if normalizers else {})
+    return Plan(
+        schema,
+        settler.policy,
+        destructive=destructive,
+        normalizers={name: normalizers} if normalizers else {},
+    )
 
 
 @dataclass(frozen=True, slots=True)

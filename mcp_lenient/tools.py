@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
-from mcp_lenient.errors import SchemaError
 from mcp_lenient.declared import Declared
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.normalizing import NormalizingJudge
 from mcp_lenient.plan import Plan
+from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policy import Policy
-    from mcp_lenient.types import Fault, Judge, Outcome
+    from mcp_lenient.types import Fault, Judge, Outcome, Violation
 
 _MOST = 10_000
 
@@ -77,6 +78,14 @@ class KnownTool:
         if self.in_thread:
             return await anyio.to_thread.run_sync(partial(repair, self.plan, arguments, self.judge))
         return repair(self.plan, arguments, self.judge)
+
+    async def violations(self, outcome: Outcome) -> tuple[Violation, ...]:
+        """What is wrong with arguments that were not repaired; asks the judge which fixes mend them."""
+        if self.in_thread:
+            return await anyio.to_thread.run_sync(
+                violations, self.plan.root, outcome, self.judge, self.policy
+            )
+        return violations(self.plan.root, outcome, self.judge, self.policy)
 
 
 class ToolCache:
@@ -136,7 +145,7 @@ class ToolCache:
             plan = Plan(schema, policy, destructive=destructive, normalizers=declared.normalizers)
         except SchemaError as error:
             self._not_compiled(name, str(error))
-            judge, plan, declared = _Open(), Plan({}, policy), Declared()
+            judge, plan = target.judge or _Open(), Plan({}, policy)
         if declared.normalizers:
             judge = NormalizingJudge(judge, declared.normalizers)
         return KnownTool(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.definitions.names import did_you_mean
 from mcp_lenient.policy import Limits, Mode, Unrepairable
 from mcp_lenient.rules import DEFAULT_RULES
@@ -22,7 +20,9 @@ class _Entry(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """The fields that the file has, whatever their value."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        return {
+            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
+        }
 
 
 def _number(value: Any) -> Any:
@@ -83,8 +83,23 @@ class PolicyEntry(_Entry):
             changes["drop"] = changes.pop("drop_unknown")
         if "limits" in changes:
             changes["limits"] = self.bounds(around)
-        return {name: frozenset(value) if isinstance(value, list) else value for name, value in changes.items()}
+        return {
+            name: frozenset(value) if isinstance(value, list) else value for name, value in changes.items()
+        }
 
     def bounds(self, around: Limits) -> Limits:
         """The bounds given, and those around for the rest."""
         return Limits(**{**asdict(around), **self.limits.given()})
+
+
+class ServerPolicyEntry(PolicyEntry):
+    """The policy of the whole server, which may also have other names of parameters for all tools."""
+
+    aliases: dict[Name, list[Name]] = {}
+
+    def changes(self, around: Limits) -> dict[str, Any]:
+        """The fields as :class:`mcp_lenient.Policy` has them; bounds that are not given are those around."""
+        changes = super().changes(around)
+        if "aliases" in changes:
+            changes["aliases"] = {name: tuple(others) for name, others in self.aliases.items()}
+        return changes

@@ -77,7 +77,9 @@ def _unknown_field(path: Path) -> str:
 
 
 def _fields_at(path: Path) -> list[str]:
-    return next((list(model.model_fields) for pattern, model in _FIELDS.items() if _matches(path, pattern)), [])
+    return next(
+        (list(model.model_fields) for pattern, model in _FIELDS.items() if _matches(path, pattern)), []
+    )
 
 
 def _matches(path: Path, pattern: Path) -> bool:

@@ -103,7 +103,9 @@ def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str
         name = _name(document, key, path)
         below = (*path, name)
         if name in entries:
-            document.faults.append(Fault(below, f"stands there twice, the second time in line {_line(key.start_mark)}."))
+            document.faults.append(
+                Fault(below, f"stands there twice, the second time in line {_line(key.start_mark)}.")
+            )
             continue
         document.lines[below] = _line(key.start_mark)
         entries[name] = _value(document, entry, below)
@@ -115,7 +117,9 @@ def _name(document: YamlText, key: yaml.Node, path: Path) -> str:
     spelt = key.value if isinstance(key, yaml.ScalarNode) else f"line {_line(key.start_mark)}"
     if key.tag != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
-        document.faults.append(Fault((*path, spelt), "is a name that YAML does not read as text; put it in quotes."))
+        document.faults.append(
+            Fault((*path, spelt), "is a name that YAML does not read as text; put it in quotes.")
+        )
     return str(spelt)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 from mcp_lenient.redaction import name_words
 
@@ -13,6 +14,7 @@ _SLIP = 0.75
 _SHARED = 0.5
 _UNLIKE = -1.0
 _MIN_END = 3
+_LONGEST = 128
 
 _OPPOSITES = tuple(
     frozenset(pair.split("/"))
@@ -44,6 +46,18 @@ def likeness(sent: str, name: str) -> float:
     if shared in (left, right):
         return _CONTAINED - 0.02 * (len(left | right) - len(shared))
     return _spelt_alike(sent, name) or (_SHARED * len(shared) / len(left | right))
+
+
+def near(sent: str, names: Iterable[str]) -> list[str]:
+    """The names that were likely meant, likeliest first.
+
+    >>> near("store_contxt", ["search_mail", "store_context"])
+    ['store_context']
+    """
+    likely = {name: likeness(sent[:_LONGEST], name) for name in names}
+    return sorted(
+        (name for name, how in likely.items() if how > _SHARED), key=lambda name: (-likely[name], name)
+    )
 
 
 def _stems(name: str) -> frozenset[str]:
