@@ -24,7 +24,13 @@ Mode = Literal["auto", "heat", "cool", "off"]
 DEVICES: dict[str, dict[str, Any]] = {
     "light-1": {"name": "客厅灯", "room": "living room", "kind": "light", "power": "off", "brightness": 0},
     "light-2": {"name": "卧室灯", "room": "bedroom", "kind": "light", "power": "off", "brightness": 0},
-    "climate-1": {"name": "客厅空调", "room": "living room", "kind": "climate", "mode": "off", "target": 20.0},
+    "climate-1": {
+        "name": "客厅空调",
+        "room": "living room",
+        "kind": "climate",
+        "mode": "off",
+        "target": 20.0,
+    },
     "cover-1": {"name": "Blind", "room": "kitchen", "kind": "cover", "position": 100},
 }
 

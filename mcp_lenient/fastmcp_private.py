@@ -22,6 +22,7 @@ from fastmcp.utilities import types as fastmcp_types
 from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.types import NotSet
 from fastmcp.utilities.versions import VersionSpec
+from mcp.server.runner import ServerRunner
 from mcp_types import CallToolRequestParams
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, SchemaValidator
@@ -228,7 +229,10 @@ def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Await
 
     async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
         params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
-        return await server._on_call_tool(ctx, params)  # noqa: SLF001 - see above
+        result = await server._on_call_tool(ctx, params)  # noqa: SLF001 - see above
+        # What a middleware answers by itself the SDK sends as it is: it must be shaped for the protocol's version.
+        runner: ServerRunner[Any] = ServerRunner(server._mcp_server, cast("Any", None), None)  # noqa: SLF001
+        return runner._serialize(ctx.method, ctx.protocol_version, result)  # noqa: SLF001
 
     return call_tool
 

@@ -165,8 +165,8 @@ class LenientMiddleware(Middleware):
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""
-        if self._whole.is_new(context):
-            answer = await self._whole.on_first_message(context)
+        if self._whole.concerns(context):
+            answer = await self._whole.on_message(context)
             if answer is not None:
                 return answer
         return await call_next(context)
@@ -186,7 +186,10 @@ class LenientMiddleware(Middleware):
             if running.has_seen_to(self.policy_for(message.name).mode):
                 return await call_next(context)
             running = None
-        call = _Call(context, call_next, request, running, started, self._whole.repairs())
+        whole = self._whole.claim()
+        call = _Call(context, call_next, request, running, started, whole.repairs)
+        if whole.fault is not None:
+            return await self._no_object(call, server, whole.fault)
         known = self._tools.get(server, message) or await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
@@ -196,6 +199,15 @@ class LenientMiddleware(Middleware):
         if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
         return await self._not_accepted(call, server, arguments)
+
+    async def _no_object(self, call: _Call, server: FastMCP, fault: Violation) -> ToolResult:
+        """Refuse arguments that are no object; the message carries them under one name."""
+        known = await self._tools.look_up(server, call.context.message)
+        if known is None:
+            return await self._unknown(call, server)
+        self._tell("call_rejected", call, known, found=(fault,))
+        answer = envelope(call.context.message.name, known.plan.root, (fault,))
+        return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
     async def _not_accepted(self, call: _Call, server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult:
         # Nothing is changed or refused by what a tool of this name once accepted.

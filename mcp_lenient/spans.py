@@ -53,7 +53,7 @@ def record(
 def _details(repairs: Sequence[Repair], violations: Sequence[Violation]) -> dict[str, list[str]]:
     listed: dict[str, list[str]] = {
         "mcp_lenient.repair_pointers": [escaped_pointer(item.pointer) for item in repairs[:LISTED]],
-        "mcp_lenient.refusal.violations": [item.code for item in violations[:LISTED]],
+        "mcp_lenient.violations": [item.code for item in violations[:LISTED]],
         "mcp_lenient.violation_pointers": [escaped_pointer(item.pointer) for item in violations[:LISTED]],
     }
     return {name: values for name, values in listed.items() if values}

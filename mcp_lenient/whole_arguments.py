@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp import Context
 
-from mcp_lenient import fastmcp_private
+from mcp_lenient import fastmcp_private, spans
 from mcp_lenient.caller import call_facts
-from mcp_lenient.envelope import as_result, envelope, error_code
+from mcp_lenient.envelope import error_code
 from mcp_lenient.events import call_event
-from mcp_lenient.types import Repair
+from mcp_lenient.types import Repair, Violation
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 if TYPE_CHECKING:
@@ -27,25 +27,30 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from mcp_lenient.eventlog import EventLog
-    from mcp_lenient.events import EventName
     from mcp_lenient.policy import Policy
 
     CallNext = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
 
 @dataclass(slots=True)
-class _Read:
-    """How the arguments of the request being served were read; for the first call that asks."""
+class Reading:
+    """How the arguments of a request that were no object were read, or why they were not.
 
-    repairs: tuple[Repair, ...]
-    claimed: bool = False
+    With a ``fault``, what goes on in their place is an object that holds them, so that nothing on the way
+    takes them for a call without arguments: the tool must not be run.
+    """
+
+    repairs: tuple[Repair, ...] = ()
+    fault: Violation | None = None
 
 
-_read: ContextVar[_Read | None] = ContextVar("mcp_lenient_whole_arguments", default=None)
+_AS_SENT = Reading()
+_reading: ContextVar[Reading] = ContextVar("mcp_lenient_whole_arguments", default=_AS_SENT)
+_met: ContextVar[object] = ContextVar("mcp_lenient_met", default=None)
 
 
 class WholeArguments:
-    """Reads whole arguments that came as text, and refuses what is no object by envelope.
+    """Sees to it that arguments that are no object reach ``on_call_tool``, read or with their fault.
 
     Args:
         policy_for: The policy for a tool name.
@@ -56,89 +61,89 @@ class WholeArguments:
         self._policy_for = policy_for
         self._log = log
         self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
-        self._last: FastMCP | None = None
+        self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
 
-    def repairs(self) -> tuple[Repair, ...]:
+    def claim(self) -> Reading:
         """How the arguments of this request were read, told once: to the call that the client made."""
-        read = _read.get()
-        if read is None or read.claimed:
-            return ()
-        read.claimed = True
-        return read.repairs
+        reading = _reading.get()
+        if reading is not _AS_SENT:
+            _reading.set(_AS_SENT)
+        return reading
 
-    def is_new(self, context: MiddlewareContext[Any]) -> bool:
-        """Whether this is the first message of a server that this sees; asked with every message."""
+    def concerns(self, context: MiddlewareContext[Any]) -> bool:
+        """Whether ``on_message`` has anything to do; asked with every message."""
         if context.fastmcp_context is None:
             return False
-        server = context.fastmcp_context.fastmcp
-        if server is self._last:
-            return False
-        self._last = server
-        return server not in self._seen
+        refused_unread = context.method == "tools/call" and isinstance(context.message, dict)
+        return refused_unread or context.fastmcp_context.fastmcp not in self._seen
 
-    async def on_first_message(self, context: MiddlewareContext[Any]) -> Any:
-        """Install the hook, and answer a message that came too early for it; None where there is no need to."""
+    async def on_message(self, context: MiddlewareContext[Any]) -> Any:
+        """Install the hook on a server's first message; answer a call that the hook came too late for.
+
+        Returns:
+            The answer, or None where the message goes on.
+        """
         if context.fastmcp_context is None:
             return None
         server = context.fastmcp_context.fastmcp
-        self._seen.add(server)
         hook = partial(self._read_request, weakref.ref(server))
-        reason = fastmcp_private.install(server, hook)
-        if reason is not None:
-            self._log.warn_once("hook_unavailable", server.name, reason)
-            return None
-        request = fastmcp_private.raw_request(context.fastmcp_context)
-        if context.method != "tools/call" or not isinstance(context.message, Mapping) or request is None:
+        if server not in self._seen:
+            self._seen.add(server)
+            reason = fastmcp_private.install(server, hook)
+            if reason is None:
+                self._hooked.add(server)
+            else:
+                self._log.warn_once("hook_unavailable", server.name, reason)
+        if context.method != "tools/call" or not isinstance(context.message, Mapping):
             return None
         # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
+        request = fastmcp_private.raw_request(context.fastmcp_context)
+        if request is None or _met.get() is request.session or server not in self._hooked:
+            return None
         return await hook(replace(request, params=context.message), fastmcp_private.handler(server))
 
     async def _read_request(
         self, server: weakref.ref[FastMCP], ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> Any:
         """Middleware of the SDK's server: the raw request, before it is validated."""
-        sent = ctx.params.get("arguments") if ctx.method == "tools/call" and ctx.params else None
-        if sent is None or isinstance(sent, Mapping):
+        _met.set(ctx.session)
+        params = ctx.params if ctx.method == "tools/call" and ctx.params else {}
+        name, sent = params.get("name"), params.get("arguments")
+        if sent is None or isinstance(sent, Mapping) or not isinstance(name, str):
             return await call_next(ctx)
-        name = str(ctx.params.get("name")) if ctx.params else ""
-        policy = self._policy_for(name)
-        owner = server()
+        policy, owner = self._policy_for(name), server()
         if policy.mode == "off" or owner is None:
             return await call_next(ctx)
         started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
-        if policy.mode == "observe" or read is None:
-            return await self._not_read(owner, ctx, call_next, name, sent, policy, started, read)
-        arguments, repair = read
-        token = _read.set(_Read((repair,)))
+        reading = Reading(fault=not_an_object(sent)) if read is None else Reading((read[1],))
+        if policy.mode == "observe":
+            await self._observed(owner, ctx, name, reading, started)
+            return await call_next(ctx)
+        token = _reading.set(reading)
         try:
-            return await call_next(replace(ctx, params={**(ctx.params or {}), "arguments": arguments}))
+            return await call_next(
+                replace(ctx, params={**params, "arguments": read[0] if read else {"arguments": sent}})
+            )
         finally:
-            _read.reset(token)
+            _reading.reset(token)
 
-    async def _not_read(
+    async def _observed(
         self,
         server: FastMCP,
         ctx: ServerRequestContext[Any, Any],
-        call_next: CallNext,
         name: str,
-        sent: Any,
-        policy: Policy,
+        reading: Reading,
         started: int,
-        read: tuple[dict[str, Any], Repair] | None,
-    ) -> Any:
-        async with Context(fastmcp=server, session=ctx.session) as context:
-            tool = await server.get_tool(name)
-            found = () if read is not None else (not_an_object(sent),)
-            event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
-            if self._log.wants(event):
-                facts = call_facts(
-                    context, name, duration_us=(perf_counter_ns() - started) // 1000, mounted=None
-                )
-                repairs = () if read is None else (read[1],)
-                code = error_code(found) if found else None
-                self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
-            if policy.mode == "observe" or tool is None:
-                return await call_next(ctx)
-            answer = envelope(name, tool.parameters, found, ())
-            return as_result(answer, has_output_schema=tool.output_schema is not None).to_mcp_result()
+    ) -> None:
+        found = () if reading.fault is None else (reading.fault,)
+        code = error_code(found) if found else None
+        spans.record("call_observed", repairs=reading.repairs, violations=found, error_code=code)
+        if self._log.wants("call_observed"):
+            async with Context(fastmcp=server, session=ctx.session) as context:
+                duration = (perf_counter_ns() - started) // 1000
+                facts = call_facts(context, name, duration_us=duration, mounted=None)
+            event = call_event(
+                "call_observed", facts, error_code=code, violations=found, repairs=reading.repairs
+            )
+            self._log.emit(event)

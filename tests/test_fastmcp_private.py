@@ -23,7 +23,7 @@ from fastmcp.utilities.versions import VersionSpec
 
 from mcp_lenient import fastmcp_private
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.judge import Target, find_target
+from mcp_lenient.targets import Target, find_target
 from mcp_lenient.types import Fault
 
 

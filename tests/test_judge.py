@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many
 
-from mcp_lenient.judge import FunctionJudge, find_target
+from mcp_lenient.judge import FunctionJudge
+from mcp_lenient.targets import find_target
 from mcp_lenient.types import Fault
 
 # (type, value, strict server, faults)

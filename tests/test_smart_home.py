@@ -125,9 +125,7 @@ REFUSED = [
 
 
 @servers
-@pytest.mark.parametrize(
-    ("tool", "sent", "right"), [pytest.param(*row[:3], id=row[3]) for row in REPAIRED]
-)
+@pytest.mark.parametrize(("tool", "sent", "right"), [pytest.param(*row[:3], id=row[3]) for row in REPAIRED])
 async def test_a_wrong_form_does_what_the_right_one_does(strict, home, tool, sent, right):
     """A call that has one reading gets the answer that the right call gets."""
     wanted = await answer(build_server(strict=strict), tool, right)
@@ -180,7 +178,9 @@ async def test_commands_change_the_home(home):
 async def test_sentences_choose_a_capability(home, said, chosen):
     """A sentence chooses among what the device can do."""
     capabilities = str(["turn_on", "turn_off", "set_brightness", "set_temperature"])
-    result = await answer(home, "interpret_command", {"user_input": said, "device_capabilities": capabilities})
+    result = await answer(
+        home, "interpret_command", {"user_input": said, "device_capabilities": capabilities}
+    )
     assert result.structured_content["capability"] == chosen
 
 

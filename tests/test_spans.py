@@ -69,7 +69,7 @@ def test_a_rejected_call(tracer, exporter):
     (happened,) = span.events
     assert dict(happened.attributes) == {
         **span.attributes,
-        "mcp_lenient.refusal.violations": ("type",),
+        "mcp_lenient.violations": ("type",),
         "mcp_lenient.violation_pointers": ("/limit",),
     }
     assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "INVALID_LIMIT_TYPE")
@@ -106,7 +106,7 @@ def test_long_lists_are_cut(tracer, exporter):
     """Fifty repairs and violations are recorded at most."""
     span = recorded(tracer, exporter, "call_observed", repairs=REPAIRS * 40, violations=VIOLATIONS * 70)
     assert len(span.attributes["mcp_lenient.repairs"]) == 50
-    assert len(span.events[0].attributes["mcp_lenient.refusal.violations"]) == 50
+    assert len(span.events[0].attributes["mcp_lenient.violations"]) == 50
 
 
 def test_without_a_span():

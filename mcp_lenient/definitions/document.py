@@ -96,7 +96,7 @@ def _toml(file: FilePath, text: str) -> Document:
 def _not_json(value: Any, path: Path) -> Iterable[Fault]:
     """The values of a TOML document that JSON does not have."""
     if len(path) > MAX_DEPTH:
-        yield Fault(path, "is nested too deeply.")
+        yield Fault(path, "this is nested too deeply.")
     elif isinstance(value, dict):
         for name, entry in value.items():
             yield from _not_json(entry, (*path, name))
@@ -106,4 +106,4 @@ def _not_json(value: Any, path: Path) -> Iterable[Fault]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield Fault(path, "must be a finite number.")
     elif not isinstance(value, (str, int, float)):
-        yield Fault(path, "is a date or time, which JSON has not; put it in quotes.")
+        yield Fault(path, "this is a date or time, which JSON has not; put it in quotes.")

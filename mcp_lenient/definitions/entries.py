@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    model_validator,
+)
 
+from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.definitions.names import did_you_mean
+from mcp_lenient.normalizers import (
+    aliases,
+    clamp,
+    default_on_null,
+    iso_date,
+    lower,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
 from mcp_lenient.policy import Limits, Mode, Unrepairable
 from mcp_lenient.rules import DEFAULT_RULES
 
@@ -19,43 +44,25 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def given(self) -> dict[str, Any]:
-        """The fields that the file has, whatever their value."""
+        """The fields that stand in the file."""
         return {
             name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
         }
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        msg = "must be a number."
-        raise ValueError(msg)
-    return value
-
-
-def _bounds(value: list[Any]) -> list[Any]:
-    if len(value) != 2 or value[0] > value[1]:
-        msg = "must be two numbers, the lower one first."
-        raise ValueError(msg)
-    return value
-
-
-def _separator(value: Any) -> Any:
-    if not isinstance(value, bool) and (not isinstance(value, str) or not value):
-        msg = "must be the text between the parts, or true for a comma."
-        raise ValueError(msg)
-    return value
+# --- policy ---------------------------------------------------------------------------------------------
 
 
 def _rule(name: str) -> str:
     known = [rule.name for rule in DEFAULT_RULES]
     if name not in known:
-        msg = f"is no rule{did_you_mean(name, known)}"
+        msg = f"there is no such rule{did_you_mean(name, known)}"
         raise ValueError(msg)
     return name
 
 
 class LimitsEntry(_Entry):
-    """Bounds on what is looked at; those of :class:`mcp_lenient.Limits`."""
+    """Bounds on what is looked at: the fields of :class:`mcp_lenient.Limits`."""
 
     bytes: Bound = 1
     depth: Bound = 1
@@ -66,7 +73,7 @@ class LimitsEntry(_Entry):
 
 
 class PolicyEntry(_Entry):
-    """The fields of :class:`mcp_lenient.Policy` that a tool may have otherwise."""
+    """The fields of :class:`mcp_lenient.Policy` that may be other for one tool."""
 
     mode: Mode = "repair"
     unrepairable: Unrepairable = "forward"
@@ -77,7 +84,11 @@ class PolicyEntry(_Entry):
     limits: LimitsEntry = LimitsEntry()
 
     def changes(self, around: Limits) -> dict[str, Any]:
-        """The fields as :class:`mcp_lenient.Policy` has them; bounds that are not given are those around."""
+        """The fields in the file, as :class:`mcp_lenient.Policy` has them.
+
+        Args:
+            around: The limits in force for what the file does not bound.
+        """
         changes = self.given()
         if "drop_unknown" in changes:
             changes["drop"] = changes.pop("drop_unknown")
@@ -88,18 +99,172 @@ class PolicyEntry(_Entry):
         }
 
     def bounds(self, around: Limits) -> Limits:
-        """The bounds given, and those around for the rest."""
+        """The limits in the file, and those around for the rest."""
         return Limits(**{**asdict(around), **self.limits.given()})
 
 
 class ServerPolicyEntry(PolicyEntry):
-    """The policy of the whole server, which may also have other names of parameters for all tools."""
+    """The fields of :class:`mcp_lenient.Policy` for the whole server."""
 
     aliases: dict[Name, list[Name]] = {}
 
+    @model_validator(mode="after")
+    def _one_owner(self) -> ServerPolicyEntry:
+        _check_owners(self.aliases)
+        return self
+
     def changes(self, around: Limits) -> dict[str, Any]:
-        """The fields as :class:`mcp_lenient.Policy` has them; bounds that are not given are those around."""
+        """The fields in the file, as for one tool."""
         changes = super().changes(around)
         if "aliases" in changes:
             changes["aliases"] = {name: tuple(others) for name, others in self.aliases.items()}
         return changes
+
+
+# --- parameters -----------------------------------------------------------------------------------------
+
+
+def _switch(make: Callable[[], Normalize]) -> PlainValidator:
+    """A field that is true where a normalizer is wanted."""
+
+    def read(value: Any) -> Normalize | None:
+        if not isinstance(value, bool):
+            msg = "must be true or false."
+            raise ValueError(msg)  # noqa: TRY004 - Pydantic takes a ValueError for a fault of the file
+        return make() if value else None
+
+    return PlainValidator(read)
+
+
+def _choice(make: Callable[..., Normalize], what: str) -> PlainValidator:
+    """A field that is true where a normalizer is wanted, or the text that is its one argument."""
+
+    def read(value: Any) -> Normalize | None:
+        if not isinstance(value, (bool, str)):
+            msg = f"must be true, or {what}."
+            raise ValueError(msg)  # noqa: TRY004 - as above
+        if isinstance(value, str):
+            return make(value)
+        return make() if value else None
+
+    return PlainValidator(read)
+
+
+def _clamp(value: Any) -> Normalize:
+    if not isinstance(value, list) or len(value) != 2:
+        msg = "must be a list of two: the lowest and the highest number, null for no such bound."
+        raise ValueError(msg)
+    return clamp(*value)
+
+
+def _aliases(names: list[str]) -> list[str]:
+    return list(aliases(*names).names)
+
+
+def _tags_options(value: Any) -> Any:
+    if not isinstance(value, (bool, dict)):
+        msg = "must be true, or a mapping of its options."
+        raise ValueError(msg)  # noqa: TRY004 - as above
+    if isinstance(value, dict):
+        return value
+    return {} if value else None
+
+
+class TagsEntry(_Entry):
+    """The options of :func:`mcp_lenient.tags`."""
+
+    separator: str = ","
+    trim: bool = False
+    lower: bool = False
+    unique: bool = False
+    max_count: Bound = 1
+    max_length: Bound = 1
+
+    @model_validator(mode="after")
+    def _allowed(self) -> TagsEntry:
+        self.made()
+        return self
+
+    def made(self) -> Normalize:
+        """The normalizer."""
+        return tags(**self.given())
+
+
+class ParameterEntry(_Entry):
+    """What a parameter is also called, and what is done with its value before anything judges it."""
+
+    aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
+    strip: Annotated[Normalize | None, _switch(strip)] = None
+    parse_json: Annotated[Normalize | None, _choice(parse_json, "'array' or 'object'")] = None
+    split: Annotated[Normalize | None, _choice(split, "the text between the parts")] = None
+    tags: Annotated[TagsEntry | None, BeforeValidator(_tags_options)] = None
+    lower: Annotated[Normalize | None, _switch(lower)] = None
+    upper: Annotated[Normalize | None, _switch(upper)] = None
+    synonyms: Annotated[Normalize | None, PlainValidator(synonyms)] = None
+    iso_date: Annotated[Normalize | None, _choice(iso_date, "'dmy' or 'mdy'")] = None
+    clamp: Annotated[Normalize | None, PlainValidator(_clamp)] = None
+    null_as: Annotated[Normalize | None, PlainValidator(null_as)] = None
+    default_on_null: Annotated[Normalize | None, _switch(default_on_null)] = None
+
+    @model_validator(mode="after")
+    def _compatible(self) -> ParameterEntry:
+        for one, other in (("lower", "upper"), ("split", "tags"), ("null_as", "default_on_null")):
+            if getattr(self, one) is not None and getattr(self, other) is not None:
+                msg = f"'{one}' and '{other}' exclude each other."
+                raise ValueError(msg)
+        return self
+
+    def normalizers(self) -> tuple[Normalize, ...]:
+        """What is to run, in the order of the fields above, whatever their order in the file."""
+        made = (getattr(self, name) for name in type(self).model_fields if name != "aliases")
+        return tuple(one.made() if isinstance(one, TagsEntry) else one for one in made if one is not None)
+
+
+# --- the whole ------------------------------------------------------------------------------------------
+
+
+def _check_owners(others: Mapping[str, list[str]]) -> None:
+    """Raise where one name stands for two parameters.
+
+    Raises:
+        ValueError: When it does; names the three.
+    """
+    owners = {name: name for name in others}
+    for name, also in others.items():
+        for other in also:
+            owner = owners.setdefault(other, name)
+            if owner != name or other == name:
+                taken = "a parameter itself" if other in others else f"also a name of '{owner}'"
+                msg = f"'{other}' cannot be another name of '{name}': it is {taken}."
+                raise ValueError(msg)
+
+
+class ToolEntry(_Entry):
+    """What is declared of one tool."""
+
+    parameters: dict[Name, ParameterEntry] = {}
+    policy: PolicyEntry = PolicyEntry()
+
+    @model_validator(mode="after")
+    def _one_owner(self) -> ToolEntry:
+        _check_owners({name: entry.aliases for name, entry in self.parameters.items()})
+        return self
+
+    def declared(self, around: Limits) -> Declared:
+        """The same in the terms of the middleware; ``around`` as for :meth:`PolicyEntry.changes`."""
+        entries = self.parameters.items()
+        made = {name: entry.normalizers() for name, entry in entries}
+        return Declared(
+            normalizers=MappingProxyType({name: run for name, run in made.items() if run}),
+            aliases=MappingProxyType(
+                {name: tuple(entry.aliases) for name, entry in entries if entry.aliases}
+            ),
+            policy=MappingProxyType(self.policy.changes(around)),
+        )
+
+
+class FileEntry(_Entry):
+    """A whole file."""
+
+    policy: ServerPolicyEntry = ServerPolicyEntry()
+    tools: dict[Name, ToolEntry] = {}

@@ -11,7 +11,7 @@ MAX_DEPTH = 32
 
 
 class Fault(NamedTuple):
-    """What is wrong at a place, in words that go on from its name."""
+    """What is wrong at a place, in words to stand behind its name and a colon."""
 
     path: Path
     words: str

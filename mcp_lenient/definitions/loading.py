@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
@@ -73,13 +74,14 @@ def _refuse(file: FilePath, document: Document, faults: tuple[Fault, ...]) -> No
 def _sentence(file: FilePath, document: Document, fault: Fault) -> str:
     line = document.line(fault.path)
     where = f"{file}:{line}" if line is not None else str(file)
-    return f"{where}: {place(fault.path) or 'the file'} {fault.words}"
+    return f"{where}: {place(fault.path) or 'the whole file'}: {fault.words}"
 
 
 def _definitions(entry: FileEntry) -> Definitions:
     limits = entry.policy.bounds(Limits())
+    tools = entry.tools.items()
     return Definitions(
-        policy=entry.policy.changes(Limits()),
-        tools={name: tool.declared(limits) for name, tool in entry.tools.items()},
-        names={name: frozenset(tool.parameters) for name, tool in entry.tools.items()},
+        policy=MappingProxyType(entry.policy.changes(Limits())),
+        tools=MappingProxyType({name: tool.declared(limits) for name, tool in tools}),
+        names=MappingProxyType({name: frozenset(tool.parameters) for name, tool in tools}),
     )

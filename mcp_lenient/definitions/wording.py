@@ -19,9 +19,11 @@ from mcp_lenient.definitions.entries import (
 )
 from mcp_lenient.definitions.fault import Fault
 from mcp_lenient.definitions.names import did_you_mean
-from mcp_lenient.redaction import in_json, short_scalar
+from mcp_lenient.redaction import cut, in_json, short_scalar
 from mcp_lenient.types import Path
 from mcp_lenient.values import json_type
+
+MAX_WORDS = 300
 
 _ANY = "*"
 _FIELDS: Mapping[Path, type[BaseModel]] = {
@@ -62,7 +64,7 @@ def _words(details: ErrorDetails, path: Path) -> str:
     if details["type"] == "extra_forbidden":
         return _unknown_field(path)
     if details["type"] == "value_error":
-        return details["msg"].removeprefix("Value error, ")
+        return cut(details["msg"].removeprefix("Value error, "), MAX_WORDS)
     wanted = _WANTED.get(details["type"]) or details["msg"].replace("Input should be", "must be")
     sent = details["input"]
     got = in_json(sent) if short_scalar(sent) else f"of type {json_type(sent)}"
@@ -73,7 +75,7 @@ def _words(details: ErrorDetails, path: Path) -> str:
 def _unknown_field(path: Path) -> str:
     names = _fields_at(path[:-1])
     meant = did_you_mean(str(path[-1]), names)
-    return f"is no field{meant} Fields here are {_listed(names)}."
+    return f"there is no such field{meant} Allowed are {_listed(names)}."
 
 
 def _fields_at(path: Path) -> list[str]:

@@ -94,7 +94,7 @@ def _value(document: YamlText, node: yaml.Node, path: Path) -> Any:
 
 def _check_tag(document: YamlText, node: yaml.Node, plain: str, path: Path) -> None:
     if node.tag != _TAG + plain:
-        document.faults.append(Fault(path, f"has the tag '{shown(node.tag)}'; tags are not allowed."))
+        document.faults.append(Fault(path, f"this has the tag '{shown(node.tag)}'; tags are not allowed."))
 
 
 def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str
         below = (*path, name)
         if name in entries:
             document.faults.append(
-                Fault(below, f"stands there twice, the second time in line {_line(key.start_mark)}.")
+                Fault(below, f"this stands here twice, the second time in line {_line(key.start_mark)}.")
             )
             continue
         document.lines[below] = _line(key.start_mark)
@@ -118,7 +118,7 @@ def _name(document: YamlText, key: yaml.Node, path: Path) -> str:
     if key.tag != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
         document.faults.append(
-            Fault((*path, spelt), "is a name that YAML does not read as text; put it in quotes.")
+            Fault((*path, spelt), "this is a name that YAML does not read as text; put it in quotes.")
         )
     return str(spelt)
 
@@ -135,23 +135,23 @@ def _scalar(document: YamlText, node: yaml.Node, path: Path) -> Any:
 
 
 _QUOTE = "Put it in quotes if a text is meant."
-_OTHER = "has a tag, or is of a kind that JSON has not."
+_OTHER = "this has a tag, or is of a kind that JSON has not."
 _WORDS: Mapping[str, str] = {
-    "timestamp": "is a date to YAML, which JSON has not.",
-    "merge": "is '<<', which is not supported.",
+    "timestamp": "this is a date to YAML, which JSON has not.",
+    "merge": "this is '<<', which is not supported.",
 }
 _BOOLEANS = {"true": True, "false": False}
 
 
 def _number(spelt: str) -> tuple[Any, str]:
     if not _JSON_NUMBER.fullmatch(spelt) or not math.isfinite(number := json.loads(spelt)):
-        return spelt, f"is a number to YAML, but not spelt as JSON spells one. {_QUOTE}"
+        return spelt, f"this is a number to YAML, but not spelt as JSON spells one. {_QUOTE}"
     return number, ""
 
 
 def _boolean(spelt: str) -> tuple[Any, str]:
     if spelt.lower() not in _BOOLEANS:
-        return spelt, f"is true or false to YAML; spell it so. {_QUOTE}"
+        return spelt, f"this is true or false to YAML; spell it so. {_QUOTE}"
     return _BOOLEANS[spelt.lower()], ""
 
 

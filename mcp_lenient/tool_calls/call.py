@@ -13,6 +13,7 @@ from mcp_lenient.redaction import shown
 from mcp_lenient.tool_calls.source import container
 from mcp_lenient.values import json_type
 
+MOST_CALLS: Final = 1_000
 _LONGEST_NAME: Final = 256
 _NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
 _ARGUMENT_KEYS: Final = ("arguments", "args", "input", "parameters", "params")
@@ -53,28 +54,38 @@ def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
         return _calls_in_list(value, limits)
     if not isinstance(value, dict):
         return None
-    if _has(value, _NAME_KEYS) and _has(value, _ARGUMENT_KEYS):
+    if _is_call(value):
         return [_call(value, limits)]
     if isinstance(value.get(_LIST_KEY), list):
         return _calls_in_list(value[_LIST_KEY], limits)
-    for key in _NESTED_KEYS:
-        inner = value.get(key)
-        if isinstance(inner, dict) and _has(inner, _NAME_KEYS) and _has(inner, _ARGUMENT_KEYS):
-            return [_call(inner, limits)]
-    return None
+    nested = [inner for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)]
+    if len(nested) > 1:
+        msg = "an object holds two tool calls under different keys"
+        raise ToolCallError(msg)
+    servers = {key: value[key] for key in _SERVER_KEYS if key in value}
+    return [_call({**servers, **nested[0]}, limits)] if nested else None
 
 
 def _calls_in_list(values: list[Any], limits: Limits) -> list[ToolCall] | None:
-    each = [calls_in(value, limits) if isinstance(value, dict) else None for value in values]
-    calls = [call for own in each if own is not None for call in own]
-    if calls and None in each:
+    calls: list[ToolCall] = []
+    others = 0
+    for value in values:
+        own = calls_in(value, limits) if isinstance(value, dict) else None
+        calls += own or ()
+        others += own is None
+        if len(calls) > MOST_CALLS:
+            msg = f"a list holds more than {MOST_CALLS:,} tool calls"
+            raise ToolCallError(msg)
+    if calls and others:
         msg = "a list holds tool calls beside something else"
         raise ToolCallError(msg)
     return calls or None
 
 
-def _has(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
-    return any(key in value and not (key in _NAME_KEYS and isinstance(value[key], dict)) for key in keys)
+def _is_call(value: Mapping[str, Any]) -> bool:
+    """Whether it has a name and arguments, right or wrong; an object under ``function`` is no name."""
+    has_name = any(key in value and not isinstance(value[key], dict) for key in _NAME_KEYS)
+    return has_name and any(key in value for key in _ARGUMENT_KEYS)
 
 
 def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:

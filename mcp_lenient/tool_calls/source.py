@@ -16,9 +16,7 @@ from mcp_lenient.rules.text import Dialect, parse_container, plain
 
 _QUOTINGS: Final = 3
 _DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
-_MARK: Final = re.compile(
-    r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]"""
-)
+_MARK: Final = re.compile(r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]""")
 _DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
 _EXTENT: Final = json.JSONDecoder(strict=False)
 
@@ -71,18 +69,20 @@ class Source:
             return f"the JSON that begins here names the key '{shown(error.args[0])}' twice"
         except (ValueError, RecursionError):
             return "what begins here cannot be read as JSON, JSON5 or Python"
-        return "the JSON that begins here holds a number that would not be kept exactly, or is nested too deeply"
+        return (
+            "the JSON that begins here holds a number that would not be kept exactly, or is nested too deeply"
+        )
 
-    def end(self, at: int) -> int:
-        """Where the array or object that begins here ends.
+    def end(self, at: int) -> tuple[int, bool]:
+        """Where the array or object that begins here ends, and whether it is plain JSON.
 
         Raises:
             ToolCallError: When it does not end.
         """
         try:
-            return _EXTENT.raw_decode(self.text, at)[1]
+            return _EXTENT.raw_decode(self.text, at)[1], True
         except (ValueError, RecursionError):
-            return self._relaxed_end(at)
+            return self._relaxed_end(at), False
 
     def _relaxed_end(self, at: int) -> int:
         depth = 0
@@ -92,7 +92,9 @@ class Source:
                 break
             depth += _DEPTH.get(token, 0)
             if depth > self.limits.depth:
-                raise self.error(at, f"the JSON that begins here nests deeper than {self.limits.depth} levels")
+                raise self.error(
+                    at, f"the JSON that begins here nests deeper than {self.limits.depth} levels"
+                )
             if depth == 0 and token in _DEPTH:
                 return mark.end()
         raise self.error(at, "the JSON that begins here does not end; the text may be cut off")

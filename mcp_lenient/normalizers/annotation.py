@@ -1,0 +1,205 @@
+"""Normalizers as type annotations: how Pydantic runs them, and how they are found again.
+
+A normalizer runs before the type it stands on is validated. Pydantic's strict mode accepts a date, an enum
+or a tuple in its JSON spelling only from JSON, and what Python code hands on is no JSON any more. So where
+JSON is validated, what the normalizers give is written as JSON once more.
+"""
+
+from __future__ import annotations
+
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, ClassVar, Final, Union, get_args, get_origin
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticUseDefault, core_schema, to_json
+
+from mcp_lenient.errors import NormalizationError, SchemaError
+
+ERROR_TYPE: Final = "mcp_lenient_normalization"
+"""The type of the Pydantic error that a refusal becomes; its ``ctx`` holds ``code`` and ``message``."""
+
+
+class Normalizer(ABC):
+    """A callable that takes a value as it was sent and gives the one that is meant.
+
+    It also works as a type annotation, ``Annotated[list[str] | None, tags()]``, for parameters and for
+    fields of models, with and without a middleware; the schema stays as it is. Several side by side run
+    from left to right. Where Pydantic runs them, a refusal is an error of the type
+    ``mcp_lenient_normalization``.
+    """
+
+    __slots__ = ()
+
+    null_is_absent: ClassVar[bool] = False
+    """Whether a null that is left in the end means that the default is to be used."""
+
+    @abstractmethod
+    def __call__(self, value: Any) -> Any:
+        """The value that is meant; an equal one for a value that is right or that this says nothing of.
+
+        Raises:
+            NormalizationError: When the value is refused.
+        """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The annotated type's own schema, with this before it."""
+        inner = handler(source)
+        before = _chain(inner)
+        if before is not None:
+            function = {**inner["function"], "function": Chain((*before.normalizers, self))}
+            return typing.cast("CoreSchema", {**inner, "function": function})
+        # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's.
+        as_json = core_schema.json_schema(inner, serialization=typing.cast("Any", inner))
+        return core_schema.with_info_before_validator_function(
+            Chain((self,)),
+            core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner),
+            json_schema_input_schema=inner,
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The annotated type's own.
+
+        Raises:
+            SchemaError: When a constraint stands behind the normalizer that Pydantic can apply rightly only
+                in front of it.
+        """
+        return _with_constraints(handler(schema), schema, self)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Normalizers that stand side by side, as one function that Pydantic runs."""
+
+    normalizers: tuple[Normalizer, ...]
+
+    def __call__(self, value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
+        """What the annotated type is to validate."""
+        for normalizer in self.normalizers:
+            try:
+                value = normalizer(value)
+            except NormalizationError as error:
+                raise _as_pydantic_error(error) from error
+            if value is None and normalizer.null_is_absent:
+                raise PydanticUseDefault
+        return to_json(value) if info.mode == "json" else value
+
+
+def annotated_normalizers(annotation: Any) -> tuple[Normalizer, ...]:
+    """The normalizers that stand on a whole parameter, in the order in which they run.
+
+    Those on its items, fields or on one arm of a union are not among them: Pydantic runs those.
+
+    >>> from mcp_lenient.normalizers import lower, strip
+    >>> annotated_normalizers(Annotated[str, strip(), lower()])
+    (Strip(), Lower())
+    >>> annotated_normalizers(list[Annotated[str, strip()]])
+    ()
+
+    Args:
+        annotation: A parameter's type, its forward references resolved.
+    """
+    return tuple(entry for entry in whole_metadata(annotation) if isinstance(entry, Normalizer))
+
+
+def whole_metadata(annotation: Any) -> tuple[Any, ...]:
+    """The ``Annotated`` metadata that stands on a whole type."""
+    while isinstance(annotation, _ALIASES):
+        annotation = annotation.__value__
+    if get_origin(annotation) is Annotated:
+        inner, *metadata = get_args(annotation)
+        return (*whole_metadata(inner), *metadata)
+    # Python 3.10 wraps a parameter's Annotated[X | None, ...] that defaults to None in one more Optional.
+    arms = [arm for arm in _arms(annotation) if arm is not type(None)]
+    if len(arms) == 1 and get_origin(arms[0]) is Annotated and type(None) in _arms(get_args(arms[0])[0]):
+        return whole_metadata(arms[0])
+    return ()
+
+
+_ALIASES: Final = tuple(filter(None, [getattr(typing, "TypeAliasType", None)]))
+
+
+def _arms(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else ()
+
+
+def _chain(schema: Mapping[str, Any]) -> Chain | None:
+    function = schema.get("function")
+    found = function.get("function") if isinstance(function, Mapping) else None
+    return found if isinstance(found, Chain) else None
+
+
+def _as_pydantic_error(error: NormalizationError) -> PydanticCustomError:
+    # Pydantic cannot take text that no UTF-8 can be made of.
+    message = error.message.encode("utf-8", "backslashreplace").decode()
+    return PydanticCustomError(ERROR_TYPE, "{message}", {"code": error.code, "message": message})
+
+
+# --- constraints behind a normalizer ------------------------------------------------------------------
+
+_NUMBER_KEYWORDS: Final = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+_ARRAY_KEYWORDS: Final = {"minLength": "minItems", "maxLength": "maxItems"}
+_KEYWORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "str": {"minLength": "minLength", "maxLength": "maxLength"},
+        "int": _NUMBER_KEYWORDS,
+        "float": _NUMBER_KEYWORDS,
+        "list": _ARRAY_KEYWORDS,
+        "set": _ARRAY_KEYWORDS,
+        "frozenset": _ARRAY_KEYWORDS,
+        "dict": {"minLength": "minProperties", "maxLength": "maxProperties"},
+    }
+)
+"""What Pydantic calls a constraint on a function around a type, and what it calls it on the type itself."""
+
+_CONSTRAINTS: Final = frozenset({*_NUMBER_KEYWORDS, *_ARRAY_KEYWORDS, "minItems", "maxItems"})
+_AROUND: Final = frozenset({"function-after", "function-before", "function-wrap"})
+
+
+def _with_constraints(
+    json_schema: JsonSchemaValue, schema: CoreSchema, normalizer: Normalizer
+) -> JsonSchemaValue:
+    """The JSON schema with the constraints behind a normalizer named as on the type itself.
+
+    Pydantic checks them by functions around the normalizer and writes their own names (``ge``) into the
+    schema. Around a nullable type these functions fail on null, and a pattern is not written at all.
+    """
+    inner, found = _behind(schema)
+    if not found or inner == "union":  # on a union, Pydantic writes them like this without a normalizer, too
+        return json_schema
+    keywords = _KEYWORDS.get(inner, {})
+    if not found <= keywords.keys():
+        msg = (
+            f"The constraints behind {normalizer!r} belong in front of it: write Annotated[..., Field(...), "
+            "normalizer]. Pydantic would check them on null as well, or leave them out of the schema."
+        )
+        raise SchemaError(msg)
+    return {keywords.get(name, name) if name in found else name: entry for name, entry in json_schema.items()}
+
+
+def _behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+    """The core type that normalizers stand on, and the constraints behind them."""
+    found: set[str] = set()
+    while _chain(schema) is None:
+        if schema["type"] == "chain":
+            found.add("pattern")
+            schema = schema["steps"][0]
+        elif schema["type"] in _AROUND:
+            found |= _CONSTRAINTS & (schema.get("metadata") or {}).get("pydantic_js_updates", {}).keys()
+            schema = schema["schema"]
+        else:
+            return schema["type"], frozenset()
+    inner = schema["schema"]["python_schema"]
+    return inner["type"], frozenset(found)

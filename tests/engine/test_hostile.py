@@ -1,0 +1,232 @@
+"""Law 7: no value and no schema that compiles makes it raise, recurse without end or run away."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import NAMES, Json, schemas
+from tables import ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, array, closed, enum, nullable, opened, union
+from test_laws import LAW
+
+from mcp_lenient import normalize
+
+HANG = 20.0
+"""Seconds no call may take by far: what this guards against takes minutes, or never ends."""
+
+WEIRD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([16, 400, 5000]).map(lambda digits: 10**digits)
+    | st.sampled_from([2**53, -0.0])
+    | st.floats()
+    | st.text(st.characters(exclude_categories=()), max_size=5)
+    | st.sampled_from(["\ud800", "[\ud800]", '{"\ud800": 1}', "[" * 200, '"' * 9, "\x00", "\ufeff", "9" * 5000, "-", "1e999"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from([*NAMES, "\ud800", "a/b~c", "", "x" * 200]) | st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = [1, None, 1.5, True, (1, 2), b"x", float("nan")]
+
+
+def timed(schema: Json, sent: Any) -> Any:
+    started = time.monotonic()
+    result = normalize(schema, sent)
+    assert time.monotonic() - started < HANG
+    assert bool(result.violations) or result.arguments is sent or bool(result.repairs)
+    return result
+
+
+@LAW
+@given(schemas(), st.dictionaries(st.sampled_from(NAMES), WEIRD, max_size=4))
+def test_any_value(schema: Json, arguments: Json) -> None:
+    """Any value ends in an answer."""
+    timed(schema, arguments)
+
+
+PLACES = {
+    "string": STRING,
+    "integer": INTEGER,
+    "number": NUMBER,
+    "boolean": BOOLEAN,
+    "array": array(STRING),
+    "object": OBJECT,
+    "fields": closed("n", n=INTEGER, max_results=INTEGER),
+    "open fields": opened("n", n=INTEGER),
+    "map": {**OBJECT, "additionalProperties": INTEGER},
+    "patterns": {**closed(), "patternProperties": {"^a": INTEGER}},
+    "any": {},
+    "enum": enum("a", "b", 1),
+    "union": union(INTEGER, array(INTEGER), closed("a", a=INTEGER)),
+    "nullable": nullable(INTEGER),
+}
+VALUES = {
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "5000 digits": 10**5000,
+    "minus 400 digits": -(10**400),
+    "lone surrogate": "\ud800",
+    "lone surrogate in a list": ["\ud800"],
+    "lone surrogate as key": {"\ud800": 1},
+    "lone surrogate in JSON text": '["\ud800"]',
+    "escaped lone surrogate in JSON text": '["\\ud800"]',
+    "nul": "\x00",
+    **{f"key {key!r}": {key: 1} for key in KEYS},
+    "keys of two kinds": {1: 1, "1": 2},
+    "keys 1 and true": {1: 1, "n": 1, None: {2: [None]}},
+}
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+def test_odd_values_at_every_place(place: Json, value: Any) -> None:
+    """A value that JSON has no word for, or hardly one, is answered at every kind of place."""
+    timed(closed("q", p=place, q=INTEGER), {"p": value, "q": "5"})
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+@pytest.mark.parametrize("schema", [closed("n", n=INTEGER), opened("n", n=INTEGER), closed("data", data=closed("n", n=INTEGER))], ids=["closed", "open", "wrapped"])
+def test_keys_that_are_no_text(schema: Json, key: Any) -> None:
+    """A key that is no string is never taken for a name, and refused by one violation."""
+    assert timed(schema, {key: 1}).violations
+    assert timed(schema, {key: {"n": 1}}).violations
+
+
+def test_a_list_in_itself() -> None:
+    """A value that holds itself is refused for its size."""
+    value: list[Any] = []
+    value.append(value)
+    assert timed(closed("p", p=array(INTEGER)), {"p": value}).violations
+
+
+@pytest.mark.parametrize("levels", [60, 100, 10_000])
+@pytest.mark.parametrize("key", [None, "a", "p"])
+def test_deep_values(levels: int, key: str | None) -> None:
+    """Many levels of lists or objects are refused where a scalar is wanted, by a recursive schema too."""
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value] if key is None else {key: value}
+    recursive = {**closed(p={"$ref": "#/$defs/N"}), "$defs": {"N": union(INTEGER, array({"$ref": "#/$defs/N"}), closed("n", a={"$ref": "#/$defs/N"}, n=INTEGER, p={"$ref": "#/$defs/N"}))}}
+    assert timed(closed("p", p=INTEGER), {"p": value}).violations
+    assert timed(recursive, {"p": value}).violations
+
+
+TEXTS = {
+    "brackets": "[" * 200_000,
+    "brackets and quotes": '["' * 450_000,
+    "closed brackets": "[" * 100 + "]" * 100,
+    "braces": '{"a":' * 100_000,
+    "parentheses": "(" * 100_000,
+    "digits": "9" * 5_000_000,
+    "digits in a list": f"[{'9' * 5_000_000}]",
+    "quotes": '"' * 1_000_000,
+    "escaped quotes": '"\\"' * 300_000,
+    "fences": "```" * 300_000,
+    "comments": "/*" * 400_000,
+    "items, cut off": "[" + '"a",' * 200_000,
+    "Python text": "[" + "'a'," * 50_000 + "]x",
+    "spaces": " " * 1_000_000,
+    "commas": "1," * 500_000,
+    "words": "a " * 500_000,
+    "minus": "-" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_texts(text: str) -> None:
+    """A text made to keep a parser busy is refused."""
+    schema = closed(a=array(INTEGER), b=INTEGER, c=OBJECT, d=array(enum("a", "b")), e=BOOLEAN, f=enum(1, 2))
+    assert timed(schema, dict.fromkeys("abcdef", text)).violations
+    normalize(schema, text)
+
+
+RECURSIVE = {"$ref": "#/$defs/N"}
+SCHEMAS = {
+    "a reference to itself": ({"$ref": "#/$defs/N", "$defs": {"N": {"$ref": "#/$defs/N"}}}, {"a": 1}),
+    "a property that is itself": (closed(a={"$ref": "#/properties/a"}), {"a": "1", "b": 1}),
+    "allOf of itself": ({**opened("n", n=INTEGER), "allOf": [{"$ref": "#"}]}, {"n": "1"}),
+    "anyOf of itself": ({**opened("n", n=INTEGER), "anyOf": [{"$ref": "#"}, {"required": ["n"]}]}, {"n": "1"}),
+    "two references in a ring": ({**closed(a={"$ref": "#/$defs/A"}), "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}}, {"a": 1, "b": 2}),
+}
+
+
+@pytest.mark.parametrize(("schema", "sent"), SCHEMAS.values(), ids=SCHEMAS.keys())
+def test_schemas_that_refer_to_themselves(schema: Json, sent: Json) -> None:
+    """A reference that leads back to where it stands ends in an answer."""
+    timed(schema, sent)
+
+
+def _chain(levels: int, key: str | None, end: Any) -> Any:
+    value = end
+    for _ in range(levels):
+        value = [value] if key is None else {key: value}
+    return value
+
+
+@pytest.mark.parametrize("pad", [1, 100_000], ids=["short", "long"])
+@pytest.mark.parametrize("union_of", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])
+def test_unions_that_branch_at_every_level(union_of: str, key: str | None, pad: int) -> None:
+    """Two branches at each of sixty levels are not two to the sixty readings."""
+    both = (array(RECURSIVE), array(RECURSIVE, minItems=1)) if key is None else (opened(a=RECURSIVE), opened("a", a=RECURSIVE))
+    schema = {**opened(p=RECURSIVE), "$defs": {"N": {union_of: [*both, INTEGER]}}}
+    assert timed(schema, {"p": _chain(60, key, "x" * pad)}).violations
+
+
+@pytest.mark.parametrize("name", ["p", "a"])
+@pytest.mark.parametrize("end", [{}, {"z": 1}, "x", ["x" * 100_000]], ids=["empty", "unknown", "text", "list"])
+def test_wrappers_at_every_level(name: str, end: Any) -> None:
+    """Names that could be wrappers of their own values at each of sixty levels."""
+    schema = {"$ref": "#/$defs/N", "$defs": {"N": closed("q", p=RECURSIVE, q=INTEGER)}}
+    assert timed(schema, _chain(60, name, end)).violations
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", r"^(a+)+\1$", "^(?=(a+)+b)(a|aa)+$", "(x+x+)+y", "^(a|a)*$"])
+def test_costly_patterns(pattern: str) -> None:
+    """A pattern that backtracks without end stalls nothing, neither for values nor for names."""
+    long = "a" * 50_000 + "!"
+    timed(closed(s={**STRING, "pattern": pattern}, n=INTEGER), {"s": long, "n": "5"})
+    timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
+
+
+@pytest.mark.parametrize("item", [INTEGER, OBJECT, array(INTEGER)], ids=["integers", "objects", "lists"])
+def test_unique_items(item: Json) -> None:
+    """Fifty thousand items that must be unique."""
+    made: dict[str, Any] = {"integer": str, "object": lambda index: {"i": index}, "array": lambda index: [str(index)]}
+    items = [made[item["type"]](index) for index in range(50_000)]
+    timed(closed(p=array(item, uniqueItems=True)), {"p": [*items, items[0]]})
+
+
+def test_names_that_are_all_one() -> None:
+    """Many keys that differ from one declared name by case style alone are refused, and not compared in pairs."""
+    spellings = itertools.product(["", "_", "-", " "], repeat=9)
+    keys = ("m" + "".join(map("".join, zip(spelling, "axresults", strict=True))) for spelling in spellings)
+    assert timed(closed(max_results=INTEGER), dict.fromkeys(itertools.islice(keys, 60_000), 1)).violations
+
+
+def test_many_unknown_names() -> None:
+    """A hundred thousand unknown keys are refused."""
+    keys = [f"mxa_results{index}" for index in range(100_000)]
+    assert timed(closed(max_results=INTEGER, query=STRING), dict.fromkeys(keys, 1)).violations
+
+
+def test_many_ties() -> None:
+    """Twenty thousand items with two readings each are refused."""
+    row = union(opened(x=BOOLEAN), opened(x=INTEGER))
+    assert timed(closed(p=array(row)), {"p": [{"x": "1"}] * 20_000}).violations
+
+
+def test_many_branches() -> None:
+    """A union of three hundred objects."""
+    branches = [opened("v", v=array(INTEGER if index % 2 else BOOLEAN), **{f"k{index}": INTEGER}) for index in range(300)]
+    assert timed(closed(p=union(*branches)), {"p": {"v": ["1"] * 500}}).violations
+
+
+def test_null_items_of_any_kind() -> None:
+    """A list of nothing that is declared takes everything as it came."""
+    timed(closed(p=ARRAY, q=NULL), {"p": [None] * 1000, "q": "null"})

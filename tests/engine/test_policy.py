@@ -1,0 +1,113 @@
+"""What a policy takes, what it says where it does not, and that each of its fields counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import INTEGER, STRING, array, check, closed
+
+from mcp_lenient import Policy, normalize
+from mcp_lenient.errors import PolicyError
+from mcp_lenient.policy import Limits
+from mcp_lenient.rules import DEFAULT_RULES
+
+TAGS = closed("tags", tags=array(STRING))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        pytest.param({"mode": "on"}, ["mode", "repair", "observe", "off", "'on'"], id="mode"),
+        pytest.param({"unrepairable": "drop"}, ["unrepairable", "forward", "refuse"], id="unrepairable"),
+        pytest.param({"disable": {"rename_nearly"}}, ["disable", "rename_near", "rename_nearly"], id="unknown rule"),
+        pytest.param({"disable": "rename_near"}, ["disable", "collection"], id="a text of names"),
+        pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
+        pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
+        pytest.param({"secret": "pin"}, ["secret", "collection"], id="secret"),
+        pytest.param({"limits": {"depth": 3}}, ["limits", "Limits"], id="limits"),
+        pytest.param({"rules": ["rename_near"]}, ["rules", "Rule"], id="rules"),
+        pytest.param({"rules": "rename_near"}, ["rules", "Rule"], id="rules as text"),
+        pytest.param({"echo_values": "no"}, ["echo_values", "bool"], id="echo_values"),
+        pytest.param({"aliases": ["a"]}, ["aliases", "map"], id="aliases"),
+        pytest.param({"aliases": {"a": ("q",), "b": ("q",)}}, ["aliases", "'q'", "'a'", "'b'"], id="alias of two"),
+        pytest.param({"aliases": {"a": "q"}}, ["aliases", "collection"], id="alias as text"),
+    ],
+)
+def test_a_wrong_field_is_named(fields: dict[str, Any], said: list[str]) -> None:
+    """A wrong value is refused when the policy is built, with the field and what is allowed."""
+    with pytest.raises(PolicyError) as caught:
+        Policy(**fields)
+    assert all(part in str(caught.value) for part in said), str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["bytes", "depth", "items", "text", "relaxed_text", "readings"])
+@pytest.mark.parametrize("value", [0, -1, True, 1.5, "9", None])
+def test_a_limit_is_a_positive_integer(name: str, value: Any) -> None:
+    """A bound that is no positive integer is refused by name."""
+    with pytest.raises(PolicyError, match=rf"Limits\.{name} must be a positive integer"):
+        Limits(**{name: value})
+
+
+def test_a_policy_is_frozen() -> None:
+    """A policy cannot be changed; a changed copy is checked like a new one."""
+    with pytest.raises(AttributeError):
+        Policy().mode = "off"  # type: ignore[misc]
+    assert Policy().changed(mode="observe").mode == "observe"
+    with pytest.raises(PolicyError):
+        Policy().changed(mode="on")
+
+
+@pytest.mark.parametrize("rule", [rule.name for rule in DEFAULT_RULES])
+def test_every_rule_can_be_disabled(rule: str) -> None:
+    """A rule that is off is not allowed, and every other one is."""
+    policy = Policy(disable={rule})
+    assert not policy.allows(rule)
+    assert all(policy.allows(other.name) for other in DEFAULT_RULES if other.name != rule)
+
+
+def test_strict_repairs_nothing() -> None:
+    """The strict policy has no rule, and refuses what the schema does not take."""
+    result = normalize(TAGS, {"tags": '["a"]'}, Policy.strict())
+    assert result.violations
+    assert not result.repairs
+
+
+def test_a_disabled_rule_is_not_used() -> None:
+    """What only a disabled rule could read is refused."""
+    check(TAGS, {"tags": '["a"]'}, None, [], disable={"json_text_to_array"})
+    check(TAGS, {"tags": "a"}, None, [], disable={"scalar_to_array"})
+
+
+@pytest.mark.parametrize(
+    ("limits", "sent", "within"),
+    [
+        pytest.param({"depth": 3}, {"tags": [["a"]]}, {"tags": "a"}, id="depth"),
+        pytest.param({"items": 4}, {"tags": [1, 2, 3]}, {"tags": "a"}, id="items"),
+        pytest.param({"bytes": 10}, {"tags": "a" * 20}, {"tags": "a"}, id="bytes"),
+    ],
+)
+def test_a_call_beyond_a_limit_is_refused_for_its_size(limits: Any, sent: Any, within: Any) -> None:
+    """A call that is wrong and too large is refused as such; one within the limits is repaired."""
+    policy = Policy(limits=Limits(**limits))
+    assert [violation.code for violation in normalize(TAGS, sent, policy).violations] == ["size"]
+    assert normalize(TAGS, within, policy).arguments == {"tags": ["a"]}
+
+
+def test_an_accepted_call_has_no_limit() -> None:
+    """Law 1: what the schema takes goes through however large it is."""
+    check(TAGS, {"tags": ["a" * 50] * 9}, {"tags": ["a" * 50] * 9}, [], limits=Limits(bytes=1, items=1, depth=1))
+
+
+@pytest.mark.parametrize(("limit", "text"), [("text", '["aaaa"]'), ("relaxed_text", "['aaaa']")])
+def test_a_text_beyond_its_limit_is_not_parsed(limit: str, text: str) -> None:
+    """A longer text is refused, one within the limit is read."""
+    assert normalize(TAGS, {"tags": text}, Policy(limits=Limits(**{limit: 7}))).violations
+    assert not normalize(TAGS, {"tags": text}, Policy(limits=Limits(**{limit: 8}))).violations
+
+
+def test_more_readings_than_the_limit_are_no_reading() -> None:
+    """A call whose readings are more than are compared is refused."""
+    both = {"anyOf": [closed("x", x=INTEGER), closed("x", x={"type": "boolean"})]}
+    schema = closed("p", p=array(both))
+    check(schema, {"p": [{"x": "1"}] * 6}, None, [], limits=Limits(readings=2))

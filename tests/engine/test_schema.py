@@ -1,0 +1,109 @@
+"""Schemas: what is read, what is judged, and what is never fetched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import INTEGER, STRING, Json, closed, opened
+
+from mcp_lenient import normalize
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.schema import resolve, shape_of
+from mcp_lenient.schema_judge import SchemaJudge
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        pytest.param("#", "root", id="root"),
+        pytest.param("#/$defs/a", INTEGER, id="definition"),
+        pytest.param("#/$defs/b~1c", STRING, id="escaped slash"),
+        pytest.param("#/$defs/list/allOf/0", INTEGER, id="index"),
+        pytest.param("#/$defs/d%20e", STRING, id="percent-encoded"),
+        pytest.param("#/$defs/none", None, id="dangling"),
+        pytest.param("#/$defs/list/allOf/7", None, id="index beyond"),
+        pytest.param("#anchor", None, id="anchor"),
+        pytest.param("https://example.com/a", None, id="remote"),
+        pytest.param("other.json#/a", None, id="relative"),
+    ],
+)
+def test_references(reference: str, target: Any) -> None:
+    """A local reference is followed; nothing else leads anywhere, least of all to another schema."""
+    root: Json = {"$defs": {"a": INTEGER, "b/c": STRING, "d e": STRING, "list": {"allOf": [INTEGER]}}}
+    assert resolve(root, reference) == (root if target == "root" else target)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": "objekt"}, id="unknown type"),
+        pytest.param(closed(p={"$ref": "#/$defs/none"}), id="dangling reference"),
+        pytest.param(closed(p={"$ref": "https://example.com/s.json"}), id="remote reference"),
+        pytest.param(closed(p={"$ref": "file:///etc/passwd"}), id="file reference"),
+        pytest.param({"type": "object", "required": "a"}, id="required"),
+        pytest.param(closed(p={"type": "string", "pattern": "("}), id="pattern"),
+        pytest.param({"$schema": "https://example.com/own", "type": "object"}, id="unknown dialect"),
+    ],
+)
+def test_what_cannot_be_compiled_says_so(schema: Json) -> None:
+    """A schema that is none, or refers to what is not in it, raises SchemaError and nothing is fetched."""
+    with pytest.raises(SchemaError):
+        normalize(schema, {"p": 1})
+
+
+@pytest.mark.parametrize("boolean", [True, False])
+def test_boolean_schemas(boolean: bool) -> None:  # noqa: FBT001 - the schema itself
+    """A property may have true or false for its schema."""
+    result = normalize(closed("n", p=boolean, n=INTEGER), {"p": "1", "n": "2"})
+    assert bool(result.violations) is not boolean
+
+
+def test_the_shape_of_allof() -> None:
+    """What several parts say of a value is put together."""
+    shape = shape_of({}, {"allOf": [opened("a", a=INTEGER), {**closed("b", b=STRING), "description": "b"}]})
+    assert shape.properties.keys() == {"a", "b"}
+    assert shape.required == {"a", "b"}
+    assert shape.closed
+    assert shape.is_only("object")
+
+
+@pytest.mark.parametrize("unreadable", [True, False, None, 5, "a", []])
+def test_the_shape_of_what_is_no_schema(unreadable: Any) -> None:
+    """What says nothing has the empty shape."""
+    assert shape_of({}, unreadable).types is None
+    assert not shape_of({}, unreadable).properties
+
+
+@pytest.mark.parametrize(
+    ("sent", "faults"),
+    [
+        pytest.param({"n": 1}, [], id="accepted"),
+        pytest.param({"n": "1"}, [(("n",), "type")], id="type"),
+        pytest.param({"n": 99}, [(("n",), "value")], id="value"),
+        pytest.param({}, [(("n",), "missing")], id="missing"),
+        pytest.param({"n": 1, "m": 2}, [(("m",), "unknown")], id="unknown"),
+        pytest.param({"n": 1, "rows": [{"a": "x"}]}, [(("rows", 0, "a"), "type")], id="nested"),
+    ],
+)
+def test_faults(sent: Json, faults: list[Any]) -> None:
+    """Each fault says where and what kind."""
+    rows = {"type": "array", "items": opened(a=INTEGER)}
+    judge = SchemaJudge(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
+    assert judge.accepts(sent) is not bool(faults)
+    assert [(fault.path, fault.kind) for fault in judge.faults(sent)] == faults
+
+
+def test_a_schema_changed_in_place_is_compiled_anew() -> None:
+    """A schema is recognized by what it says and never by which object it is."""
+    schema = closed("p", p=INTEGER)
+    assert normalize(schema, {"p": "1"}).arguments == {"p": 1}
+    schema["properties"]["p"] = STRING
+    assert normalize(schema, {"p": "1"}).arguments == {"p": "1"}
+    assert normalize(schema, {"p": 1}).arguments == {"p": "1"}
+
+
+def test_true_and_one_are_two_schemas() -> None:
+    """Schemas that are equal in Python but not in JSON are told apart."""
+    assert not normalize(closed("p", p={"enum": [1, 5]}), {"p": 1}).violations
+    assert normalize(closed("p", p={"enum": [True, 5]}), {"p": 1}).violations

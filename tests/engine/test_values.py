@@ -1,0 +1,79 @@
+"""JSON values as Python has them: their type names, their equality, their size."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import pytest
+from hypothesis import given
+from strategies import LOOSE_JSON
+
+from mcp_lenient.policy import Limits
+from mcp_lenient.values import json_type, measured, same_json
+
+
+class _Level(IntEnum):
+    LOW = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [("a", "string"), (1, "integer"), (1.0, "number"), (True, "boolean"), (None, "null"), ([], "array"), ({}, "object"), (_Level.LOW, "integer")],
+    ids=str,
+)
+def test_type_names(value: Any, name: str) -> None:
+    """Each value has the name that JSON Schema gives its type; a subclass has that of what it extends."""
+    assert json_type(value) == name
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        pytest.param(1, 1.0, True, id="1 and 1.0"),
+        pytest.param(1, True, False, id="1 and true"),
+        pytest.param(0, False, False, id="0 and false"),
+        pytest.param("1", 1, False, id="text and number"),
+        pytest.param(None, False, False, id="null and false"),
+        pytest.param([1], [True], False, id="in a list"),
+        pytest.param({"a": [1]}, {"a": [1.0]}, True, id="in an object"),
+        pytest.param({"a": 1}, {"a": 1, "b": 2}, False, id="one more key"),
+        pytest.param([1, 2], [1], False, id="one more item"),
+        pytest.param([], {}, False, id="empty containers"),
+        pytest.param(2**53 + 1, float(2**53), False, id="beyond doubles"),
+    ],
+)
+def test_same_json(left: Any, right: Any, same: bool) -> None:  # noqa: FBT001 - a column of the table
+    """Values are the same where JSON says so, whatever Python says."""
+    assert same_json(left, right) is same
+    assert same_json(right, left) is same
+
+
+@given(LOOSE_JSON)
+def test_a_value_is_the_same_as_itself(value: Any) -> None:
+    """Every value is the same JSON as itself."""
+    assert same_json(value, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "beyond"),
+    [
+        pytest.param({"a": "bcd"}, {}, None, id="small"),
+        pytest.param([[[]]], {"depth": 2}, "depth", id="depth"),
+        pytest.param([1, 2, 3], {"items": 3}, "items", id="items"),
+        pytest.param(["a" * 9], {"bytes": 8}, "bytes", id="text"),
+        pytest.param({"a" * 9: ""}, {"bytes": 8}, "bytes", id="key"),
+        pytest.param(10**50, {"bytes": 8}, "bytes", id="digits"),
+        pytest.param([None] * 9, {"bytes": 8}, "bytes", id="nulls"),
+    ],
+)
+def test_measured(value: Any, limits: dict[str, int], beyond: str | None) -> None:
+    """The first limit a value goes beyond is named."""
+    assert measured(value, Limits(**limits)).beyond == beyond
+
+
+def test_a_list_in_itself_is_measured() -> None:
+    """A value that holds itself ends at the depth that is looked at."""
+    value: list[Any] = []
+    value.append(value)
+    assert measured(value, Limits()).beyond == "depth"

@@ -1,0 +1,389 @@
+"""Tool calls in text: what is read, as what, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient import Limits
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
+
+_OPENAI = {"type": "function", "id": "call_1", "function": {"name": "find", "arguments": '{"q": "x"}'}}
+_FIND = ToolCall(None, "find", {"q": "x"})
+_WEB = ToolCall("web", "find", {"q": "x"})
+
+_ONE = [
+    pytest.param('<web><find>{"q": "x"}</find></web>', _WEB, id="server-and-tool"),
+    pytest.param('\n<web>\n  <find>\n{"q": "x"}\n  </find>\n</web>\n', _WEB, id="indented"),
+    pytest.param('<find>{"q": "x"}</find>', _FIND, id="tool"),
+    pytest.param("<find>{}</find>", ToolCall(None, "find", {}), id="no-arguments"),
+    pytest.param('<web><find>```json\n{"q": "x"}\n```</find></web>', _WEB, id="fence-inside-tags"),
+    pytest.param('<web><find>"{\\"q\\": \\"x\\"}"</find></web>', _WEB, id="json-text-inside-tags"),
+    pytest.param("<web><find>{'q': 'x',}</find></web>", _WEB, id="python-inside-tags"),
+    pytest.param("<web><find>{q: 'x'} </find></web>", _WEB, id="json5-inside-tags"),
+    pytest.param(
+        '<mcp.web-1><find/all>{"q": "x"}</find/all></mcp.web-1>',
+        ToolCall("mcp.web-1", "find/all", {"q": "x"}),
+        id="signs-in-names",
+    ),
+    pytest.param(
+        '<搜索><查找>{"q": "任务"}</查找></搜索>', ToolCall("搜索", "查找", {"q": "任务"}), id="chinese"
+    ),
+    pytest.param('I will look: <web><find>{"q": "x"}</find></web> and say.', _WEB, id="prose-around"),
+    pytest.param(
+        'If a < b, <b>bold</b> <br>:\n<web><find>{"q": "x"}</find></web> <3', _WEB, id="tags-in-prose"
+    ),
+    pytest.param(
+        '<a><b>{"q": "</b></a> <c>{}</c> {"}</b></a>',
+        ToolCall("a", "b", {"q": "</b></a> <c>{}</c> {"}),
+        id="tags-in-a-value",
+    ),
+    pytest.param('{"name": "find", "arguments": {"q": "x"}}', _FIND, id="json"),
+    pytest.param('{"name": "find", "arguments": "{\\"q\\": \\"x\\"}"}', _FIND, id="arguments-as-text"),
+    pytest.param('"{\\"name\\": \\"find\\", \\"arguments\\": {\\"q\\": \\"x\\"}}"', _FIND, id="all-as-text"),
+    pytest.param('{"tool": "find", "args": {"q": "x"}}', _FIND, id="tool-and-args"),
+    pytest.param('{"tool_name": "find", "input": {"q": "x"}}', _FIND, id="tool-name-and-input"),
+    pytest.param('{"function": "find", "parameters": {"q": "x"}}', _FIND, id="function-and-parameters"),
+    pytest.param('{"server": "web", "tool": "find", "params": {"q": "x"}}', _WEB, id="server-key"),
+    pytest.param('{"thought": "hm", "tool": "find", "args": {"q": "x"}}', _FIND, id="thought-beside"),
+    pytest.param('{"name": "find", "arguments": null}', ToolCall(None, "find", {}), id="null-arguments"),
+    pytest.param('{"name": "find", "arguments": ""}', ToolCall(None, "find", {}), id="empty-arguments"),
+    pytest.param('{"name": "find", "tool": "find", "args": {"q": "x"}}', _FIND, id="one-name-twice"),
+    pytest.param(json.dumps(_OPENAI), _FIND, id="openai"),
+    pytest.param(
+        json.dumps({"role": "assistant", "content": None, "tool_calls": [_OPENAI]}), _FIND, id="message"
+    ),
+    pytest.param(json.dumps({"server": "web", **_OPENAI}), _WEB, id="server-beside-function"),
+    pytest.param(
+        '{"type": "tool_use", "id": "t1", "name": "find", "input": {"q": "x"}}', _FIND, id="anthropic"
+    ),
+    pytest.param(
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "arguments": {"q": "x"}}}',
+        _FIND,
+        id="json-rpc",
+    ),
+    pytest.param("{'name': 'find', 'arguments': {'q': 'x'}}", _FIND, id="python"),
+    pytest.param("{name: 'find', arguments: {q: 'x',},}", _FIND, id="json5"),
+    pytest.param('Sure:\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nDone.', _FIND, id="fenced"),
+    pytest.param(
+        '<tool_call>\n{"name": "find", "arguments": {"q": "x"}}\n</tool_call>', _FIND, id="tool-call-tag"
+    ),
+    pytest.param('<tool_call>{"name": "find", "arguments": {"q": "x"}}', _FIND, id="tool-call-tag-left-open"),
+    pytest.param(
+        "<tool_call><web><find>{q: 'x'}</find></web></tool_call>", _WEB, id="tags-in-a-tool-call-tag"
+    ),
+    pytest.param(
+        '<think>or <a>{}</a>, {"name": "b", "arguments": {}}?</think><find>{"q": "x"}</find>',
+        _FIND,
+        id="thoughts",
+    ),
+    pytest.param("let me think</think><find>{q: 'x'}</find>", _FIND, id="thoughts-opened-by-the-prompt"),
+    pytest.param(
+        '<find>{"q": "x"}</find><tool_response>{"rows": []}</tool_response>', _FIND, id="result-of-a-call"
+    ),
+    pytest.param('<!-- <a>{}</a> --><find>{"q": "x"}</find>', _FIND, id="comment"),
+    pytest.param('{"rows": [1]} then {"name": "find", "arguments": {"q": "x"}}', _FIND, id="data-before"),
+    pytest.param(
+        "<proxy><run>{'name': 'find', 'arguments': {}}</run></proxy>",
+        ToolCall("proxy", "run", {"name": "find", "arguments": {}}),
+        id="a-call-as-arguments",
+    ),
+]
+
+_SEVERAL = [
+    pytest.param(
+        '<web><find>{"q": "x"}</find><open>{"n": 1}</open></web>',
+        [_WEB, ToolCall("web", "open", {"n": 1})],
+        id="server",
+    ),
+    pytest.param(
+        "first <web><find>{q: 'x'}</find></web>\nthen <find>{q: 'x'}</find>",
+        [_WEB, _FIND],
+        id="with-and-without-server",
+    ),
+    pytest.param('{"name": "find", "arguments": {"q": "x"}}\n' * 3, [_FIND] * 3, id="json-lines"),
+    pytest.param(
+        json.dumps([_OPENAI, {"name": "a", "input": {}}]), [_FIND, ToolCall(None, "a", {})], id="list"
+    ),
+    pytest.param(json.dumps({"tool_calls": [_OPENAI, _OPENAI]}), [_FIND, _FIND], id="openai"),
+    pytest.param(
+        "<tool_calls><tool_call>{name: 'a', args: {}}</tool_call> <tool_call>{name: 'b', args: {}}</tool_call></tool_calls>",
+        [ToolCall(None, "a", {}), ToolCall(None, "b", {})],
+        id="tool-call-tags",
+    ),
+    pytest.param(
+        '```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nor <find>{"q": "x"}</find>',
+        [_FIND, _FIND],
+        id="mixed",
+    ),
+]
+
+_REFUSED = [
+    pytest.param("", "empty", id="empty"),
+    pytest.param("  \n", "empty", id="blank"),
+    pytest.param("I will look at it.", "No tool call was found in the text", id="prose"),
+    pytest.param("<b>bold</b> {curly} [1] </b> <p>", "ends after an opening tag", id="tag-at-the-end"),
+    pytest.param('{"q": "x"}', "line 1, column 1 has not both", id="data"),
+    pytest.param('so\n  {"name": "Ann"}', "line 2, column 3 has not both", id="name-alone"),
+    pytest.param(
+        '<find>{"q": "x', "line 1, column 7: the JSON that begins here does not end", id="cut-in-json"
+    ),
+    pytest.param('<find>{"q": "x"}', "column 17: </find> is expected", id="cut-before-closing"),
+    pytest.param('<find>{"q": "x"}</fi', "</find> is expected", id="cut-in-closing"),
+    pytest.param("<web><find>{}</find>", "</web> is expected", id="cut-before-server-closes"),
+    pytest.param("<find>{}</find> <web><ope", "cut off", id="cut-in-opening"),
+    pytest.param("<find>{}</find> <web><open>", "ends after an opening tag", id="cut-after-opening"),
+    pytest.param('<find>```json\n{"q": 1}</find>', "fence is not closed", id="cut-fence"),
+    pytest.param('[{"name": "a", "arguments": {}}, {"name": "b"', "does not end", id="cut-list"),
+    pytest.param(
+        '{"name": "a", "arguments": "{\\"q\\": "}', "text that is no JSON object", id="cut-arguments"
+    ),
+    pytest.param("<think>hm <find>{}</find>", "<think> is not closed", id="cut-thoughts"),
+    pytest.param("<find>{}</find> <!-- x", "comment is not closed", id="cut-comment"),
+    pytest.param(
+        "<find>{}</find> <tool_call>{}", "no tool call stands in it", id="nothing-in-tool-call-left-open"
+    ),
+    pytest.param("<tool_call>what</tool_call>", "no tool call stands in it", id="nothing-in-tool-call"),
+    pytest.param(
+        "<web><find>{}</web></find>", "</find> is expected here to close the tag, but </web>", id="crossed"
+    ),
+    pytest.param("<find>{} now</find>", "but something else follows", id="text-after-arguments"),
+    pytest.param("<web><find>{}</find> and <open>{}</open></web>", "</web> is expected", id="text-in-server"),
+    pytest.param(
+        "<web><find>{}</find><b>x</b></web>", "<b> inside of <web> is no tool call", id="other-in-server"
+    ),
+    pytest.param("<find>{}</find></web>", "</web> has no opening tag", id="opening-lost"),
+    pytest.param("<web> <find></find></web>", "<find> is empty", id="empty-tag"),
+    pytest.param("<find id='1'>{}</find>", "has attributes", id="attributes"),
+    pytest.param("<web><find>[{'a': 1}]</find></web>", "holds an array", id="array"),
+    pytest.param('<find>{"q": 1, "q": 2}</find>', "names the key 'q' twice", id="duplicate-key"),
+    pytest.param(
+        '{"name": "a", "name": "b", "arguments": {}}', "names the key 'name' twice", id="duplicate-name"
+    ),
+    pytest.param('{"name": "a", "arguments": {"q": 1e999}}', "not be kept exactly", id="lost-digits"),
+    pytest.param('{"name": "a" "arguments": {}}', "cannot be read", id="broken-json"),
+    pytest.param("<a><b><c>{}</c></b></a>", "more tags than a server's and a tool's", id="three-tags"),
+    pytest.param("<a>see <b>{}</b></a>", "may be a server, or only text around", id="server-or-text"),
+    pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> holds a call of 'b'", id="call-in-one-tag"),
+    pytest.param(
+        '<a><b>{"name": "b", "args": {}}</b></a>', "<b> holds a call of 'b'", id="call-of-the-same-name"
+    ),
+    pytest.param(
+        '{"name": "a", "tool": "b", "arguments": {}}', "names two tools, 'a' and 'b'", id="two-names"
+    ),
+    pytest.param(
+        '{"server": "a", "server_name": "b", "tool": "c", "args": {}}', "two servers", id="two-servers"
+    ),
+    pytest.param(
+        '{"name": "a", "arguments": {}, "input": {}}', "both 'arguments' and 'input'", id="two-arguments"
+    ),
+    pytest.param(
+        '{"function": {"name": "a", "args": {}}, "tool_call": {"name": "b", "args": {}}}',
+        "two tool calls",
+        id="two-inside",
+    ),
+    pytest.param('{"name": "a", "input": {}, "age": 3}', "has the key 'age' too", id="other-key"),
+    pytest.param('{"name": 5, "arguments": {}}', "something else than a short text", id="number-as-name"),
+    pytest.param('{"name": " ", "arguments": {}}', "something else than a short text", id="blank-name"),
+    pytest.param('{"name": null, "arguments": {}}', "names no tool", id="null-name"),
+    pytest.param('{"name": "a", "arguments": [1]}', "of type array", id="array-as-arguments"),
+    pytest.param('{"name": "a", "arguments": 5}', "of type integer", id="number-as-arguments"),
+    pytest.param(
+        '{"name": "a", "parameters": {"type": "object", "properties": {}}}',
+        "either defined or called",
+        id="definition",
+    ),
+    pytest.param(
+        '[{"name": "a", "arguments": {}}, {"rows": []}]', "beside something else", id="list-with-data"
+    ),
+    pytest.param("<find>{}</find></think><open>{}</open>", "may be no call", id="a-thought-or-not"),
+]
+
+
+@pytest.mark.parametrize(("text", "call"), _ONE)
+def test_one_call_is_read(text, call):
+    """A text with one call gives its server, tool and arguments, whatever prose is around."""
+    assert parse_tool_call(text) == call
+    assert parse_tool_calls(text) == (call,)
+
+
+@pytest.mark.parametrize(("text", "calls"), _SEVERAL)
+def test_several_calls_are_read_in_order(text, calls):
+    """All calls of a text are read in their order; where one is expected, they are refused."""
+    assert parse_tool_calls(text) == tuple(calls)
+    with pytest.raises(ToolCallError, match=rf"holds {len(calls)} tool calls where one is expected"):
+        parse_tool_call(text)
+
+
+@pytest.mark.parametrize(("text", "what"), _REFUSED)
+def test_what_has_not_one_reading_is_refused(text, what):
+    """A text without a call, or with something that has two readings or none, is refused in one sentence."""
+    with pytest.raises(ToolCallError) as caught:
+        parse_tool_calls(text)
+    message = str(caught.value)
+    assert what in message
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert len(message) < 300
+
+
+def test_the_message_of_several_says_which_and_where():
+    """Two calls where one is expected are named with their places."""
+    with pytest.raises(ToolCallError, match=r"'a' at line 1, column 1, 'b' at line 2, column 2, \.\.\.\.$"):
+        parse_tool_call("<a>{}</a>\n <b>{}</b><c>{}</c>")
+
+
+def test_a_name_is_shown_escaped_and_cut():
+    """What a message repeats of the text is on one line and short."""
+    with pytest.raises(ToolCallError) as caught:
+        parse_tool_calls(json.dumps({"name": "a\n\x1b" + "b" * 200, "arguments": [1]}))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "what"),
+    [
+        pytest.param("<a>{}</a>", Limits(text=8), "9 characters, more than the 8", id="text"),
+        pytest.param("<a>{b: 'cccccccc'}</a>", Limits(relaxed_text=10), "does not end", id="relaxed-text"),
+        pytest.param('<a>{"b": [[1]]}</a>', Limits(depth=2), "nested too deeply", id="depth"),
+        pytest.param("<a>{b: [[1]]}</a>", Limits(depth=2), "deeper than 2 levels", id="depth-of-json5"),
+    ],
+)
+def test_limits_hold(text, limits, what):
+    """What goes beyond the limits is refused, and read without them."""
+    assert parse_tool_calls(text)
+    with pytest.raises(ToolCallError, match=what):
+        parse_tool_calls(text, limits=limits)
+
+
+_MEGA = 1_000_000
+_HOSTILE = {
+    "less-than": "<" * _MEGA,
+    "brackets": "[{" * (_MEGA // 2),
+    "nested-tags": "<a>" * 30_000,
+    "nested-tags-around-json": "<a>" * 30_000 + "{}",
+    "tags": "<a>x" * 30_000,
+    "closing-tags": "</a>" * 30_000,
+    "endless-name": "<" + "a" * _MEGA,
+    "endless-slashes": "<" + "a/" * (_MEGA // 2),
+    "endless-attribute": "<a " + "b" * _MEGA,
+    "calls-in-tags": "<a>{}</a>" * 10_000,
+    "calls-of-a-server": f"<a>{'<b>{}</b>' * 10_000}</a>",
+    "calls-in-json": '{"name": "a", "args": {}}\n' * 10_000,
+    "calls-in-a-list": json.dumps([{"name": "a", "args": {}}] * 10_000),
+    "data": '{"a": 1}' * 10_000,
+    "python": "{'a': 1}" * 10_000,
+    "bottomless-json": '{"a":' * 30_000,
+    "bottomless-python": "{'a':" * 30_000,
+    "quotes": '"' * _MEGA,
+    "backslashes": "\\" * _MEGA,
+    "endless-string": '{"a": "' + '\\"' * (_MEGA // 2),
+    "endless-space": "{" + " " * _MEGA,
+    "endless-comment": "{a: /*" + "*" * _MEGA,
+    "comments": "<!--" * 30_000,
+    "thoughts": "<think>" * 30_000,
+    "spaces-in-server": f"<a><b>{{}}</b>{' ' * _MEGA}",
+}
+
+
+@pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
+def test_hostile_text_is_bounded(text):
+    """A text made to take long is refused soon (a guard against hanging, not a measurement)."""
+    started = time.process_time()
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(text)
+    assert time.process_time() - started < 2
+
+
+def test_a_thousand_calls_are_read():
+    """As many calls as a text may hold are read."""
+    assert len(parse_tool_calls("<a><b>{}</b></a>\n" * 1_000)) == 1_000
+
+
+_NAMES = st.text(st.sampled_from("abzXY019_-."), min_size=1, max_size=12).map("t".__add__)
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, width=32)
+    | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+).filter(lambda value: "Infinity" not in json.dumps(value))
+_CALL_KEYS = {"name", "tool", "tool_name", "function", "function_call", "tool_call", "tool_calls", "params"}
+_ARGUMENTS = st.dictionaries(st.text(max_size=5), _JSON, max_size=3).filter(_CALL_KEYS.isdisjoint)
+_CALLS = st.builds(ToolCall, st.none() | _NAMES, _NAMES, _ARGUMENTS)
+_PROSE = st.sampled_from(["", "\n", "Now I look it up: ", " and then,\n\n", "```\n```", "it's 5 > 3 & \\o/ "])
+
+
+def _in_tags(call: ToolCall) -> str:
+    inner = f"<{call.tool}>{json.dumps(call.arguments)}</{call.tool}>"
+    return inner if call.server is None else f"<{call.server}>{inner}</{call.server}>"
+
+
+def _in_json(call: ToolCall, *, as_text: bool = False, key: str = "arguments") -> str:
+    arguments: Any = json.dumps(call.arguments) if as_text else call.arguments
+    server = {} if call.server is None else {"server": call.server}
+    return json.dumps({**server, "name": call.tool, key: arguments}, ensure_ascii=False)
+
+
+_FORMS = st.sampled_from(
+    [
+        _in_tags,
+        _in_json,
+        lambda call: _in_json(call, as_text=True),
+        lambda call: _in_json(call, key="input"),
+        lambda call: f"```json\n{_in_json(call)}\n```",
+        lambda call: f"<tool_call>{_in_json(call)}</tool_call>",
+    ]
+)
+
+
+@given(st.lists(st.tuples(_CALLS, _FORMS, _PROSE), min_size=1, max_size=4))
+def test_rendered_calls_are_read_back(calls):
+    """Calls that were written in any of the forms, with prose between them, are read as they were."""
+    text = "".join(prose + form(call) for call, form, prose in calls)
+    read = parse_tool_calls(text)
+    assert json.dumps([call.arguments for call in read]) == json.dumps(
+        [call.arguments for call, _, _ in calls]
+    )
+    assert [(call.server, call.tool) for call in read] == [(call.server, call.tool) for call, _, _ in calls]
+
+
+@given(
+    _CALLS.flatmap(
+        lambda call: st.tuples(st.sampled_from([_in_tags(call), _in_json(call)]), st.integers(1, 400))
+    )
+)
+def test_cut_off_text_gives_no_other_call(cut):
+    """A text that is cut off anywhere gives an error, never a call."""
+    text, at = cut
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(text[: min(at, len(text) - 1)])
+
+
+_PIECES = st.sampled_from(
+    [
+        *"< > </ <a> <b> </a> </b> <think> </think> <tool_call> <!-- -->".split(),
+        *r"""{ } [ ] " ' \ : , ``` // /* {} 1 "name" "arguments" name args""".split(),
+        *" \n\ud800",
+    ]
+)
+
+
+@given(st.text(max_size=60) | st.lists(_PIECES, max_size=30).map("".join))
+def test_nothing_but_a_tool_call_error_is_raised(text):
+    """Any text gives calls or a ToolCallError, and the same each time."""
+    try:
+        calls = parse_tool_calls(text)
+    except ToolCallError:
+        return
+    assert calls
+    assert all(isinstance(call.arguments, dict) and call.tool for call in calls)
