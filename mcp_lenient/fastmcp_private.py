@@ -30,6 +30,7 @@ from pydantic_core import SchemaError as CoreSchemaError
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import as_written
+from mcp_lenient.plain_types import plain_check
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -54,6 +55,7 @@ class Probe:
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter asks for strict integers by itself.
+        plain: For plain types a quick check; True means that ``lax`` raises nothing.
     """
 
     lax: Validate
@@ -61,6 +63,7 @@ class Probe:
     in_thread: bool
     has_validators: bool
     exact_integers: bool
+    plain: Callable[[Any], bool] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,8 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
     try:
         called = _called_by_fastmcp(function, run_in_thread=run_in_thread)
         schema = fastmcp_types.get_cached_typeadapter(function_tool._wrap_body_errors(called)).core_schema  # noqa: SLF001 - see above
-        validator = SchemaValidator(_arguments_schema(schema))
+        arguments = _arguments_schema(schema)
+        validator = SchemaValidator(arguments)
         # It asks for a TypeAdapter, but calls only what both have.
         adapter = cast("TypeAdapter[Any]", validator)
         strict = partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001 - see above
@@ -106,6 +110,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
+        plain=plain_check(arguments),
     )
 
 

@@ -34,11 +34,12 @@ class FunctionJudge:
     """
 
     by_schema = False
-    __slots__ = ("_validate", "exact_integers", "has_validators")
+    __slots__ = ("_is_plain", "_validate", "exact_integers", "has_validators")
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = fastmcp_private.probe(tool.fn, run_in_thread=tool.run_in_thread)
         self._validate = probe.strict if strict else probe.lax
+        self._is_plain = None if strict else probe.plain
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 
@@ -56,6 +57,8 @@ class FunctionJudge:
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
         """
+        if self._is_plain is not None and _is_long(arguments) and self._is_plain(arguments):
+            return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
         except (ValueError, RecursionError):
@@ -75,6 +78,18 @@ class FunctionJudge:
         except Exception:  # noqa: BLE001 - as in accepts
             return ()
         return ()
+
+
+_LONG = 100
+_CONTAINERS = frozenset({list, dict})
+
+
+def _is_long(arguments: Mapping[str, Any]) -> bool:
+    """Whether building what the function gets would cost more than a few microseconds."""
+    for value in arguments.values():
+        if type(value) in _CONTAINERS and len(value) > _LONG:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,11 @@ class LenientMiddleware(Middleware):
         self, call: _Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
         try:
-            return await self._go_on(call, known, arguments, ())
+            if known.normalizers or call.sent_as_text:
+                return await self._go_on(call, known, arguments, ())
+            if self._log.wants("call_accepted"):
+                self._tell("call_accepted", call, known)
+            return await _run(call, known, call.context)
         except ValidationError:
             fresh = await self._tools.look_up(server, call.context.message)
             if fresh is None or fresh is known or await fresh.accepts(arguments):
@@ -348,7 +352,7 @@ async def _run(
     call: _Call, known: KnownTool, context: Context, running: _Running | None = None
 ) -> ToolResult:
     """Call on, so that the same call is known again on its way down and calls of the body are told apart."""
-    token = _running.set(running or _Running(call.request, known.policy.mode, list(known.target.route)))
+    token = _running.set(running or _Running(call.request, known.plan.policy.mode, list(known.target.route)))
     try:
         return await call.call_next(context)
     finally:

@@ -49,6 +49,10 @@ _reading: ContextVar[Reading] = ContextVar("mcp_lenient_whole_arguments", defaul
 _met: ContextVar[object] = ContextVar("mcp_lenient_met", default=None)
 
 
+def _no_server() -> None:
+    """What a weak reference to no server says."""
+
+
 class WholeArguments:
     """Sees to it that arguments that are no object reach ``on_call_tool``, read or with their fault.
 
@@ -62,6 +66,7 @@ class WholeArguments:
         self._log = log
         self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
+        self._last: Callable[[], FastMCP | None] = _no_server
 
     def claim(self) -> Reading:
         """How the arguments of this request were read, told once: to the call that the client made."""
@@ -74,8 +79,14 @@ class WholeArguments:
         """Whether ``on_message`` has anything to do; asked with every message."""
         if context.fastmcp_context is None:
             return False
-        refused_unread = context.method == "tools/call" and isinstance(context.message, dict)
-        return refused_unread or context.fastmcp_context.fastmcp not in self._seen
+        if context.method == "tools/call" and isinstance(context.message, dict):
+            return True
+        server = context.fastmcp_context.fastmcp
+        return self._last() is not server and self._is_new(server)
+
+    def _is_new(self, server: FastMCP) -> bool:
+        self._last = weakref.ref(server)
+        return server not in self._seen
 
     async def on_message(self, context: MiddlewareContext[Any]) -> Any:
         """Install the hook on a server's first message; answer a call that the hook came too late for.

@@ -107,6 +107,13 @@ def test_rules_page_names_each_rule_with_its_tier():
     assert sorted(told) == sorted((rule.name, rule.tier) for rule in DEFAULT_RULES)
 
 
+def test_contributing_names_files_that_exist():
+    """Each module that the map for contributors names is there."""
+    told = re.findall(r"`([\w/]+\.py|\w+/)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert told
+    assert [name for name in told if not (ROOT / "mcp_lenient" / name).exists()] == []
+
+
 def test_changelog_tells_of_this_version():
     """The newest version in the changelog is the one that is built."""
     built = re.search(

@@ -39,7 +39,7 @@ class Document:
 
     def line(self, path: Path) -> int | None:
         """The line of a place, or of the nearest one around it."""
-        ends = range(len(path), 0, -1)
+        ends = range(len(path), -1, -1)
         return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
 
 

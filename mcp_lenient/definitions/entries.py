@@ -17,22 +17,9 @@ from pydantic import (
     model_validator,
 )
 
+from mcp_lenient import normalizers
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.definitions.names import did_you_mean
-from mcp_lenient.normalizers import (
-    aliases,
-    clamp,
-    default_on_null,
-    iso_date,
-    lower,
-    null_as,
-    parse_json,
-    split,
-    strip,
-    synonyms,
-    tags,
-    upper,
-)
 from mcp_lenient.policy import Limits, Mode, Unrepairable
 from mcp_lenient.rules import DEFAULT_RULES
 
@@ -81,6 +68,7 @@ class PolicyEntry(_Entry):
     drop_unknown: list[Name] = []
     secret: list[Name] = []
     echo_values: bool = True
+    destructive: bool | None = None
     limits: LimitsEntry = LimitsEntry()
 
     def changes(self, around: Limits) -> dict[str, Any]:
@@ -154,11 +142,11 @@ def _clamp(value: Any) -> Normalize:
     if not isinstance(value, list) or len(value) != 2:
         msg = "must be a list of two: the lowest and the highest number, null for no such bound."
         raise ValueError(msg)
-    return clamp(*value)
+    return normalizers.clamp(*value)
 
 
 def _aliases(names: list[str]) -> list[str]:
-    return list(aliases(*names).names)
+    return list(normalizers.aliases(*names).names)
 
 
 def _tags_options(value: Any) -> Any:
@@ -187,24 +175,24 @@ class TagsEntry(_Entry):
 
     def made(self) -> Normalize:
         """The normalizer."""
-        return tags(**self.given())
+        return normalizers.tags(**self.given())
 
 
 class ParameterEntry(_Entry):
     """What a parameter is also called, and what is done with its value before anything judges it."""
 
     aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
-    strip: Annotated[Normalize | None, _switch(strip)] = None
-    parse_json: Annotated[Normalize | None, _choice(parse_json, "'array' or 'object'")] = None
-    split: Annotated[Normalize | None, _choice(split, "the text between the parts")] = None
+    strip: Annotated[Normalize | None, _switch(normalizers.strip)] = None
+    parse_json: Annotated[Normalize | None, _choice(normalizers.parse_json, "'array' or 'object'")] = None
+    split: Annotated[Normalize | None, _choice(normalizers.split, "the text between the parts")] = None
     tags: Annotated[TagsEntry | None, BeforeValidator(_tags_options)] = None
-    lower: Annotated[Normalize | None, _switch(lower)] = None
-    upper: Annotated[Normalize | None, _switch(upper)] = None
-    synonyms: Annotated[Normalize | None, PlainValidator(synonyms)] = None
-    iso_date: Annotated[Normalize | None, _choice(iso_date, "'dmy' or 'mdy'")] = None
+    lower: Annotated[Normalize | None, _switch(normalizers.lower)] = None
+    upper: Annotated[Normalize | None, _switch(normalizers.upper)] = None
+    synonyms: Annotated[Normalize | None, PlainValidator(normalizers.synonyms)] = None
+    iso_date: Annotated[Normalize | None, _choice(normalizers.iso_date, "'dmy' or 'mdy'")] = None
     clamp: Annotated[Normalize | None, PlainValidator(_clamp)] = None
-    null_as: Annotated[Normalize | None, PlainValidator(null_as)] = None
-    default_on_null: Annotated[Normalize | None, _switch(default_on_null)] = None
+    null_as: Annotated[Normalize | None, PlainValidator(normalizers.null_as)] = None
+    default_on_null: Annotated[Normalize | None, _switch(normalizers.default_on_null)] = None
 
     @model_validator(mode="after")
     def _compatible(self) -> ParameterEntry:
@@ -214,7 +202,7 @@ class ParameterEntry(_Entry):
                 raise ValueError(msg)
         return self
 
-    def normalizers(self) -> tuple[Normalize, ...]:
+    def made(self) -> tuple[Normalize, ...]:
         """What is to run, in the order of the fields above, whatever their order in the file."""
         made = (getattr(self, name) for name in type(self).model_fields if name != "aliases")
         return tuple(one.made() if isinstance(one, TagsEntry) else one for one in made if one is not None)
@@ -253,7 +241,7 @@ class ToolEntry(_Entry):
     def declared(self, around: Limits) -> Declared:
         """The same in the terms of the middleware; ``around`` as for :meth:`PolicyEntry.changes`."""
         entries = self.parameters.items()
-        made = {name: entry.normalizers() for name, entry in entries}
+        made = {name: entry.made() for name, entry in entries}
         return Declared(
             normalizers=MappingProxyType({name: run for name, run in made.items() if run}),
             aliases=MappingProxyType(

@@ -11,7 +11,14 @@ MAX_DEPTH = 32
 
 
 class Fault(NamedTuple):
-    """What is wrong at a place, in words to stand behind its name and a colon."""
+    """What is wrong at a place.
+
+    Attributes:
+        path: The place.
+        words: What is wrong, to stand behind the place and a colon.
+        read: Whether the value that was read for this place is the one that is meant there.
+    """
 
     path: Path
     words: str
+    read: bool = False

@@ -64,7 +64,7 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
 
 
 def _refuse(file: FilePath, document: Document, faults: tuple[Fault, ...]) -> NoReturn:
-    told = sorted(faults, key=lambda fault: document.line(fault.path) or 0)
+    told = sorted(faults, key=lambda fault: (document.line(fault.path) or 0, place(fault.path)))
     sentences = [_sentence(file, document, fault) for fault in told[:MAX_FAULTS]]
     if len(told) > MAX_FAULTS:
         sentences.append(f"… and {len(told) - MAX_FAULTS} more.")

@@ -43,16 +43,16 @@ _WANTED: Mapping[str, str] = {
     "list_type": "must be a list",
     "dict_type": "must be a mapping of names",
     "model_type": "must be a mapping of names",
-    "string_too_short": "must not be empty",
 }
 _QUOTABLE = (bool, int, float)
 
 
 def faults_of(error: ValidationError, known: Sequence[Fault]) -> Iterator[Fault]:
-    """The faults that an error tells of, but for places that are known to be wrong already."""
+    """The faults that an error tells of, but for places whose value could not be read to begin with."""
+    unread = [fault.path for fault in known if not fault.read]
     for details in error.errors(include_url=False):
         path = tuple(part for part in details["loc"] if part != "[key]")
-        if not any(_within(path, fault.path) or _within(fault.path, path) for fault in known):
+        if not any(_within(path, other) or _within(other, path) for other in unread):
             yield Fault(path, _words(details, path))
 
 
@@ -63,6 +63,8 @@ def _within(path: Path, other: Path) -> bool:
 def _words(details: ErrorDetails, path: Path) -> str:
     if details["type"] == "extra_forbidden":
         return _unknown_field(path)
+    if details["type"] == "string_too_short":
+        return "must not be empty."
     if details["type"] == "value_error":
         return cut(details["msg"].removeprefix("Value error, "), MAX_WORDS)
     wanted = _WANTED.get(details["type"]) or details["msg"].replace("Input should be", "must be")
@@ -85,7 +87,9 @@ def _fields_at(path: Path) -> list[str]:
 
 
 def _matches(path: Path, pattern: Path) -> bool:
-    return len(path) == len(pattern) and all(want in (_ANY, part) for part, want in zip(path, pattern))
+    return len(path) == len(pattern) and all(
+        want in (_ANY, part) for part, want in zip(path, pattern, strict=True)
+    )
 
 
 def _listed(names: Iterable[Any]) -> str:

@@ -74,8 +74,9 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
-def _line(mark: yaml.Mark) -> int:
-    return mark.line + 1
+def _line(mark: Any) -> int:
+    line: int = mark.line + 1  # the marks of the two loaders have no type in common
+    return line
 
 
 def _value(document: YamlText, node: yaml.Node, path: Path) -> Any:
@@ -103,9 +104,8 @@ def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str
         name = _name(document, key, path)
         below = (*path, name)
         if name in entries:
-            document.faults.append(
-                Fault(below, f"this stands here twice, the second time in line {_line(key.start_mark)}.")
-            )
+            again = f"this stands here twice, the second time in line {_line(key.start_mark)}."
+            document.faults.append(Fault(below, again, read=True))
             continue
         document.lines[below] = _line(key.start_mark)
         entries[name] = _value(document, entry, below)

@@ -1,6 +1,5 @@
 """What authors declare of their parameters: ready-made normalizers, other names, and callables of their own."""
 
-from mcp_lenient.normalizers.aliases import Aliases, aliases, annotated_aliases
 from mcp_lenient.normalizers.annotation import Normalizer, annotated_normalizers
 from mcp_lenient.normalizers.custom import Custom, normalizer
 from mcp_lenient.normalizers.dates import IsoDate, iso_date
@@ -8,8 +7,9 @@ from mcp_lenient.normalizers.json_text import ParseJson, parse_json
 from mcp_lenient.normalizers.lists import Split, split
 from mcp_lenient.normalizers.nulls import DefaultOnNull, NullAs, default_on_null, null_as
 from mcp_lenient.normalizers.numbers import Clamp, clamp
+from mcp_lenient.normalizers.other_names import Aliases, aliases, annotated_aliases
 from mcp_lenient.normalizers.refusals import INVALID_TYPE, INVALID_VALUE, code_for
-from mcp_lenient.normalizers.tags import Tags, tags
+from mcp_lenient.normalizers.tag_lists import Tags, tags
 from mcp_lenient.normalizers.texts import (
     Lower,
     Strip,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.normalizers.annotation import Normalizer
@@ -50,7 +50,7 @@ class IsoDate(Normalizer):
     order: Order | None = None
 
     def __post_init__(self) -> None:
-        if self.order not in {"dmy", "mdy", None}:
+        if self.order not in (None, *get_args(Order)):
             refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", self.order)
 
     def __call__(self, value: Any) -> Any:

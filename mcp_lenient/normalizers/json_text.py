@@ -37,11 +37,6 @@ class ParseJson(Normalizer):
 
     kinds: frozenset[Container]
 
-    def __post_init__(self) -> None:
-        for kind in self.kinds:
-            if kind not in get_args(Container):
-                refuse_argument("Each kind of parse_json(*kinds)", "'array' or 'object'", kind)
-
     def __call__(self, value: Any) -> Any:
         """The container that a text spells, or the value as it is."""
         if not isinstance(value, str):
@@ -67,4 +62,7 @@ def parse_json(*kinds: Container) -> ParseJson:
     Raises:
         ValueError: When a kind is anything else.
     """
+    for kind in kinds:
+        if kind not in get_args(Container):
+            refuse_argument("Each kind of parse_json(*kinds)", "'array' or 'object'", kind)
     return ParseJson(frozenset(kinds or get_args(Container)))

@@ -1,23 +1,27 @@
-"""JSON schemas, values they take, and the damage that callers do to such values."""
+"""JSON schemas, and values that they take."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 THOROUGH = bool(os.environ.get("MCP_LENIENT_THOROUGH"))
 EXAMPLES = 3_000 if THOROUGH else 60
+LAW = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
 CASES = Path(os.environ.get("MCP_LENIENT_CASES") or Path(__file__).parents[3] / "shared" / "cases")
 
 Json = dict[str, Any]
-Damage = tuple[str, Any]
-"""What was done to a value, and what came of it."""
 
 NAMES = """
     tags tag max_results maxResults limit id user_id p item items type value kind name _id input args query page_size
@@ -40,7 +44,11 @@ ENUMS = (
     ["only"],
 )
 LOOSE_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 2000) | st.sampled_from([0.5, 3.14, 7.0]) | st.sampled_from(TEXTS),
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 2000)
+    | st.sampled_from([0.5, 3.14, 7.0])
+    | st.sampled_from(TEXTS),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=6,
 )
@@ -52,7 +60,9 @@ LOOSE_JSON = st.recursive(
 @st.composite
 def schemas(draw: st.DrawFn) -> Json:
     """An input schema: an object with definitions that may refer to each other and to themselves."""
-    definitions = {name: draw(_objects(1, ["Node", "Leaf"])) for name in draw(st.sampled_from([(), ("Node", "Leaf")]))}
+    definitions = {
+        name: draw(_objects(1, ["Node", "Leaf"])) for name in draw(st.sampled_from([(), ("Node", "Leaf")]))
+    }
     top = draw(_objects(3, list(definitions)))
     return {**top, "$defs": definitions} if definitions else top
 
@@ -115,7 +125,9 @@ def _scalars(draw: st.DrawFn) -> Json:
 @st.composite
 def _arrays(draw: st.DrawFn, depth: int, refs: list[str]) -> Json:
     made: Json = {"type": "array", "items": draw(_schemas(depth - 1, refs))}
-    bound = draw(st.sampled_from([None, None, ("minItems", 1), ("maxItems", 2), ("uniqueItems", True), ("prefix", 1)]))
+    bound = draw(
+        st.sampled_from([None, None, ("minItems", 1), ("maxItems", 2), ("uniqueItems", True), ("prefix", 1)])
+    )
     if bound and bound[0] == "prefix":
         made["prefixItems"] = [draw(_scalars())]
     elif bound:
@@ -142,7 +154,7 @@ def _unions(draw: st.DrawFn, depth: int, refs: list[str]) -> Json:
 @st.composite
 def values(draw: st.DrawFn, root: Json, schema: Any, depth: int = 6) -> Any:
     """A value made for a schema; nearly always one that it takes, which the caller checks."""
-    schema = _resolved(root, schema)
+    schema = resolved(root, schema)
     if schema.get("enum"):
         return draw(st.sampled_from(schema["enum"]))
     if "const" in schema:
@@ -164,7 +176,8 @@ def values(draw: st.DrawFn, root: Json, schema: Any, depth: int = 6) -> Any:
     return draw(_scalar_values(schema, json_type))
 
 
-def _resolved(root: Json, schema: Any) -> Json:
+def resolved(root: Json, schema: Any) -> Json:
+    """A schema with its reference followed."""
     seen = 0
     while isinstance(schema, dict) and seen < 10:
         seen += 1
@@ -207,7 +220,9 @@ def _array_values(draw: st.DrawFn, root: Json, schema: Json, depth: int) -> list
     most = min(max(schema.get("maxItems", 3) - len(made), least), least + 3)
     count = draw(st.integers(least, most)) if depth > 0 else least
     items = schema.get("items", {})
-    return made + [draw(values(root, items if isinstance(items, dict) else {}, depth - 1)) for _ in range(count)]
+    return made + [
+        draw(values(root, items if isinstance(items, dict) else {}, depth - 1)) for _ in range(count)
+    ]
 
 
 def _scalar_values(schema: Json, json_type: str | None) -> st.SearchStrategy[Any]:
@@ -229,116 +244,6 @@ def _texts(schema: Json) -> st.SearchStrategy[str]:
     if schema.get("pattern") == "^[a-z]+$":
         texts = st.from_regex("[a-z]{2,6}", fullmatch=True)
     return texts.map(lambda text: (text + "abcdefgh" * least)[: max(len(text), least)])
-
-
-# --- damage -------------------------------------------------------------------------------------------
-
-
-def damages(root: Json, schema: Any, value: Any, depth: int = 8) -> Iterator[Damage]:
-    """Every known way to damage a value or something in it, one at a time."""
-    schema = _resolved(root, schema)
-    yield from _of_value(value)
-    if depth <= 0:
-        return
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        yield from damages(root, branch, value, depth - 1)
-    if isinstance(value, dict):
-        yield from _of_object(root, schema, value, depth)
-    if isinstance(value, list):
-        yield from _of_items(root, schema, value, depth)
-
-
-def _of_value(value: Any) -> Iterator[Damage]:
-    if value is None:
-        yield from (("null_text", "null"), ("null_text", "None"))
-    elif isinstance(value, bool):
-        word = "true" if value else "false"
-        yield from (("boolean_text", word), ("boolean_text", f" {word.title()} "), ("boolean_number", int(value)))
-        yield "boolean_word", "yes" if value else "no"
-    elif isinstance(value, (int, float)):
-        yield from (("number_text", json.dumps(value)), ("number_text", f" {json.dumps(value)} "))
-        if isinstance(value, int):
-            yield from (("number_text", f"{value}.0"), ("float", float(value)))
-        yield "wrapped", {"type": "integer" if isinstance(value, int) else "number", "value": value}
-    elif isinstance(value, str):
-        yield from _of_text(value)
-    else:
-        yield from _as_text(value)
-    if not isinstance(value, (list, dict)):
-        yield "in_list", [value]
-
-
-def _of_text(value: str) -> Iterator[Damage]:
-    yield from (("case", value.upper()), ("case", value.title()), ("space", f" {value} "), ("quotes", f'"{value}"'))
-    yield "hyphens", value.replace("_", "-")
-    if re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", value):
-        yield "number", json.loads(value)
-
-
-def _as_text(value: list[Any] | Json) -> Iterator[Damage]:
-    text = json.dumps(value)
-    yield from (("json_text", text), ("fenced", f"```json\n{text}\n```"), ("twice", json.dumps(text)))
-    yield from (("indented", json.dumps(value, indent=2)), ("python_text", repr(value)))
-    if value:
-        yield "json5_text", f"{text[:-1]},{text[-1]}"
-    if isinstance(value, list):
-        yield "item_wrapper", {"item": value}
-        yield "item_wrappers", [{"item": entry} for entry in value]
-        if len(value) == 1:
-            yield "lone_item", value[0]
-        if len(value) > 1 and all(isinstance(entry, (int, str)) and not isinstance(entry, bool) for entry in value):
-            yield "joined", ", ".join(map(str, value))
-
-
-def _of_object(root: Json, schema: Json, value: Json, depth: int) -> Iterator[Damage]:
-    properties = schema.get("properties", {})
-    extra = schema.get("additionalProperties")
-    for name, entry in value.items():
-        sub = properties.get(name, extra if isinstance(extra, dict) else {})
-        for label, new in damages(root, sub, entry, depth - 1):
-            yield label, {**value, name: new}
-        yield "in_itself", {**value, name: {name: entry}}
-        for label, other in _other_names(name):
-            if other not in value and other not in properties:
-                yield label, {other if key == name else key: each for key, each in value.items()}
-    for name in properties:
-        if name not in value and name not in schema.get("required", ()):
-            yield from ((label, {**value, name: nothing}) for label, nothing in (("null", None), ("empty", "")))
-
-
-def _other_names(name: str) -> Iterator[tuple[str, str]]:
-    head, *rest = re.split("[_-]", name)
-    yield "camel", head + "".join(part.title() for part in rest)
-    yield "snake", re.sub("(?<=[a-z])([A-Z])", lambda found: f"_{found[0].lower()}", name)
-    yield "title", name.title()
-    if len(name) > 3:
-        yield "swapped", name[0] + name[2] + name[1] + name[3:]
-
-
-def _of_items(root: Json, schema: Json, value: list[Any], depth: int) -> Iterator[Damage]:
-    prefix = schema.get("prefixItems", [])
-    items = schema.get("items", {})
-    for index, entry in enumerate(value):
-        sub = prefix[index] if index < len(prefix) else items
-        for label, new in damages(root, sub, entry, depth - 1):
-            yield label, [*value[:index], new, *value[index + 1 :]]
-    if isinstance(items, dict) and prefix == []:
-        for label in ("number_text", "boolean_text", "number", "json_text", "null_text"):
-            yield f"all_{label}", [_first(root, items, entry, label) for entry in value]
-
-
-def _first(root: Json, schema: Any, value: Any, wanted: str) -> Any:
-    return next((new for label, new in damages(root, schema, value, 0) if label == wanted), value)
-
-
-def whole_damages(arguments: Json) -> Iterator[Damage]:
-    """What clients do to the arguments as a whole."""
-    for wrapper in ("args", "input", "params", "kwargs"):
-        yield "wrapped_arguments", {wrapper: arguments}
-    yield "wrapped_arguments_text", {"arguments": json.dumps(arguments)}
-    yield "call_id", {**arguments, "toolCallId": "call_1"}
-    yield "private", {**arguments, "_requestId": "r1"}
-    yield "only_key", {json.dumps(arguments): ""}
 
 
 # --- comparison ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ OBJECT: Json = {"type": "object"}
 ARRAY: Json = {"type": "array"}
 
 
-def array(items: Json | bool, **more: Any) -> Json:
+def array(items: Json, **more: Any) -> Json:
     return {"type": "array", "items": items, **more}
 
 
@@ -90,7 +90,9 @@ def _records(repairs: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(rule, pointer if space else "/p") for rule, space, pointer in pairs]
 
 
-def check(schema: Json, sent: Any, expected: Json | None, repairs: list[tuple[str, str]], **policy: Any) -> None:
+def check(
+    schema: Json, sent: Any, expected: Json | None, repairs: list[tuple[str, str]], **policy: Any
+) -> None:
     """Send a row's arguments and compare: values with their types, repairs with their pointers, in any order."""
     before = copy.deepcopy(sent)
     result = normalize(schema, sent, Policy(**policy)) if policy else normalize(schema, sent)
@@ -110,7 +112,9 @@ def check(schema: Json, sent: Any, expected: Json | None, repairs: list[tuple[st
     assert not again.repairs
 
 
-def check_destructive(schema: Json, sent: Json, expected: Json | None, repairs: list[tuple[str, str]]) -> None:
+def check_destructive(
+    schema: Json, sent: Json, expected: Json | None, repairs: list[tuple[str, str]]
+) -> None:
     """The same for a tool that is marked destructive."""
     outcome = repair(Plan(schema, Policy(), destructive=True), sent, SchemaJudge(schema))
     if expected is None:

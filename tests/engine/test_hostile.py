@@ -9,9 +9,22 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import NAMES, Json, schemas
-from tables import ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, array, closed, enum, nullable, opened, union
-from test_laws import LAW
+from strategies import LAW, NAMES, Json, schemas
+from tables import (
+    ARRAY,
+    BOOLEAN,
+    INTEGER,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    array,
+    closed,
+    enum,
+    nullable,
+    opened,
+    union,
+)
 
 from mcp_lenient import normalize
 
@@ -26,9 +39,28 @@ WEIRD = st.recursive(
     | st.sampled_from([2**53, -0.0])
     | st.floats()
     | st.text(st.characters(exclude_categories=()), max_size=5)
-    | st.sampled_from(["\ud800", "[\ud800]", '{"\ud800": 1}', "[" * 200, '"' * 9, "\x00", "\ufeff", "9" * 5000, "-", "1e999"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from([*NAMES, "\ud800", "a/b~c", "", "x" * 200]) | st.text(max_size=3), inner, max_size=3),
+    | st.sampled_from(
+        [
+            "\ud800",
+            "[\ud800]",
+            '{"\ud800": 1}',
+            "[" * 200,
+            '"' * 9,
+            "\x00",
+            "\ufeff",
+            "9" * 5000,
+            "-",
+            "1e999",
+        ]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from([*NAMES, "\ud800", "a/b~c", "", "x" * 200]) | st.text(max_size=3),
+            inner,
+            max_size=3,
+        )
+    ),
     max_leaves=8,
 )
 KEYS = [1, None, 1.5, True, (1, 2), b"x", float("nan")]
@@ -90,7 +122,11 @@ def test_odd_values_at_every_place(place: Json, value: Any) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
-@pytest.mark.parametrize("schema", [closed("n", n=INTEGER), opened("n", n=INTEGER), closed("data", data=closed("n", n=INTEGER))], ids=["closed", "open", "wrapped"])
+@pytest.mark.parametrize(
+    "schema",
+    [closed("n", n=INTEGER), opened("n", n=INTEGER), closed("data", data=closed("n", n=INTEGER))],
+    ids=["closed", "open", "wrapped"],
+)
 def test_keys_that_are_no_text(schema: Json, key: Any) -> None:
     """A key that is no string is never taken for a name, and refused by one violation."""
     assert timed(schema, {key: 1}).violations
@@ -111,7 +147,16 @@ def test_deep_values(levels: int, key: str | None) -> None:
     value: Any = "x"
     for _ in range(levels):
         value = [value] if key is None else {key: value}
-    recursive = {**closed(p={"$ref": "#/$defs/N"}), "$defs": {"N": union(INTEGER, array({"$ref": "#/$defs/N"}), closed("n", a={"$ref": "#/$defs/N"}, n=INTEGER, p={"$ref": "#/$defs/N"}))}}
+    recursive = {
+        **closed(p={"$ref": "#/$defs/N"}),
+        "$defs": {
+            "N": union(
+                INTEGER,
+                array({"$ref": "#/$defs/N"}),
+                closed("n", a={"$ref": "#/$defs/N"}, n=INTEGER, p={"$ref": "#/$defs/N"}),
+            )
+        },
+    }
     assert timed(closed("p", p=INTEGER), {"p": value}).violations
     assert timed(recursive, {"p": value}).violations
 
@@ -150,8 +195,17 @@ SCHEMAS = {
     "a reference to itself": ({"$ref": "#/$defs/N", "$defs": {"N": {"$ref": "#/$defs/N"}}}, {"a": 1}),
     "a property that is itself": (closed(a={"$ref": "#/properties/a"}), {"a": "1", "b": 1}),
     "allOf of itself": ({**opened("n", n=INTEGER), "allOf": [{"$ref": "#"}]}, {"n": "1"}),
-    "anyOf of itself": ({**opened("n", n=INTEGER), "anyOf": [{"$ref": "#"}, {"required": ["n"]}]}, {"n": "1"}),
-    "two references in a ring": ({**closed(a={"$ref": "#/$defs/A"}), "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}}, {"a": 1, "b": 2}),
+    "anyOf of itself": (
+        {**opened("n", n=INTEGER), "anyOf": [{"$ref": "#"}, {"required": ["n"]}]},
+        {"n": "1"},
+    ),
+    "two references in a ring": (
+        {
+            **closed(a={"$ref": "#/$defs/A"}),
+            "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}},
+        },
+        {"a": 1, "b": 2},
+    ),
 }
 
 
@@ -173,13 +227,19 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
 @pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])
 def test_unions_that_branch_at_every_level(union_of: str, key: str | None, pad: int) -> None:
     """Two branches at each of sixty levels are not two to the sixty readings."""
-    both = (array(RECURSIVE), array(RECURSIVE, minItems=1)) if key is None else (opened(a=RECURSIVE), opened("a", a=RECURSIVE))
+    both = (
+        (array(RECURSIVE), array(RECURSIVE, minItems=1))
+        if key is None
+        else (opened(a=RECURSIVE), opened("a", a=RECURSIVE))
+    )
     schema = {**opened(p=RECURSIVE), "$defs": {"N": {union_of: [*both, INTEGER]}}}
     assert timed(schema, {"p": _chain(60, key, "x" * pad)}).violations
 
 
 @pytest.mark.parametrize("name", ["p", "a"])
-@pytest.mark.parametrize("end", [{}, {"z": 1}, "x", ["x" * 100_000]], ids=["empty", "unknown", "text", "list"])
+@pytest.mark.parametrize(
+    "end", [{}, {"z": 1}, "x", ["x" * 100_000]], ids=["empty", "unknown", "text", "list"]
+)
 def test_wrappers_at_every_level(name: str, end: Any) -> None:
     """Names that could be wrappers of their own values at each of sixty levels."""
     schema = {"$ref": "#/$defs/N", "$defs": {"N": closed("q", p=RECURSIVE, q=INTEGER)}}
@@ -197,7 +257,11 @@ def test_costly_patterns(pattern: str) -> None:
 @pytest.mark.parametrize("item", [INTEGER, OBJECT, array(INTEGER)], ids=["integers", "objects", "lists"])
 def test_unique_items(item: Json) -> None:
     """Fifty thousand items that must be unique."""
-    made: dict[str, Any] = {"integer": str, "object": lambda index: {"i": index}, "array": lambda index: [str(index)]}
+    made: dict[str, Any] = {
+        "integer": str,
+        "object": lambda index: {"i": index},
+        "array": lambda index: [str(index)],
+    }
     items = [made[item["type"]](index) for index in range(50_000)]
     timed(closed(p=array(item, uniqueItems=True)), {"p": [*items, items[0]]})
 
@@ -223,7 +287,10 @@ def test_many_ties() -> None:
 
 def test_many_branches() -> None:
     """A union of three hundred objects."""
-    branches = [opened("v", v=array(INTEGER if index % 2 else BOOLEAN), **{f"k{index}": INTEGER}) for index in range(300)]
+    branches = [
+        opened("v", v=array(INTEGER if index % 2 else BOOLEAN), **{f"k{index}": INTEGER})
+        for index in range(300)
+    ]
     assert timed(closed(p=union(*branches)), {"p": {"v": ["1"] * 500}}).violations
 
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections import Counter
-from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, assume, event, example, given, settings
+from damage import damages, whole_damages
+from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
+from leaves import leaves
 from strategies import (
-    EXAMPLES,
+    LAW,
     LOOSE_JSON,
     NAMES,
     Json,
-    damages,
     exactly,
     real_schemas,
     schemas,
     values,
-    whole_damages,
 )
 
 from mcp_lenient import normalize
@@ -35,11 +31,6 @@ from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized
 from mcp_lenient.values import same_json
 
-LAW = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)
 REAL = real_schemas()
 REAL_SCHEMAS = st.integers(0, max(len(REAL) - 1, 0)).map(lambda index: REAL[index])
 needs_real = pytest.mark.skipif(not REAL, reason="the schemas of real tools are not at hand")
@@ -65,7 +56,9 @@ def valid_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) 
 
 
 @st.composite
-def damaged_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) -> tuple[Json, Json, str, Json]:
+def damaged_calls(
+    draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None
+) -> tuple[Json, Json, str, Json]:
     """A schema, arguments that it takes, what was done to them, and what came of it."""
     schema, arguments = draw(valid_calls(source))
     found = [
@@ -94,7 +87,9 @@ def assert_nothing_else(schema: Json, arguments: Json, label: str, damaged: Json
         event("repaired")
         assert result.repairs
         assert takes(schema, result.arguments)
-        undamaged = {key: value for key, value in arguments.items() if key in result.arguments or value is not None}
+        undamaged = {
+            key: value for key, value in arguments.items() if key in result.arguments or value is not None
+        }
         assert same_json(dict(result.arguments), undamaged), f"{label}: {damaged} became {result.arguments}"
     return result
 
@@ -127,7 +122,10 @@ def test_accepted_parameters_stay_beside_a_damaged_one(data: st.DataObject) -> N
 
 
 @LAW
-@given(schemas(), st.dictionaries(st.sampled_from([*NAMES, "tgas", "toolCallId", "maxresults"]), LOOSE_JSON, max_size=4))
+@given(
+    schemas(),
+    st.dictionaries(st.sampled_from([*NAMES, "tgas", "toolCallId", "maxresults"]), LOOSE_JSON, max_size=4),
+)
 @example({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": [[1]]})
 def test_what_is_repaired_is_accepted_and_stays(schema: Json, arguments: Json) -> None:
     """Laws 2, 4 and 8: a repaired call is one that the schema takes, with every leaf of it, and is not repaired again."""
@@ -143,7 +141,7 @@ def test_what_is_repaired_is_accepted_and_stays(schema: Json, arguments: Json) -
     assert again.arguments is result.arguments
     assert not again.repairs
     if not SHEDDING & {repair.rule for repair in result.repairs}:
-        assert Counter(_leaves(result.arguments)) == Counter(_leaves(arguments))
+        assert Counter(leaves(result.arguments)) == Counter(leaves(arguments))
 
 
 @LAW
@@ -190,7 +188,9 @@ def test_a_destructive_tool_is_repaired_no_further(call: tuple[Json, Json, str, 
     tiers = {rule.name: rule.tier for rule in Policy().rules}
     assert {tiers[each.rule] for each in outcome.repairs} <= {1, 2}
     if outcome.status == "repaired":
-        kept = {key: value for key, value in arguments.items() if key in outcome.arguments or value is not None}
+        kept = {
+            key: value for key, value in arguments.items() if key in outcome.arguments or value is not None
+        }
         assert same_json(dict(outcome.arguments), kept), f"{label}: {damaged} became {outcome.arguments}"
 
 
@@ -217,55 +217,6 @@ def test_every_schema_of_a_real_tool_compiles() -> None:
     """A schema that a real server publishes is read, and empty arguments are judged by it."""
     for schema in REAL:
         assert bool(normalize(schema, {}).violations) != takes(schema, {})
-
-
-# --- leaves and order ---------------------------------------------------------------------------------
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    """The scalars of a value, spelled alike whether they came as text or not; containers in text are read."""
-    if isinstance(value, dict):
-        for entry in value.values():
-            yield from _leaves(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _leaves(entry)
-    elif isinstance(value, str):
-        yield from _text_leaves(value)
-    else:
-        yield _spelled(json.dumps(value))
-
-
-def _text_leaves(text: str) -> Iterator[str]:
-    word = text.strip().strip("\"'")
-    parsed = _container(word)
-    if parsed is not None:
-        yield from _leaves(parsed)
-    elif "," in word or ";" in word:
-        yield from (_spelled(part.strip()) for part in word.replace(";", ",").split(","))
-    else:
-        yield _spelled(word)
-
-
-@lru_cache
-def _container(text: str) -> Any:
-    try:
-        parsed = json.loads(text.replace("'", '"'))
-    except ValueError:
-        return None
-    return parsed if isinstance(parsed, (list, dict)) else None
-
-
-_WORDS = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false", "none": "null"}
-
-
-def _spelled(word: str) -> str:
-    folded = word.lower().replace("_", " ").replace("-", " ").strip()
-    try:
-        number = Decimal(word)
-    except InvalidOperation:
-        return _WORDS.get(folded, folded)
-    return _WORDS.get(str(number.normalize()), str(number.normalize())) if number.is_finite() else folded
 
 
 def _shuffled(schema: Any, random: Any) -> Any:

@@ -20,7 +20,9 @@ TAGS = closed("tags", tags=array(STRING))
     [
         pytest.param({"mode": "on"}, ["mode", "repair", "observe", "off", "'on'"], id="mode"),
         pytest.param({"unrepairable": "drop"}, ["unrepairable", "forward", "refuse"], id="unrepairable"),
-        pytest.param({"disable": {"rename_nearly"}}, ["disable", "rename_near", "rename_nearly"], id="unknown rule"),
+        pytest.param(
+            {"disable": {"rename_nearly"}}, ["disable", "rename_near", "rename_nearly"], id="unknown rule"
+        ),
         pytest.param({"disable": "rename_near"}, ["disable", "collection"], id="a text of names"),
         pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
         pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
@@ -30,7 +32,9 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param({"rules": "rename_near"}, ["rules", "Rule"], id="rules as text"),
         pytest.param({"echo_values": "no"}, ["echo_values", "bool"], id="echo_values"),
         pytest.param({"aliases": ["a"]}, ["aliases", "map"], id="aliases"),
-        pytest.param({"aliases": {"a": ("q",), "b": ("q",)}}, ["aliases", "'q'", "'a'", "'b'"], id="alias of two"),
+        pytest.param(
+            {"aliases": {"a": ("q",), "b": ("q",)}}, ["aliases", "'q'", "'a'", "'b'"], id="alias of two"
+        ),
         pytest.param({"aliases": {"a": "q"}}, ["aliases", "collection"], id="alias as text"),
     ],
 )
@@ -96,7 +100,9 @@ def test_a_call_beyond_a_limit_is_refused_for_its_size(limits: Any, sent: Any, w
 
 def test_an_accepted_call_has_no_limit() -> None:
     """Law 1: what the schema takes goes through however large it is."""
-    check(TAGS, {"tags": ["a" * 50] * 9}, {"tags": ["a" * 50] * 9}, [], limits=Limits(bytes=1, items=1, depth=1))
+    check(
+        TAGS, {"tags": ["a" * 50] * 9}, {"tags": ["a" * 50] * 9}, [], limits=Limits(bytes=1, items=1, depth=1)
+    )
 
 
 @pytest.mark.parametrize(("limit", "text"), [("text", '["aaaa"]'), ("relaxed_text", "['aaaa']")])

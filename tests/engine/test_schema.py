@@ -53,7 +53,7 @@ def test_what_cannot_be_compiled_says_so(schema: Json) -> None:
 
 
 @pytest.mark.parametrize("boolean", [True, False])
-def test_boolean_schemas(boolean: bool) -> None:  # noqa: FBT001 - the schema itself
+def test_boolean_schemas(boolean: bool) -> None:
     """A property may have true or false for its schema."""
     result = normalize(closed("n", p=boolean, n=INTEGER), {"p": "1", "n": "2"})
     assert bool(result.violations) is not boolean

@@ -19,7 +19,16 @@ class _Level(IntEnum):
 
 @pytest.mark.parametrize(
     ("value", "name"),
-    [("a", "string"), (1, "integer"), (1.0, "number"), (True, "boolean"), (None, "null"), ([], "array"), ({}, "object"), (_Level.LOW, "integer")],
+    [
+        ("a", "string"),
+        (1, "integer"),
+        (1.0, "number"),
+        (True, "boolean"),
+        (None, "null"),
+        ([], "array"),
+        ({}, "object"),
+        (_Level.LOW, "integer"),
+    ],
     ids=str,
 )
 def test_type_names(value: Any, name: str) -> None:
@@ -43,7 +52,7 @@ def test_type_names(value: Any, name: str) -> None:
         pytest.param(2**53 + 1, float(2**53), False, id="beyond doubles"),
     ],
 )
-def test_same_json(left: Any, right: Any, same: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_same_json(left: Any, right: Any, same: bool) -> None:
     """Values are the same where JSON says so, whatever Python says."""
     assert same_json(left, right) is same
     assert same_json(right, left) is same

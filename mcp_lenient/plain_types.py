@@ -1,0 +1,228 @@
+"""Types that JSON Schema can say in full: their arguments are accepted without building a single object.
+
+Pydantic validates by building what the function gets, which for many rows costs as much as the call itself and
+makes the garbage collector run. Where a function's types are plain, a schema made from Pydantic's own core
+schema says the same of every value it accepts; what it does not accept is left to Pydantic to judge.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import jsonschema_rs
+
+_INTEGERS: Final = {"minimum": -(2**62), "maximum": 2**62}
+"""Well inside what Pydantic takes as an integer in any spelling; larger ones are left to it."""
+_NUMBERS: Final = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max}
+_BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
+_ANYWHERE: Final = frozenset({"type", "metadata", "ref", "serialization"})
+_MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
+
+Core = Mapping[str, Any]
+Schema = dict[str, Any]
+
+
+class _NotPlain(Exception):  # noqa: N818 - a signal within this module
+    """A type of which JSON Schema could not say all."""
+
+
+def plain_check(core: Core) -> Callable[[Any], bool] | None:
+    """A check of arguments for which True means that Pydantic accepts them in lax mode; None for other types.
+
+    Args:
+        core: The core schema of a function's arguments.
+    """
+    definitions: dict[str, Schema] = {}
+    try:
+        schema = _schema(core, definitions)
+        schema["$defs"] = definitions
+        is_valid = jsonschema_rs.validator_for(schema).is_valid
+    except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+        return None
+
+    def check(arguments: Any) -> bool:
+        try:
+            return is_valid(arguments)
+        except (ValueError, RecursionError):
+            return False
+
+    return check
+
+
+def _schema(core: Core, definitions: dict[str, Schema]) -> Schema:
+    build = _BUILDERS.get(core["type"])
+    if build is None:
+        raise _NotPlain
+    schema = build(core, definitions)
+    if "ref" in core:
+        definitions[core["ref"]] = schema
+    return schema
+
+
+def _only(core: Core, *keys: str) -> None:
+    """Whether a core schema says nothing but this; a False or None says nothing."""
+    if any(core[key] not in (None, False) for key in core.keys() - _ANYWHERE - set(keys)):
+        raise _NotPlain
+
+
+def _any(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core)
+    return {}
+
+
+def _null(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core)
+    return {"type": "null"}
+
+
+def _boolean(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core)
+    return {"type": "boolean"}
+
+
+def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, *_BOUNDS)
+    return {"allOf": [{"type": "integer", **_INTEGERS}, _bounds(core)]}
+
+
+def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, *_BOUNDS)
+    return {"allOf": [{"type": "number", **_NUMBERS}, _bounds(core)]}
+
+
+def _bounds(core: Core) -> Schema:
+    return {keyword: core[bound] for bound, keyword in _BOUNDS.items() if core.get(bound) is not None}
+
+
+def _string(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, "min_length", "max_length")
+    return {"type": "string", **_lengths(core, "minLength", "maxLength")}
+
+
+def _lengths(core: Core, least: str, most: str) -> Schema:
+    found = ((least, core.get("min_length")), (most, core.get("max_length")))
+    return {keyword: length for keyword, length in found if length is not None}
+
+
+def _literal(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, "expected")
+    if not all(type(value) is str for value in core["expected"]):
+        raise _NotPlain
+    return {"enum": list(core["expected"])}
+
+
+def _list(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "items_schema", "min_length", "max_length")
+    items = _schema(core["items_schema"], definitions) if "items_schema" in core else {}
+    return {"type": "array", "items": items, **_lengths(core, "minItems", "maxItems")}
+
+
+def _dict(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "keys_schema", "values_schema")
+    if "keys_schema" in core and _schema(core["keys_schema"], definitions) not in ({}, {"type": "string"}):
+        raise _NotPlain
+    values = _schema(core["values_schema"], definitions) if "values_schema" in core else {}
+    return {"type": "object", "additionalProperties": values}
+
+
+def _nullable(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "schema")
+    return {"anyOf": [_schema(core["schema"], definitions), {"type": "null"}]}
+
+
+def _default(core: Core, definitions: dict[str, Schema]) -> Schema:
+    if "default" not in core or core.get("validate_default"):
+        raise _NotPlain
+    return _schema(core["schema"], definitions)
+
+
+def _union(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "choices", "mode")
+    if not all(isinstance(choice, Mapping) for choice in core["choices"]):
+        raise _NotPlain
+    return {"anyOf": [_schema(choice, definitions) for choice in core["choices"]]}
+
+
+def _model(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "cls", "schema", "config", "generic_origin")
+    config = core.get("config") or {}
+    if not _MODEL_CONFIG.issuperset(config):
+        raise _NotPlain
+    schema = _schema(core["schema"], definitions)
+    if config.get("extra_fields_behavior") == "forbid":
+        schema["additionalProperties"] = False
+    return schema
+
+
+def _model_fields(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "fields", "model_name", "computed_fields", "extra_behavior")
+    return _object(core["fields"], definitions, closed=core.get("extra_behavior") == "forbid")
+
+
+def _object(fields: Mapping[str, Core], definitions: dict[str, Schema], *, closed: bool) -> Schema:
+    properties: dict[str, Schema] = {}
+    required: list[str] = []
+    for name, field in fields.items():
+        published = field.get("validation_alias", name)
+        if not isinstance(published, str):
+            raise _NotPlain
+        properties[published] = _schema(field["schema"], definitions)
+        if field["schema"]["type"] != "default":
+            required.append(published)
+    closing = {"additionalProperties": False} if closed else {}
+    return {"type": "object", "properties": properties, "required": required, **closing}
+
+
+def _arguments(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "arguments_schema", "validate_by_name", "validate_by_alias")
+    fields: dict[str, Core] = {}
+    for parameter in core["arguments_schema"]:
+        if parameter.get("mode", "positional_or_keyword") not in ("positional_or_keyword", "keyword_only"):
+            raise _NotPlain
+        if not isinstance(parameter.get("alias", ""), str):
+            raise _NotPlain
+        fields[parameter.get("alias", parameter["name"])] = parameter
+    return _object(fields, definitions, closed=True)
+
+
+def _definitions(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "schema", "definitions")
+    for definition in core["definitions"]:
+        _schema(definition, definitions)
+    return _schema(core["schema"], definitions)
+
+
+def _reference(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    name = core["schema_ref"].replace("~", "~0").replace("/", "~1").replace("%", "%25")
+    return {"$ref": f"#/$defs/{name}"}
+
+
+_BUILDERS: Final[Mapping[str, Callable[[Core, dict[str, Schema]], Schema]]] = {
+    "any": _any,
+    "none": _null,
+    "bool": _boolean,
+    "int": _integer,
+    "float": _number,
+    "str": _string,
+    "literal": _literal,
+    "list": _list,
+    "dict": _dict,
+    "nullable": _nullable,
+    "default": _default,
+    "union": _union,
+    "model": _model,
+    "model-fields": _model_fields,
+    "arguments": _arguments,
+    "definitions": _definitions,
+    "definition-ref": _reference,
+}

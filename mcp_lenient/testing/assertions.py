@@ -1,0 +1,156 @@
+"""What a test says of one call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import ndiff
+from typing import Any
+
+from mcp_lenient.policy import Policy
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, in_own_loop
+from mcp_lenient.types import Repair
+
+
+def assert_repairs(
+    tool_or_server: Subject,
+    sent: Sent,
+    wanted: Mapping[str, Any],
+    *,
+    tool: str | None = None,
+    policy: Policy | None = None,
+) -> tuple[Repair, ...]:
+    """Assert that a nearly right call gives a tool exactly what the right one gives it.
+
+    Both calls are sent to a real server and stopped before the tool's body. The right one must go through
+    untouched; what reaches the function must be the same, type by type.
+
+    >>> def store(content: str, tags: list[str] | None = None) -> None: ...
+    >>> assert_repairs(store, {"content": "a", "tags": '["b"]'}, {"content": "a", "tags": ["b"]})
+    (Repair(rule='json_text_to_array', pointer='/tags', before='string', after='array'),)
+
+    Args:
+        tool_or_server: A server, which is tested as it is; or a tool or function, decorated or not, which
+            is tested on a server of its own with :class:`mcp_lenient.LenientMiddleware`.
+        sent: The arguments as a caller sends them; also whole, as a text.
+        wanted: The right arguments, by the names that the tool publishes.
+        tool: The tool's name, where the server has several.
+        policy: The policy of a middleware that is put before the server.
+
+    Returns:
+        What was repaired; empty where the tool takes the call as it was sent.
+
+    Raises:
+        AssertionError: When the call is refused or gives something else, with both calls and the difference.
+        ValueError: When there is no such tool.
+    """
+    __tracebackhide__ = True
+    name, (right, got) = _attempts(tool_or_server, (wanted, sent), tool, policy)
+    problem = None
+    if right.reached is None or right.repairs:
+        problem = f"The wanted call of {name} is not right itself: {_fate(right)}"
+        raise AssertionError(_message(problem, sent=sent, wanted=wanted))
+    if got.reached is None:
+        problem = f"{name} did not get what was wanted: {_fate(got)}"
+        raise AssertionError(_message(problem, sent=sent, wanted=wanted, envelope=got.envelope))
+    if got.reached.is_same(right.reached):
+        return got.repairs
+    problem = f"{name} got something else than was wanted: {_fate(got)}"
+    raise AssertionError(
+        _message(problem, sent=sent, wanted=right.reached.arguments, got=got.reached.arguments)
+    )
+
+
+def assert_refuses(
+    tool_or_server: Subject,
+    sent: Sent,
+    *,
+    code: str | None = None,
+    parameter: str | None = None,
+    tool: str | None = None,
+    policy: Policy | None = None,
+) -> Mapping[str, Any]:
+    """Assert that a call is refused with the envelope, and the tool not run.
+
+    >>> def store(content: str, tags: list[str] | None = None) -> None: ...
+    >>> assert_refuses(store, {"content": "a", "tags": 5}, code="INVALID_TAGS_TYPE")["status"]
+    'error'
+
+    Args:
+        tool_or_server: As for :func:`assert_repairs`.
+        sent: As there.
+        code: The ``error_code`` of the envelope.
+        parameter: A parameter that one of its violations is about.
+        tool: As there.
+        policy: As there.
+
+    Returns:
+        The envelope.
+
+    Raises:
+        AssertionError: When the call reaches the tool, or is refused otherwise; says what came instead.
+        ValueError: When there is no such tool.
+    """
+    __tracebackhide__ = True
+    name, (got,) = _attempts(tool_or_server, (sent,), tool, policy)
+    if got.envelope is None:
+        reached = None if got.reached is None else got.reached.arguments
+        raise AssertionError(_message(f"{name} did not refuse the call: {_fate(got)}", sent=sent, got=reached))
+    envelope = got.envelope
+    if code is not None and envelope["error_code"] != code:
+        problem = f"{name} refused the call with {envelope['error_code']} instead of {code}"
+        raise AssertionError(_message(problem, sent=sent, envelope=envelope))
+    named = [violation.get("parameter") for violation in envelope["details"].get("violations", ())]
+    if parameter is not None and parameter not in named:
+        problem = f"{name} refused the call for {', '.join(map(str, named)) or 'no parameter'} instead of {parameter}"
+        raise AssertionError(_message(problem, sent=sent, envelope=envelope))
+    return envelope
+
+
+def _attempts(
+    subject: Subject, calls: tuple[Sent, ...], tool: str | None, policy: Policy | None
+) -> tuple[str, list[Attempt]]:
+    async def work() -> tuple[str, list[Attempt]]:
+        async with Connection(subject, policy) as connection:
+            name = tool if tool is not None else _only(await connection.tool_names())
+            async with connection.trial(name) as trial:
+                return name, [await trial.attempt(sent) for sent in calls]
+
+    return in_own_loop(work)
+
+
+def _only(names: list[str]) -> str:
+    if len(names) != 1:
+        msg = f"Say which tool is meant by tool=...; the server has {', '.join(names) or 'none'}."
+        raise ValueError(msg)
+    return names[0]
+
+
+def _fate(attempt: Attempt) -> str:
+    """What became of a call, in a few words."""
+    if attempt.envelope is not None:
+        return f"it was refused with {attempt.envelope['error_code']}."
+    if attempt.reached is None:
+        return f"it was answered before it came to the tool: {attempt.answer}"
+    if not attempt.repairs:
+        return "it went through as it was sent."
+    each = ", ".join(
+        f"{repair.rule} at {repair.pointer or 'the top'} ({repair.before} to {repair.after})"
+        for repair in attempt.repairs
+    )
+    return f"it was repaired by {each}."
+
+
+def _message(problem: str, **calls: Any) -> str:
+    told = {name: _written(value) for name, value in calls.items() if value is not None}
+    parts = [problem, *(f"{name}: {text}" for name, text in told.items())]
+    if "wanted" in told and "got" in told:
+        lines = ndiff(told["wanted"].splitlines(), told["got"].splitlines())
+        parts += ["difference (- wanted, + got):", *lines]
+    return "\n".join(parts)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, indent=2, ensure_ascii=False, default=repr)

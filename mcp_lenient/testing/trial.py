@@ -1,0 +1,193 @@
+"""A tool under test: a server, a client, and what becomes of a call between the two."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from fastmcp import Client, Context, FastMCP
+from fastmcp.tools import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
+from typing_extensions import Self
+
+from mcp_lenient.envelope import META_KEY
+from mcp_lenient.marks import marks_of
+from mcp_lenient.middleware import LenientMiddleware
+from mcp_lenient.policy import Policy
+from mcp_lenient.targets import Target, find_target
+from mcp_lenient.testing.recorder import Reached, Recorder
+from mcp_lenient.types import Repair
+
+Subject = FastMCP | Tool | Callable[..., Any]
+"""A server, a tool, or a function, decorated or not."""
+
+Sent = Mapping[str, Any] | str
+"""Arguments as they are sent; also whole, as a text."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What became of one call.
+
+    Attributes:
+        sent: What was sent.
+        reached: What reached the tool; None where nothing did.
+        repairs: What was repaired on the way.
+        envelope: What a refused call was answered with.
+        answer: The text of the answer.
+        is_error: Whether the answer says that the call failed.
+    """
+
+    sent: Sent
+    reached: Reached | None
+    repairs: tuple[Repair, ...]
+    envelope: Mapping[str, Any] | None
+    answer: str
+    is_error: bool
+
+
+class _AnyArguments(CallToolRequestParams):
+    arguments: Any = None
+
+
+class _AnyCall(CallToolRequest):
+    params: _AnyArguments
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One tool of a connected server, with a recorder in front of its body.
+
+    Attributes:
+        target: The tool, and what it is judged by.
+        client: A client of the server.
+        recorder: Sees what reaches the tool.
+        is_lenient: Whether a middleware of this package stands before the tool.
+    """
+
+    target: Target
+    client: Client[Any]
+    recorder: Recorder
+    is_lenient: bool
+
+    async def attempt(self, sent: Sent) -> Attempt:
+        """Send one call."""
+        self.recorder.reached = None
+        params = _AnyArguments(name=self.target.tool.name, arguments=sent)
+        try:
+            result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
+        except MCPError as error:
+            return Attempt(sent, self.recorder.reached, (), None, str(error), is_error=True)
+        return _attempt(sent, self.recorder.reached, result)
+
+
+def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Attempt:
+    told = (result.meta or {}).get(META_KEY) or {}
+    text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+    repairs = tuple(Repair(**each) for each in told.get("repairs", ()))
+    return Attempt(sent, reached, repairs, told if "error_code" in told else None, text, bool(result.is_error))
+
+
+class Connection:
+    """A server under test that is connected to, and is while this context is open.
+
+    A server is tested as it is; with a policy, mounted in one whose middleware has that policy. A tool or
+    a function gets a server with the middleware, and so does a tool that bears marks of ``@lenient`` where
+    no middleware stands before it: its body could not be kept from running else.
+
+    Args:
+        subject: What is tested.
+        policy: The policy of the middleware.
+        run: Whether calls go on to the tools' bodies.
+    """
+
+    def __init__(self, subject: Subject, policy: Policy | None, *, run: bool = False) -> None:
+        self._server = _server(subject, policy)
+        self._recorder = Recorder(run=run)
+        self._clients: list[tuple[FastMCP, Client[Any]]] = []
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._stack.__aenter__()
+        self._stack.enter_context(self._recorder.recording())
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._stack.aclose()
+
+    @property
+    def server_name(self) -> str:
+        """The name of the server."""
+        return self._server.name
+
+    async def tool_names(self) -> list[str]:
+        """The tools that a client sees."""
+        client = await self._client(self._server)
+        return list(dict.fromkeys(tool.name for tool in await client.list_tools()))
+
+    @asynccontextmanager
+    async def trial(self, name: str) -> AsyncIterator[Trial]:
+        """Try one tool.
+
+        Raises:
+            ValueError: When there is no such tool.
+        """
+        server = self._server
+        target = await self._target(server, name)
+        servers = (server, *(below for below, _ in target.route))
+        is_lenient = any(isinstance(each, LenientMiddleware) for below in servers for each in below.middleware)
+        if not is_lenient and marks_of(target.function) is not None:
+            server = _mounted(self._server, None)
+            target = await self._target(server, name)
+        client = await self._client(server)
+        with self._recorder.installed(servers[-1]):
+            yield Trial(target, client, self._recorder, is_lenient=is_lenient or server is not self._server)
+
+    async def _target(self, server: FastMCP, name: str) -> Target:
+        async with Context(fastmcp=server):
+            tool = await server.get_tool(name)
+            if tool is not None:
+                return await find_target(server, tool)
+        names = await self.tool_names()
+        near = get_close_matches(name, names) or names
+        msg = f"The server {self.server_name!r} has no tool {name!r}; it has {', '.join(near) or 'none at all'}."
+        raise ValueError(msg)
+
+    async def _client(self, server: FastMCP) -> Client[Any]:
+        for known, client in self._clients:
+            if known is server:
+                return client
+        client = await self._stack.enter_async_context(Client(server))
+        self._clients.append((server, client))
+        return client
+
+
+def _server(subject: Subject, policy: Policy | None) -> FastMCP:
+    if isinstance(subject, FastMCP):
+        return subject if policy is None else _mounted(subject, policy)
+    server: FastMCP = FastMCP("mcp_lenient.testing")
+    server.add_tool(subject)
+    server.add_middleware(LenientMiddleware(policy))
+    return server
+
+
+def _mounted(server: FastMCP, policy: Policy | None) -> FastMCP:
+    """A server with the middleware, before one that is left as it is."""
+    outer: FastMCP = FastMCP(server.name)
+    outer.mount(server)
+    outer.add_middleware(LenientMiddleware(policy))
+    return outer
+
+
+def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    """Run to the end in a thread and an event loop of its own, so that it can be called from anywhere."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()

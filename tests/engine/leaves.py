@@ -1,0 +1,63 @@
+"""The scalars of a value, as Law 4 counts them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """The scalars of a value, spelled alike whether they came as text or not; containers in text are read."""
+    if isinstance(value, dict):
+        for entry in value.values():
+            yield from leaves(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from leaves(entry)
+    elif isinstance(value, str):
+        yield from _text_leaves(value)
+    else:
+        yield _spelled(json.dumps(value))
+
+
+def _text_leaves(text: str) -> Iterator[str]:
+    word = text.strip().strip("\"'")
+    parsed = _container(word)
+    if parsed is not None:
+        yield from leaves(parsed)
+    elif "," in word or ";" in word:
+        yield from (_spelled(part.strip()) for part in word.replace(";", ",").split(","))
+    else:
+        yield _spelled(word)
+
+
+@lru_cache
+def _container(text: str) -> Any:
+    try:
+        parsed = json.loads(text.replace("'", '"'))
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, (list, dict)) else None
+
+
+_WORDS = {
+    "yes": "true",
+    "on": "true",
+    "1": "true",
+    "no": "false",
+    "off": "false",
+    "0": "false",
+    "none": "null",
+}
+
+
+def _spelled(word: str) -> str:
+    folded = word.lower().replace("_", " ").replace("-", " ").strip()
+    try:
+        number = Decimal(word)
+    except InvalidOperation:
+        return _WORDS.get(folded, folded)
+    return _WORDS.get(str(number.normalize()), str(number.normalize())) if number.is_finite() else folded

@@ -1,0 +1,212 @@
+"""The arguments as a whole, and values in a wrapper of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tables import (
+    INTEGER,
+    OBJECT,
+    STRING,
+    array,
+    check,
+    closed,
+    leaves_call,
+    mends_call,
+    nullable,
+    opened,
+    refuses_call,
+    table,
+)
+
+STRINGS = array(STRING)
+FILTER = closed("field", field=STRING, value=INTEGER)
+
+
+@table(
+    mends_call("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
+    mends_call(
+        "input",
+        FILTER,
+        {"input": {"field": "a", "value": 1}},
+        {"field": "a", "value": 1},
+        "unwrap_arguments ",
+    ),
+    mends_call("as text", FILTER, {"input": '{"field": "a"}'}, {"field": "a"}, "unwrap_arguments "),
+    mends_call(
+        "with a fault",
+        FILTER,
+        {"params": {"field": "a", "value": "1"}},
+        {"field": "a", "value": 1},
+        "unwrap_arguments ",
+        "text_to_integer /value",
+    ),
+    mends_call(
+        "beside an injected key",
+        FILTER,
+        {"kwargs": {"field": "a"}, "toolCallId": "c"},
+        {"field": "a"},
+        "unwrap_arguments ",
+        "drop_injected /toolCallId",
+    ),
+    mends_call("properties", FILTER, {"properties": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
+    mends_call(
+        "the only key is the text", FILTER, {'{"field": "a"}': ""}, {"field": "a"}, "unwrap_arguments "
+    ),
+    mends_call(
+        "the only key is the text, null",
+        FILTER,
+        {'{"field": "a"}': None},
+        {"field": "a"},
+        "unwrap_arguments ",
+    ),
+    mends_call(
+        "a required wrapper of another name",
+        closed("arguments", arguments=OBJECT),
+        {"params": {"a": 1}},
+        {"arguments": {"a": 1}},
+        "unwrap_arguments ",
+    ),
+    refuses_call("two keys", FILTER, {"args": {"field": "a"}, "value": 1}),
+    refuses_call("empty", FILTER, {"args": {}}),
+    refuses_call("another word", FILTER, {"data": {"field": "a"}}),
+    refuses_call("a list", FILTER, {"args": [{"field": "a"}]}),
+    refuses_call("the content is not accepted", FILTER, {"args": {"field": 5.5}}),
+    refuses_call("the content lacks a name", FILTER, {"args": {"value": 5}}),
+    refuses_call("cut off text", FILTER, {"input": '{"field": "a"'}),
+    refuses_call("the text has a value", FILTER, {'{"field": "a"}': 1}),
+    refuses_call("twice", FILTER, {"args": {"input": {"field": "a"}}}),
+    refuses_call(
+        "another required wrapper beside other keys",
+        closed("command", "input", command=STRING, input=STRING),
+        {"command": "grep x", "args": "file.txt"},
+    ),
+    refuses_call(
+        "another required wrapper, open", opened("input", input=STRING), {"args": "file.txt", "limit": 1}
+    ),
+    refuses_call("another required wrapper, empty", closed("arguments", arguments=OBJECT), {"params": {}}),
+    refuses_call(
+        "two wrappers", closed("arguments", arguments=OBJECT), {"params": {"a": 1}, "args": {"b": 1}}
+    ),
+    leaves_call("declared", closed(args=OBJECT), {"args": {"field": "a"}}),
+    leaves_call("open", opened(field=STRING), {"args": {"field": "a"}}),
+)
+def test_unwrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Arguments in a wrapper that clients are known to add come out of it, when it is the only key."""
+    check(schema, sent, expected, repairs)
+
+
+WRAPPED = closed("data", data=FILTER)
+
+
+@table(
+    mends_call("flat fields", WRAPPED, {"field": "a"}, {"data": {"field": "a"}}, "wrap_arguments "),
+    mends_call(
+        "all fields",
+        WRAPPED,
+        {"field": "a", "value": 1},
+        {"data": {"field": "a", "value": 1}},
+        "wrap_arguments ",
+    ),
+    mends_call(
+        "nullable",
+        closed("data", data=nullable(FILTER)),
+        {"field": "a"},
+        {"data": {"field": "a"}},
+        "wrap_arguments ",
+    ),
+    mends_call(
+        "with a fault",
+        WRAPPED,
+        {"field": "a", "value": "1"},
+        {"data": {"field": "a", "value": 1}},
+        "wrap_arguments ",
+        "text_to_integer /data/value",
+    ),
+    mends_call(
+        "by reference",
+        {**closed("data", data={"$ref": "#/$defs/F"}), "$defs": {"F": FILTER}},
+        {"field": "a"},
+        {"data": {"field": "a"}},
+        "wrap_arguments ",
+    ),
+    mends_call(
+        "beside an injected key",
+        WRAPPED,
+        {"field": "a", "toolCallId": "c"},
+        {"data": {"field": "a"}},
+        "wrap_arguments ",
+        "drop_injected /toolCallId",
+    ),
+    refuses_call("an undeclared field", WRAPPED, {"field": "a", "size": 1}),
+    refuses_call("a field is missing", WRAPPED, {"value": 1}),
+    refuses_call("empty", WRAPPED, {}),
+    refuses_call("a free-form object", closed("data", data=OBJECT), {"field": "a"}),
+    refuses_call("two parameters", closed("data", data=FILTER, n=INTEGER), {"field": "a"}),
+    refuses_call("beside the parameter", WRAPPED, {"data": {"value": 1}, "field": "a"}),
+    refuses_call("another case of a field", WRAPPED, {"Field": "a"}),
+    leaves_call("open, optional", opened(data=FILTER), {"field": "a"}),
+)
+def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Flat fields go into the one parameter, an object that declares every one of them."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    mends_call(
+        "itself",
+        closed("p", p=FILTER),
+        {"p": {"p": {"field": "a"}}},
+        {"p": {"field": "a"}},
+        "wrapped_value /p",
+    ),
+    mends_call("itself, a scalar", closed("p", p=INTEGER), {"p": {"p": 5}}, {"p": 5}, "wrapped_value /p"),
+    mends_call(
+        "itself, a list", closed("p", p=STRINGS), {"p": {"p": ["a"]}}, {"p": ["a"]}, "wrapped_value /p"
+    ),
+    mends_call(
+        "typed",
+        closed("p", p={"type": "number"}),
+        {"p": {"type": "float", "value": 2.5}},
+        {"p": 2.5},
+        "wrapped_value /p",
+    ),
+    mends_call(
+        "typed text",
+        closed("p", p=STRING),
+        {"p": {"type": "string", "value": "a"}},
+        {"p": "a"},
+        "wrapped_value /p",
+    ),
+    mends_call(
+        "typed list",
+        closed("p", p=STRINGS),
+        {"p": {"type": "array", "value": ["a"]}},
+        {"p": ["a"]},
+        "wrapped_value /p",
+    ),
+    mends_call(
+        "nested",
+        closed("o", o=closed("p", p=INTEGER)),
+        {"o": {"p": {"p": 1}}},
+        {"o": {"p": 1}},
+        "wrapped_value /o/p",
+    ),
+    refuses_call(
+        "the type does not fit the value", closed("p", p=INTEGER), {"p": {"type": "string", "value": 5}}
+    ),
+    refuses_call("no JSON type", closed("p", p=INTEGER), {"p": {"type": "gauge", "value": 5}}),
+    refuses_call("a third key", closed("p", p=INTEGER), {"p": {"type": "integer", "value": 5, "unit": "m"}}),
+    refuses_call("another name", closed("p", p=INTEGER), {"p": {"q": 5}}),
+    refuses_call(
+        "a boolean is no integer", closed("p", p=INTEGER), {"p": {"type": "integer", "value": True}}
+    ),
+    refuses_call("a second key", closed("p", p=INTEGER), {"p": {"p": 5, "q": 6}}),
+    leaves_call("the schema takes the wrapper", closed("p", p=OBJECT), {"p": {"p": 5}}),
+    leaves_call(
+        "the schema takes the typed wrapper", closed("p", p=OBJECT), {"p": {"type": "integer", "value": 5}}
+    ),
+)
+def test_wrapped_value(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A value in a wrapper of its own name or type comes out, where the schema does not take the wrapper."""
+    check(schema, sent, expected, repairs)

@@ -1,0 +1,100 @@
+"""What a tool that destroys gets of the rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tables import (
+    BOOLEAN,
+    INTEGER,
+    OBJECT,
+    STRING,
+    array,
+    check_destructive,
+    closed,
+    mends,
+    mends_call,
+    refuses,
+    refuses_call,
+    table,
+)
+
+STRINGS = array(STRING)
+
+
+@table(
+    mends("tier 1", STRINGS, '["a"]', ["a"], "json_text_to_array"),
+    mends("tier 1, number", INTEGER, "5", 5, "text_to_integer"),
+    mends("tier 2, Python", OBJECT, "{'a': None}", {"a": None}, "python_text_to_object"),
+    mends_call(
+        "name by case",
+        closed("user_id", user_id=INTEGER),
+        {"userId": 5},
+        {"user_id": 5},
+        "rename_case /userId",
+    ),
+    mends_call(
+        "toolCallId",
+        closed("id", id=INTEGER),
+        {"id": 5, "toolCallId": "c"},
+        {"id": 5},
+        "drop_injected /toolCallId",
+    ),
+    mends_call(
+        "what comes with it",
+        closed("id", id=INTEGER),
+        {"id": 5, "toolCallId": "c", "action": "x"},
+        {"id": 5},
+        "drop_injected /toolCallId",
+        "drop_injected /action",
+    ),
+    mends_call(
+        "null toward a null default",
+        closed("id", id=INTEGER, at={**INTEGER, "default": None}),
+        {"id": 5, "at": None},
+        {"id": 5},
+        "null_to_absent /at",
+    ),
+    mends_call(
+        "empty toward a null default",
+        closed("id", id=INTEGER, at={**INTEGER, "default": None}),
+        {"id": 5, "at": ""},
+        {"id": 5},
+        "empty_text_to_absent /at",
+    ),
+    mends_call(
+        "null text toward a null default",
+        closed("id", id=INTEGER, at={**INTEGER, "default": None}),
+        {"id": 5, "at": "null"},
+        {"id": 5},
+        "null_text_to_absent /at",
+    ),
+    refuses_call("null toward no default", closed("id", id=INTEGER, at=INTEGER), {"id": 5, "at": None}),
+    refuses_call(
+        "null toward another default",
+        closed("id", id=INTEGER, at={**INTEGER, "default": 9}),
+        {"id": 5, "at": None},
+    ),
+    refuses_call(
+        "empty toward another default",
+        closed("id", id=INTEGER, at={**INTEGER, "default": 9}),
+        {"id": 5, "at": ""},
+    ),
+    refuses_call(
+        "null text toward no default", closed("id", id=INTEGER, at=INTEGER), {"id": 5, "at": "null"}
+    ),
+    refuses_call("private key", closed("id", id=INTEGER), {"id": 5, "_meta": {}}),
+    refuses_call("wait_for_previous", closed("id", id=INTEGER), {"id": 5, "wait_for_previous": True}),
+    refuses("one for a list", STRINGS, "a"),
+    refuses("list for one", STRING, ["a"]),
+    refuses("1 for true", BOOLEAN, 1),
+    refuses("number for text", STRING, 5),
+    refuses("numbers in a text", array(INTEGER), "1, 2"),
+    refuses("wrapper of its own", INTEGER, {"p": 5}),
+    refuses_call("wrapped arguments", closed("id", id=INTEGER), {"args": {"id": 5}}),
+    refuses_call("flat fields", closed("data", data=closed("id", id=INTEGER)), {"id": 5}),
+    refuses_call("name by slip", closed("content", content=STRING), {"contnet": "a"}),
+)
+def test_destructive_tools(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A tool that destroys gets rules of tiers 1 and 2 alone, and a default only where it is null."""
+    check_destructive(schema, sent, expected, repairs)

@@ -1,0 +1,58 @@
+"""Enum values in another spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tables import (
+    BOOLEAN,
+    STRING,
+    array,
+    check,
+    enum,
+    leaves,
+    mends,
+    nullable,
+    refuses,
+    table,
+    union,
+)
+
+MODES = enum("fast", "slow_mode", "AUTO")
+
+
+@table(
+    mends("upper", MODES, "FAST", "fast", "fold_enum"),
+    mends("lower", MODES, "auto", "AUTO", "fold_enum"),
+    mends("space", MODES, " fast ", "fast", "fold_enum"),
+    mends("quotes", MODES, '"fast"', "fast", "fold_enum"),
+    mends("hyphen", MODES, "slow-mode", "slow_mode", "fold_enum"),
+    mends("blank", MODES, "Slow Mode", "slow_mode", "fold_enum"),
+    mends("number text", enum(1, 2), "2", 2, "fold_enum"),
+    mends("typed", {**STRING, "enum": ["asc", "desc"]}, "ASC", "asc", "fold_enum"),
+    mends("in a list", array(MODES), ["FAST"], ["fast"], "fold_enum /p/0"),
+    mends("nullable", nullable(MODES), "Fast", "fast", "fold_enum"),
+    mends("with null", enum("asc", "desc", None), "ASC", "asc", "fold_enum"),
+    refuses("beginning", MODES, "fas"),
+    refuses("slip", MODES, "fsat"),
+    refuses("meaning", MODES, "quick"),
+    refuses("joined words", MODES, "slowmode"),
+    refuses("two fit", enum("ab", "AB", "c"), "Ab"),
+    refuses("minute or month", enum("1m", "1h"), "1M"),
+    refuses("month or minute", enum("1M", "1w"), "1m"),
+    refuses("one letter", enum("m", "h"), "M"),
+    refuses("lone const", {"const": "DELETE"}, "delete"),
+    refuses("lone enum value", enum("DELETE"), "delete"),
+    refuses("lone enum value, typed", {**STRING, "enum": ["DELETE"]}, "delete"),
+    refuses("number beside its text in another case", enum("1", 1), 1.5),
+    refuses("hyphen beside a digit", enum("v1_0", "v2_0"), "v1-0"),
+    refuses("number of a text member", enum("1", "2"), 1),
+    refuses("empty", MODES, ""),
+    refuses("null", MODES, None),
+    refuses("across types", union(BOOLEAN, enum("auto", "never")), "AUTO"),
+    leaves("both spellings are members", enum("ab", "AB"), "AB"),
+    leaves("a text and its number", enum("1", 1), "1"),
+)
+def test_fold_enum(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """An enum value that differs by spelling alone is found when it is the only one."""
+    check(schema, sent, expected, repairs)

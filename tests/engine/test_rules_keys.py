@@ -1,0 +1,137 @@
+"""Names that an author declared besides the parameter's own, and keys that clients add."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import (
+    INTEGER,
+    STRING,
+    array,
+    check,
+    closed,
+    leaves_call,
+    mends_call,
+    opened,
+    refuses_call,
+    table,
+)
+
+STRINGS = array(STRING)
+ALIASES = {"task": ("query", "q")}
+TASK = closed("task", task=STRING, limit=INTEGER)
+
+
+@table(
+    mends_call("one", TASK, {"query": "a"}, {"task": "a"}, "rename_alias /query"),
+    mends_call("other", TASK, {"q": "a"}, {"task": "a"}, "rename_alias /q"),
+    mends_call(
+        "beside a fault",
+        TASK,
+        {"q": "a", "limit": "5"},
+        {"task": "a", "limit": 5},
+        "rename_alias /q",
+        "text_to_integer /limit",
+    ),
+    mends_call(
+        "with a value to repair",
+        closed(task=INTEGER),
+        {"q": "5"},
+        {"task": 5},
+        "rename_alias /q",
+        "text_to_integer /q",
+    ),
+    mends_call("optional", closed(task=STRING), {"query": "a"}, {"task": "a"}, "rename_alias /query"),
+    mends_call(
+        "open and required", opened("task", task=STRING), {"q": "a"}, {"task": "a"}, "rename_alias /q"
+    ),
+    refuses_call("both aliases", TASK, {"query": "a", "q": "b"}),
+    refuses_call("the name is there", TASK, {"task": "a", "q": "b"}),
+    refuses_call("not an alias", TASK, {"question": "a"}),
+    refuses_call("nested", closed("o", o=TASK), {"o": {"q": "a"}}),
+    leaves_call("an alias that is declared", closed(task=STRING, query=STRING), {"query": "a"}),
+    leaves_call("open, optional", opened(task=STRING), {"q": "a"}),
+    refuses_call("in another case", TASK, {"Q": "a"}),
+)
+def test_rename_alias(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Another name that was declared for a top-level parameter."""
+    check(schema, sent, expected, repairs, aliases=ALIASES)
+
+
+NAMED = closed("name", name=STRING)
+
+
+@table(
+    mends_call(
+        "toolCallId", NAMED, {"name": "a", "toolCallId": "c"}, {"name": "a"}, "drop_injected /toolCallId"
+    ),
+    mends_call(
+        "all of n8n",
+        NAMED,
+        {"name": "a", "toolCallId": "c", "action": "x", "sessionId": "s", "chatInput": "t"},
+        {"name": "a"},
+        *(f"drop_injected /{key}" for key in ("toolCallId", "action", "sessionId", "chatInput")),
+    ),
+    mends_call(
+        "wait_for_previous",
+        NAMED,
+        {"name": "a", "wait_for_previous": True},
+        {"name": "a"},
+        "drop_injected /wait_for_previous",
+    ),
+    mends_call(
+        "task_progress",
+        NAMED,
+        {"name": "a", "task_progress": "- [ ] b"},
+        {"name": "a"},
+        "drop_injected /task_progress",
+    ),
+    mends_call("private", NAMED, {"name": "a", "_meta": {"x": 1}}, {"name": "a"}, "drop_injected /_meta"),
+    mends_call(
+        "beside a fault",
+        closed("n", n=INTEGER),
+        {"n": "5", "toolCallId": "c"},
+        {"n": 5},
+        "drop_injected /toolCallId",
+        "text_to_integer /n",
+    ),
+    mends_call(
+        "an action beside the id is not renamed",
+        closed(actions=STRINGS),
+        {"action": ["a"], "toolCallId": "c"},
+        {},
+        "drop_injected /action",
+        "drop_injected /toolCallId",
+    ),
+    refuses_call("action alone", NAMED, {"name": "a", "action": "x"}),
+    refuses_call("sessionId alone", NAMED, {"name": "a", "sessionId": "x"}),
+    refuses_call("chatInput alone", NAMED, {"name": "a", "chatInput": "x"}),
+    refuses_call("_id", NAMED, {"name": "a", "_id": "x"}),
+    refuses_call("_limit", NAMED, {"name": "a", "_limit": 1}),
+    refuses_call("_filter", NAMED, {"name": "a", "_filter": "x"}),
+    refuses_call("_query", NAMED, {"name": "a", "_query": "x"}),
+    refuses_call("_sort", NAMED, {"name": "a", "_sort": "x"}),
+    refuses_call("what follows is declared", NAMED, {"name": "a", "_name": "b"}),
+    refuses_call(
+        "what follows is a word of a declared name",
+        closed("user_name", user_name=STRING),
+        {"user_name": "a", "_name": "b"},
+    ),
+    refuses_call("unknown", NAMED, {"name": "a", "requestId": "r"}),
+    refuses_call("nested", closed("o", o=NAMED), {"o": {"name": "a", "toolCallId": "c"}}),
+    refuses_call("in another case", NAMED, {"name": "a", "tool_call_id": "c"}),
+    leaves_call("open", opened("name", name=STRING), {"name": "a", "toolCallId": "c"}),
+    leaves_call("declared", closed(toolCallId=STRING), {"toolCallId": "c"}),
+)
+def test_drop_injected(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Keys that known clients add are left out at the top of closed objects."""
+    check(schema, sent, expected, repairs)
+
+
+@pytest.mark.parametrize("key", ["requestId", "trace_id"])
+def test_the_operator_lists_more_keys(key: str) -> None:
+    """A key in ``Policy.drop`` is left out where it is unknown, and stays where it is declared."""
+    check(NAMED, {"name": "a", key: "r"}, {"name": "a"}, [("drop_injected", f"/{key}")], drop={key})
+    check(closed(**{key: STRING}), {key: "r"}, {key: "r"}, [], drop={key})
+    check(opened(), {key: "r"}, {key: "r"}, [], drop={key})

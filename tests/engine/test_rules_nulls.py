@@ -1,0 +1,169 @@
+"""Null, its text and the empty text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tables import (
+    BOOLEAN,
+    INTEGER,
+    NULL,
+    OBJECT,
+    STRING,
+    array,
+    check,
+    closed,
+    enum,
+    leaves,
+    mends,
+    mends_call,
+    nullable,
+    refuses,
+    refuses_call,
+    table,
+)
+
+
+@table(
+    mends("null for nullable", nullable(INTEGER), "null", None, "null_text_to_null"),
+    mends("None for nullable", nullable(INTEGER), "None", None, "null_text_to_null"),
+    mends("type list", {"type": ["boolean", "null"]}, "null", None, "null_text_to_null"),
+    mends("nullable list", nullable(array(STRING)), "null", None, "null_text_to_null"),
+    mends("nullable object", nullable(OBJECT), "None", None, "null_text_to_null"),
+    mends("null alone", NULL, "null", None, "null_text_to_null"),
+    mends("in a list", array(nullable(INTEGER)), [1, "null"], [1, None], "null_text_to_null /p/1"),
+    refuses("NULL", nullable(INTEGER), "NULL"),
+    refuses("none", nullable(INTEGER), "none"),
+    refuses("undefined", nullable(INTEGER), "undefined"),
+    refuses("nil", nullable(INTEGER), "nil"),
+    refuses("N/A", nullable(INTEGER), "N/A"),
+    refuses("empty", nullable(INTEGER), ""),
+    refuses("space", nullable(INTEGER), " null "),
+    refuses("required", INTEGER, "null"),
+    refuses("two readings", nullable(enum("none", "all")), "None"),
+    refuses("a string with a pattern", {"type": ["string", "null"], "pattern": "^[A-Z]{3}$"}, "None"),
+    leaves("a nullable string", nullable(STRING), "null"),
+)
+def test_null_text_to_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """The text of null becomes null where null may come and a string may not."""
+    check(schema, sent, expected, repairs)
+
+
+def _optional(schema: Any) -> Any:
+    return closed("n", n=INTEGER, p=schema)
+
+
+@table(
+    mends_call("null, integer", _optional(INTEGER), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    mends_call("null, string", _optional(STRING), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    mends_call("null, list", _optional(array(STRING)), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    mends_call("null, object", _optional(OBJECT), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    mends_call("null, enum", _optional(enum("a", "b")), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    mends_call(
+        "null, with a default",
+        _optional({**INTEGER, "default": 5}),
+        {"n": 1, "p": None},
+        {"n": 1},
+        "null_to_absent",
+    ),
+    mends_call(
+        "null, nested",
+        closed("o", o=_optional(INTEGER)),
+        {"o": {"n": 1, "p": None}},
+        {"o": {"n": 1}},
+        "null_to_absent /o/p",
+    ),
+    mends_call(
+        "null, in an item",
+        closed("o", o=array(_optional(INTEGER))),
+        {"o": [{"n": 1, "p": None}]},
+        {"o": [{"n": 1}]},
+        "null_to_absent /o/0/p",
+    ),
+    mends_call("empty, integer", _optional(INTEGER), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
+    mends_call("empty, boolean", _optional(BOOLEAN), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
+    mends_call(
+        "empty, nullable", _optional(nullable(INTEGER)), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
+    ),
+    mends_call(
+        "empty, short string",
+        _optional({**STRING, "minLength": 1}),
+        {"n": 1, "p": ""},
+        {"n": 1},
+        "empty_text_to_absent",
+    ),
+    mends_call("empty, object", _optional(OBJECT), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
+    mends_call(
+        "empty, enum without default",
+        _optional(enum("a", "b")),
+        {"n": 1, "p": ""},
+        {"n": 1},
+        "empty_text_to_absent",
+    ),
+    mends_call(
+        "null text, integer", _optional(INTEGER), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
+    ),
+    mends_call(
+        "null text, list", _optional(array(INTEGER)), {"n": 1, "p": "None"}, {"n": 1}, "null_text_to_absent"
+    ),
+    mends_call(
+        "null text, boolean", _optional(BOOLEAN), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
+    ),
+)
+def test_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A null, its text or an empty text leaves an optional property out, where the schema forbids it."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    refuses("null, required", STRING, None),
+    refuses("empty, required", INTEGER, ""),
+    refuses("null, an item", array(STRING), ["a", None]),
+    refuses("null, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": None}),
+    refuses("empty, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": ""}),
+    refuses("null text, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": "null"}),
+    refuses("null, by pattern", {**OBJECT, "patternProperties": {"^a": INTEGER}}, {"a": None}),
+    refuses("empty, an item", array(INTEGER), [1, ""]),
+    leaves("null, accepted", nullable(STRING), None),
+    leaves("empty, accepted", STRING, ""),
+    leaves("null, no type", {}, None),
+)
+def test_what_must_stay_is_not_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A required property, a map entry and a list item are never left out, nor what is accepted."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    *(
+        mends_call(name, _optional(schema), {"n": "1", "p": sent}, {"n": 1, "p": sent}, "text_to_integer /n")
+        for name, schema, sent in (
+            ("null, accepted beside a fault", nullable(STRING), None),
+            ("empty, accepted beside a fault", STRING, ""),
+            ("null text, a string", STRING, "null"),
+        )
+    ),
+)
+def test_what_is_accepted_stays_beside_a_fault(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """An accepted null or empty text stays where another parameter is repaired: it may mean "clear this"."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    refuses_call("null, an enum with none", _optional(enum("none", "all")), {"n": 1, "p": None}),
+    refuses_call("null, an enum with unset", _optional(enum("UNSET", "all")), {"n": 1, "p": None}),
+    refuses_call("empty, a list", _optional(array(STRING, minItems=1)), {"n": 1, "p": ""}),
+    refuses_call("empty, a nullable list", _optional(nullable(array(INTEGER))), {"n": 1, "p": ""}),
+    refuses_call(
+        "empty, an enum with a default", _optional({**enum("a", "b"), "default": "a"}), {"n": 1, "p": ""}
+    ),
+    refuses_call("null text, a short string", _optional({**STRING, "maxLength": 2}), {"n": 1, "p": "null"}),
+    refuses_call(
+        "null text, an enum of strings", _optional({**STRING, "enum": ["a", "b"]}), {"n": 1, "p": "null"}
+    ),
+    refuses_call("NULL", _optional(INTEGER), {"n": 1, "p": "NULL"}),
+    refuses_call("blank", _optional(INTEGER), {"n": 1, "p": " "}),
+    refuses_call("undefined", _optional(INTEGER), {"n": 1, "p": "undefined"}),
+)
+def test_guards_against_leaving_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Where leaving out would be a guess, the call is refused."""
+    check(schema, sent, expected, repairs)

@@ -1,0 +1,414 @@
+"""Normalizers as Pydantic runs them: what is accepted, what is published, and where errors stand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
+from uuid import UUID
+
+import pytest
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    SecretStr,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+)
+from typing_extensions import TypedDict
+
+from mcp_lenient.errors import NormalizationError, SchemaError
+from mcp_lenient.normalizers import (
+    clamp,
+    default_on_null,
+    lower,
+    normalizer,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    tags,
+    upper,
+)
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Level(int, Enum):
+    LOW = 1
+
+
+class Point(BaseModel):
+    kind: Literal["point"] = "point"
+    x: int
+    at: datetime | None = None
+
+
+class Node(BaseModel):
+    kind: Literal["node"] = "node"
+    value: Decimal = Decimal(1)
+    children: list[Node] = []
+
+
+class Pair(NamedTuple):
+    left: int
+    right: UUID
+
+
+class Options(TypedDict, total=False):
+    since: date
+
+
+@dataclass
+class Box:
+    points: tuple[Point, ...]
+
+
+def same(value):
+    """The value as it is."""
+    return value
+
+
+UNIQUE = "12345678-1234-5678-1234-567812345678"
+TYPES = [
+    pytest.param(str, id="str"),
+    pytest.param(int, id="int"),
+    pytest.param(float, id="float"),
+    pytest.param(bool, id="bool"),
+    pytest.param(bytes, id="bytes"),
+    pytest.param(type(None), id="null"),
+    pytest.param(Any, id="any"),
+    pytest.param(datetime, id="datetime"),
+    pytest.param(date, id="date"),
+    pytest.param(time, id="time"),
+    pytest.param(timedelta, id="timedelta"),
+    pytest.param(UUID, id="uuid"),
+    pytest.param(Decimal, id="decimal"),
+    pytest.param(Color, id="enum"),
+    pytest.param(Level, id="int-enum"),
+    pytest.param(Literal["red", 1], id="literal"),
+    pytest.param(Path, id="path"),
+    pytest.param(IPv4Address, id="ip"),
+    pytest.param(SecretStr, id="secret"),
+    pytest.param(StrictInt, id="strict-int"),
+    pytest.param(complex, id="complex"),
+    pytest.param(tuple[int, ...], id="tuple"),
+    pytest.param(tuple[int, date], id="fixed-tuple"),
+    pytest.param(set[date], id="set"),
+    pytest.param(frozenset[UUID], id="frozenset"),
+    pytest.param(list[Color], id="list"),
+    pytest.param(dict[str, datetime], id="dict"),
+    pytest.param(dict[int, str], id="dict-of-int"),
+    pytest.param(Point, id="model"),
+    pytest.param(Node, id="recursive"),
+    pytest.param(list[Node], id="recursive-list"),
+    pytest.param(Pair, id="named-tuple"),
+    pytest.param(Options, id="typed-dict"),
+    pytest.param(Box, id="dataclass"),
+    pytest.param(Optional[date], id="nullable"),
+    pytest.param(Union[int, str], id="union"),
+    pytest.param(Union[date, list[UUID], None], id="union-of-more"),
+    pytest.param(Union[Point, Node], id="union-of-models"),
+    pytest.param(Annotated[Union[Point, Node], Field(discriminator="kind")], id="discriminated"),
+    pytest.param(Annotated[Union[Point, Node, None], Discriminator("kind")], id="discriminated-nullable"),
+    pytest.param(Annotated[int, Field(ge=1, le=5, description="a step")], id="bounds"),
+    pytest.param(Annotated[str, Field(pattern="^r", max_length=4)], id="pattern"),
+    pytest.param(Annotated[list[int] | None, Field(max_length=2)], id="items"),
+]
+VALUES = [
+    None, True, 0, 1, 7, -1, 1.0, 1.5, 1e400, 10**30, "", "red", "rot", "1", "1.50", "true", " 7 ",
+    "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00Z", "10:00:00", "P1D", "2024-02-30", UNIQUE,
+    "127.0.0.1", "1+2j", "标签", [], [1], [1, 2], [1, "2024-01-31"], [1, 2, 3], ["red"], ["2024-01-31"], [UNIQUE],
+    [1, UNIQUE], [None], [[1]], {}, {"a": 1}, {"1": "a"}, {"a": "2024-01-31T10:00:00"}, {"x": 1},
+    {"x": "1", "at": "2024-01-31T10:00:00"}, {"x": 1, "at": "soon"}, {"kind": "point", "x": 2},
+    {"kind": "node", "value": "1.5"}, {"kind": "node", "children": [{"kind": "node", "children": [{}]}]},
+    {"kind": "node", "children": [{"value": "much"}]}, {"kind": "other"}, {"since": "2024-01-31"},
+    {"points": [{"x": 1}]}, {"left": 1, "right": UNIQUE}, [{"value": 2, "children": []}],
+]  # fmt: skip
+
+
+def outcome(adapter, value, mode):
+    """What validation gives, or what it holds against the value, and where."""
+    try:
+        if mode == "lax":
+            result = adapter.validate_python(value)
+        elif mode == "lax-json":
+            result = adapter.validate_json(json.dumps(value))
+        else:
+            result = adapter.validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        return [
+            (each["type"], each["loc"], each["msg"], repr(each["input"]))
+            for each in error.errors(include_url=False)
+        ]
+    return type(result), repr(result)
+
+
+@pytest.mark.parametrize("mode", ["lax", "lax-json", "strict-json"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_marked_is_as_unmarked(kind, mode):
+    """A marked type takes what the unmarked one takes, and refuses the rest in the same words and places."""
+    plain = TypeAdapter(kind)
+    marked = TypeAdapter(Annotated[kind, normalizer(same)])
+    for value in VALUES:
+        assert outcome(marked, value, mode) == outcome(plain, value, mode), value
+
+
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+@pytest.mark.parametrize("kind", [each for each in TYPES if each.id != "complex"])
+def test_schema_is_unmarked(kind, mode):
+    """The JSON schema is the same, byte for byte."""
+
+    class Plain(BaseModel):
+        field: kind
+
+    class Marked(BaseModel):
+        field: Annotated[kind, strip()]
+
+    plain = TypeAdapter(list[kind]).json_schema(mode=mode)
+    marked = TypeAdapter(list[Annotated[kind, strip()]]).json_schema(mode=mode)
+    assert json.dumps(marked) == json.dumps(plain)
+    plain, marked = Plain.model_json_schema(mode=mode), Marked.model_json_schema(mode=mode)
+    assert json.dumps(marked).replace("Marked", "Plain") == json.dumps(plain)
+
+
+@pytest.mark.parametrize("round_trip", [False, True])
+@pytest.mark.parametrize("kind", TYPES)
+def test_serialization_is_unmarked(kind, round_trip):
+    """What was validated is written as before."""
+    plain = TypeAdapter(kind)
+    marked = TypeAdapter(Annotated[kind, strip()])
+    for value in VALUES:
+        try:
+            valid = plain.validate_python(value)
+        except ValidationError:
+            continue
+        if isinstance(valid, float) and valid in {float("inf"), float("-inf")}:
+            continue
+        wanted = plain.dump_json(valid, round_trip=round_trip)
+        assert marked.dump_json(valid, round_trip=round_trip) == wanted
+        assert repr(marked.dump_python(valid, round_trip=round_trip)) == repr(
+            plain.dump_python(valid, round_trip=round_trip)
+        )
+
+
+CONSTRAINED = [
+    pytest.param(str, Field(max_length=3, min_length=1), "abcd", id="text-length"),
+    pytest.param(list[int], Field(max_length=3, min_length=1), [1, 2, 3, 4], id="list-length"),
+    pytest.param(set[int], Field(max_length=3), [1, 2, 3, 4], id="set-length"),
+    pytest.param(dict[str, int], Field(min_length=1), {}, id="dict-length"),
+    pytest.param(int, Field(ge=1, lt=10), 10, id="int-bounds"),
+    pytest.param(float, Field(gt=1, le=10, multiple_of=0.5), 0.5, id="float-bounds"),
+    pytest.param(Union[int, float], Field(ge=1), 0, id="union-bounds"),
+    pytest.param(Optional[int], Field(description="a number", examples=[1]), "a", id="nullable-words"),
+    pytest.param(Point, Field(description="a place"), {}, id="model-words"),
+]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("kind", "field", "bad"), CONSTRAINED)
+def test_either_order(kind, field, bad, strict):
+    """A normalizer may stand in front of a constraint or behind it."""
+    plain = TypeAdapter(Annotated[kind, field])
+    for marked in (Annotated[kind, field, strip()], Annotated[kind, strip(), lower(), field]):
+        adapter = TypeAdapter(marked)
+        assert json.dumps(adapter.json_schema()) == json.dumps(plain.json_schema())
+        with pytest.raises(ValidationError) as refused:
+            adapter.validate_json(json.dumps(bad), strict=strict)
+        with pytest.raises(ValidationError) as wanted:
+            plain.validate_json(json.dumps(bad), strict=strict)
+        assert [each["loc"] for each in refused.value.errors()] == [
+            each["loc"] for each in wanted.value.errors()
+        ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        pytest.param(Optional[list[int]], Field(max_length=3), id="nullable"),
+        pytest.param(str, Field(pattern="^a"), id="pattern"),
+        pytest.param(Decimal, Field(ge=1), id="decimal"),
+        pytest.param(datetime, Field(gt=datetime(2024, 1, 1)), id="datetime"),  # noqa: DTZ001
+    ],
+)
+def test_constraints_in_the_wrong_order(kind, field):
+    """Where Pydantic would check or publish a constraint wrongly, its author is told to move it."""
+    with pytest.raises(SchemaError, match="in front of it"):
+        TypeAdapter(Annotated[kind, strip(), field]).json_schema()
+    schema = TypeAdapter(Annotated[kind, field, strip()]).json_schema()
+    assert schema == TypeAdapter(Annotated[kind, field]).json_schema()
+
+
+def test_validators_of_others_stay():
+    """An author's own validators run around the normalizer where they stand."""
+    kind = Annotated[str, AfterValidator(lambda text: text + "!"), strip(), BeforeValidator(lambda text: text + " ")]
+    adapter = TypeAdapter(kind)
+    assert adapter.validate_python(" a ") == "a!"
+    assert adapter.json_schema() == {"type": "string"}
+
+
+def test_left_to_right():
+    """Several normalizers side by side run from left to right, whatever is said between them."""
+    first, second = normalizer(lambda text: text + "1"), normalizer(lambda text: text + "2")
+    for kind in (Annotated[str, first, second], Annotated[str, first, Field(description="text"), second]):
+        adapter = TypeAdapter(kind)
+        assert adapter.validate_python("") == "12"
+        assert adapter.validate_json('""', strict=True) == "12"
+
+
+@pytest.mark.parametrize("read", ["validate_python", "validate_json"])
+def test_inside_of_types(read):
+    """A normalizer works on items, values, arms of a union and fields of models inside of models."""
+
+    class Inner(BaseModel):
+        labels: Annotated[list[str] | None, tags()] = None
+        when: Annotated[datetime | None, strip()] = None
+
+    class Outer(BaseModel):
+        inner: list[Inner]
+        either: Union[Annotated[int, clamp(1, 5)], list[Annotated[str, upper()]]] = 1
+
+    value = {"inner": [{"labels": "a", "when": "2024-01-31T10:00:00"}], "either": ["b"]}
+    given = value if read == "validate_python" else json.dumps(value)
+    found = getattr(Outer, f"model_{read}".replace("python", "python") if read == "validate_json" else "model_validate")(
+        given, strict=read == "validate_json"
+    )
+    assert found.inner[0].labels == ["a"]
+    assert found.inner[0].when == datetime(2024, 1, 31, 10)  # noqa: DTZ001
+    assert found.either == ["B"]
+    assert Outer.model_validate({"inner": [], "either": 9}).either == 5
+
+
+def test_models_that_hold_themselves():
+    """A model may be marked inside of itself."""
+
+    class Tree(BaseModel):
+        name: Annotated[str, strip()]
+        below: Annotated[list[Tree], parse_json("array")] = []
+
+    Tree.model_rebuild(_types_namespace={"Tree": Tree})
+    tree = Tree.model_validate({"name": " a ", "below": '[{"name": " b ", "below": "[]"}]'})
+    assert tree.below[0].name == "b"
+    schema = Tree.model_json_schema()
+    assert schema["$defs"]["Tree"]["properties"]["below"] == {
+        "default": [], "items": {"$ref": "#/$defs/Tree"}, "title": "Below", "type": "array",
+    }  # fmt: skip
+
+
+def test_arms_of_discriminated_unions():
+    """The union as a whole may be marked in front of or behind its discriminator, where it is a model's field."""
+
+    class Model(BaseModel):
+        one: Annotated[Union[Point, Node], Field(discriminator="kind"), parse_json()]
+        two: Annotated[Union[Point, Node], parse_json(), Field(discriminator="kind")]
+
+    model = Model.model_validate({"one": '{"kind": "point", "x": 1}', "two": {"kind": "node"}})
+    assert model == Model(one=Point(x=1), two=Node())
+    properties = Model.model_json_schema()["properties"]
+    assert properties["one"]["discriminator"] == properties["two"]["discriminator"]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_refusals(strict):
+    """A refusal is an error of its own type at the marked place, with code and message."""
+    adapter = TypeAdapter(dict[str, list[Annotated[list[str] | None, tags()]]])
+    with pytest.raises(ValidationError) as refused:
+        adapter.validate_json('{"a": [null, 5]}', strict=strict)
+    (error,) = refused.value.errors(include_url=False)
+    assert error["type"] == "mcp_lenient_normalization"
+    assert error["loc"] == ("a", 1)
+    assert error["input"] == 5
+    assert error["ctx"]["code"] == "INVALID_{PARAMETER}_TYPE"
+    assert error["msg"] == error["ctx"]["message"] == "send an array of strings or null"
+
+
+@pytest.mark.parametrize("message", ["{code} and {x}", "\ud800", "", "标签"])
+def test_any_message(message):
+    """Whatever an author writes as a message is told as it is, as far as UTF-8 can."""
+
+    def refuse(_value):
+        code = "MY_CODE"
+        raise NormalizationError(code, message)
+
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(Annotated[str, normalizer(refuse)]).validate_python("a")
+    (error,) = refused.value.errors()
+    assert error["msg"] == message.encode("utf-8", "backslashreplace").decode()
+    assert error["ctx"]["code"] == "MY_CODE"
+
+
+def test_other_exceptions_go_on():
+    """What else a callable raises is treated as Pydantic treats it in any validator."""
+    with pytest.raises(ZeroDivisionError):
+        TypeAdapter(Annotated[int, normalizer(lambda value: 1 // value)]).validate_python(0)
+    with pytest.raises(ValidationError, match="Value error"):
+        TypeAdapter(Annotated[int, normalizer(int)]).validate_python("a")
+
+
+def test_values_that_are_no_json():
+    """In Python, values of any kind go through, also the tuple or model that a type takes as it is."""
+    point = Point(x=1)
+    assert TypeAdapter(Annotated[Point, parse_json()]).validate_python(point) is point
+    assert TypeAdapter(Annotated[list[str], tags()]).validate_python(("a", "b")) == ["a", "b"]
+    assert TypeAdapter(Annotated[datetime, strip()]).validate_python(datetime(2024, 1, 31)).day == 31  # noqa: DTZ001
+
+
+def test_what_a_callable_gives_need_not_be_json():
+    """On a strict server, too, a callable may give a date or a model for a type that takes its JSON."""
+    adapter = TypeAdapter(Annotated[date, normalizer(lambda _: date(2024, 1, 31))])
+    assert adapter.validate_json('"today"', strict=True) == date(2024, 1, 31)
+    adapter = TypeAdapter(Annotated[Point, normalizer(lambda _: Point(x=1))])
+    assert adapter.validate_json("null", strict=True) == Point(x=1)
+
+
+def test_defaults():
+    """A default is not normalized, and null for the default gives it, or a new copy of it."""
+
+    class Model(BaseModel):
+        name: Annotated[str, upper()] = "a"
+        limit: Annotated[int, default_on_null()] = 10
+        items: Annotated[list[int], default_on_null()] = []
+        made: Annotated[list[int], default_on_null()] = Field(default_factory=lambda: [1])
+        kept: Annotated[int | None, null_as(3)] = None
+
+    for model in (
+        Model.model_validate({"limit": None, "items": None, "made": None, "kept": None}),
+        Model.model_validate_json('{"limit": null, "items": null, "made": null, "kept": null}', strict=True),
+    ):
+        assert model.model_dump() == {"name": "a", "limit": 10, "items": [], "made": [1], "kept": 3}
+    assert Model().kept is None
+    assert Model.model_json_schema()["properties"]["limit"] == {
+        "default": 10, "title": "Limit", "type": "integer",
+    }  # fmt: skip
+
+
+def test_null_where_there_is_no_default():
+    """A required field is missing when null stands for its default."""
+
+    class Model(BaseModel):
+        limit: Annotated[int, default_on_null()]
+
+    with pytest.raises(ValidationError) as refused:
+        Model.model_validate({"limit": None})
+    assert refused.value.errors()[0]["type"] == "missing"
+
+
+def test_default_after_other_normalizers():
+    """What another normalizer makes null of stands for the default as well."""
+
+    class Model(BaseModel):
+        items: Annotated[list[str], split(), default_on_null()] = ["x"]
+
+    assert Model(items="null").items == ["x"]
+    assert Model(items="a,b").items == ["a", "b"]

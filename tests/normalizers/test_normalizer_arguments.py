@@ -1,0 +1,228 @@
+"""What authors may declare, and what a declaration is."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from types import SimpleNamespace
+from typing import Annotated, Optional, Union
+
+import pytest
+
+from mcp_lenient import normalizers
+from mcp_lenient.normalizers import (
+    Aliases,
+    Normalizer,
+    aliases,
+    annotated_aliases,
+    annotated_normalizers,
+    clamp,
+    code_for,
+    default_on_null,
+    iso_date,
+    lower,
+    normalizer,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
+
+EACH = [
+    tags(),
+    tags(separator=",", trim=True, lower=True, unique=True, max_count=3, max_length=9),
+    aliases("query", "q"),
+    parse_json(),
+    parse_json("array"),
+    split(),
+    split(";"),
+    strip(),
+    lower(),
+    upper(),
+    synonyms({"a": "b", "c": 1}),
+    synonyms({"a": "b", "c": 1}, match_case=True),
+    clamp(1, 2),
+    clamp(maximum=2),
+    null_as([]),
+    null_as(1),
+    null_as(True),
+    default_on_null(),
+    iso_date(),
+    iso_date("dmy"),
+    normalizer(len),
+    normalizer(repr),
+]
+
+
+@pytest.mark.parametrize("declared", EACH, ids=repr)
+def test_declarations_are_values(declared):
+    """A declaration equals its copy and no other one, is hashable, and cannot be changed."""
+    assert [other for other in EACH if other == declared] == [declared]
+    assert len(set(EACH)) == len(EACH)
+    for twin in (copy.deepcopy(declared), pickle.loads(pickle.dumps(declared))):  # noqa: S301 - our own
+        assert twin == declared
+        assert hash(twin) == hash(declared)
+    assert not hasattr(declared, "__dict__")
+    for field in dataclasses.fields(declared):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(declared, field.name, None)
+
+
+def test_order_of_synonyms_does_not_count():
+    """Equal mappings are equal declarations."""
+    assert synonyms({"a": "x", "b": "y"}) == synonyms({"b": "y", "a": "x"})
+
+
+def test_a_mapping_changed_later_changes_nothing():
+    """A declaration keeps what it was given."""
+    meanings = {"a": "x"}
+    declared = synonyms(meanings)
+    meanings["a"] = "y"
+    assert declared("a") == "x"
+
+
+@pytest.mark.parametrize(
+    ("factory", "arguments", "options", "told"),
+    [
+        pytest.param(tags, (), {"separator": ""}, "separator", id="tags-separator-empty"),
+        pytest.param(tags, (), {"separator": 5}, "separator", id="tags-separator-number"),
+        pytest.param(tags, (), {"separator": "["}, "separator", id="tags-separator-bracket"),
+        pytest.param(tags, (), {"trim": 1}, "trim", id="tags-trim"),
+        pytest.param(tags, (), {"lower": "yes"}, "lower", id="tags-lower"),
+        pytest.param(tags, (), {"unique": None}, "unique", id="tags-unique"),
+        pytest.param(tags, (), {"max_count": 0}, "max_count", id="tags-max-count"),
+        pytest.param(tags, (), {"max_count": True}, "max_count", id="tags-max-count-bool"),
+        pytest.param(tags, (), {"max_length": 1.5}, "max_length", id="tags-max-length"),
+        pytest.param(aliases, (), {}, "one name", id="aliases-none"),
+        pytest.param(aliases, ("",), {}, "not empty", id="aliases-empty"),
+        pytest.param(aliases, (5,), {}, "text", id="aliases-number"),
+        pytest.param(aliases, ("q", "q"), {}, "different", id="aliases-twice"),
+        pytest.param(parse_json, ("list",), {}, "'array' or 'object'", id="parse-json-kind"),
+        pytest.param(parse_json, (["array"],), {}, "'array' or 'object'", id="parse-json-list"),
+        pytest.param(split, ("",), {}, "not empty", id="split-empty"),
+        pytest.param(split, (None,), {}, "text", id="split-null"),
+        pytest.param(split, ('"',), {}, "quotes", id="split-quote"),
+        pytest.param(synonyms, ({},), {}, "mapping", id="synonyms-none"),
+        pytest.param(synonyms, (["a"],), {}, "mapping", id="synonyms-list"),
+        pytest.param(synonyms, ({1: "a"},), {}, "text", id="synonyms-number"),
+        pytest.param(synonyms, ({" ": "a"},), {}, "not empty", id="synonyms-blank"),
+        pytest.param(synonyms, ({"a": []},), {}, "'a'", id="synonyms-of-a-list"),
+        pytest.param(synonyms, ({"a": 1, "A": 2},), {}, "unambiguous", id="synonyms-case"),
+        pytest.param(synonyms, ({"a": 1, "A": True},), {}, "unambiguous", id="synonyms-types"),
+        pytest.param(synonyms, ({"a": "b", "b": "c"},), {}, "final", id="synonyms-chain"),
+        pytest.param(synonyms, ({"a": "B", "b": "A"},), {}, "final", id="synonyms-swap"),
+        pytest.param(synonyms, ({"a": "b"},), {"match_case": 1}, "match_case", id="synonyms-match-case"),
+        pytest.param(clamp, (), {}, "at least", id="clamp-none"),
+        pytest.param(clamp, ("1",), {}, "minimum", id="clamp-text"),
+        pytest.param(clamp, (True,), {}, "minimum", id="clamp-bool"),
+        pytest.param(clamp, (1, float("nan")), {}, "maximum", id="clamp-nan"),
+        pytest.param(clamp, (1, float("inf")), {}, "maximum", id="clamp-inf"),
+        pytest.param(clamp, (2, 1), {}, "minimum", id="clamp-order"),
+        pytest.param(null_as, (None,), {}, "other than null", id="null-as-null"),
+        pytest.param(null_as, (object(),), {}, "JSON value", id="null-as-object"),
+        pytest.param(null_as, ((1,),), {}, "JSON value", id="null-as-tuple"),
+        pytest.param(null_as, ({1: 2},), {}, "JSON value", id="null-as-key"),
+        pytest.param(null_as, (float("nan"),), {}, "JSON value", id="null-as-nan"),
+        pytest.param(iso_date, ("ymd",), {}, "'dmy', 'mdy'", id="iso-date-order"),
+        pytest.param(iso_date, ([],), {}, "'dmy', 'mdy'", id="iso-date-list"),
+        pytest.param(normalizer, (5,), {}, "callable", id="normalizer-number"),
+    ],
+)
+def test_wrong_arguments(factory, arguments, options, told):
+    """A wrong argument is refused when it is declared, with what is allowed."""
+    with pytest.raises(ValueError, match="must be") as refused:
+        factory(*arguments, **options)
+    assert told in str(refused.value)
+
+
+def test_async_callables_are_refused():
+    """What has to be awaited gives no value."""
+
+    async def later(value):
+        return value
+
+    with pytest.raises(ValueError, match="async"):
+        normalizer(later)
+
+
+def test_synonyms_that_agree():
+    """One word may be listed in several spellings, and a meaning as a synonym of itself."""
+    declared = synonyms({"open": "Active", "Open": "Active", "active": "Active", "Active": "Active"})
+    assert declared("ACTIVE") == "Active"
+
+
+@pytest.mark.parametrize(
+    ("code", "parameter", "wanted"),
+    [
+        pytest.param("INVALID_{PARAMETER}_TYPE", "tags", "INVALID_TAGS_TYPE", id="name"),
+        pytest.param("INVALID_{PARAMETER}_TYPE", "maxResults", "INVALID_MAX_RESULTS_TYPE", id="camel"),
+        pytest.param("INVALID_{PARAMETER}_TYPE", "a-b.c", "INVALID_A_B_C_TYPE", id="marks"),
+        pytest.param("INVALID_{PARAMETER}_TYPE", "任务", "INVALID_PARAMETER_TYPE", id="no-letters"),
+        pytest.param("NO_QUOTA", "tags", "NO_QUOTA", id="own-code"),
+    ],
+)
+def test_codes_by_parameter(code, parameter, wanted):
+    """The parameter's name stands in the code where the normalizer left a place for it."""
+    assert code_for(code, parameter) == wanted
+
+
+STRIP = Annotated[str, strip()]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "found"),
+    [
+        pytest.param(Annotated[str, strip(), lower()], (strip(), lower()), id="in-order"),
+        pytest.param(Annotated[STRIP, lower()], (strip(), lower()), id="nested"),
+        pytest.param(Annotated[str, "a note", strip(), 5], (strip(),), id="beside-others"),
+        pytest.param(Annotated[list[str] | None, tags()], (tags(),), id="nullable"),
+        pytest.param(Optional[Annotated[list[str] | None, tags()]], (tags(),), id="optional-of-nullable"),
+        pytest.param(Optional[STRIP], (), id="arm-of-optional"),
+        pytest.param(Union[STRIP, int], (), id="arm-of-union"),
+        pytest.param(list[STRIP], (), id="items"),
+        pytest.param(str, (), id="none"),
+        pytest.param("str", (), id="text"),
+        pytest.param(Annotated[str, aliases("q")], (), id="aliases"),
+        pytest.param(None, (), id="null"),
+    ],
+)
+def test_normalizers_of_an_annotation(annotation, found):
+    """Those that stand on the whole parameter are found, in their order."""
+    assert annotated_normalizers(annotation) == found
+
+
+def test_aliases_of_an_annotation():
+    """Other names are found in the same places, each once."""
+    assert annotated_aliases(Annotated[str, aliases("query", "q"), strip(), aliases("q")]) == ("query", "q")
+    assert annotated_aliases(list[Annotated[str, aliases("q")]]) == ()
+
+
+def test_type_aliases_are_looked_into():
+    """A name for a type (`type Tags = ...`) is its type."""
+    typing = pytest.importorskip("typing")
+    if not hasattr(typing, "TypeAliasType"):
+        pytest.skip("type aliases came with Python 3.12")
+    alias = typing.TypeAliasType("Tags", Annotated[list[str], tags()])
+    assert annotated_normalizers(Annotated[alias, strip()]) == (tags(), strip())
+
+
+def test_public_names():
+    """All names of the package can be imported from it, and each factory tells a normalizer or aliases."""
+    found = SimpleNamespace(**{name: getattr(normalizers, name) for name in normalizers.__all__})
+    assert sorted(normalizers.__all__) == sorted(vars(found))
+    assert issubclass(found.Tags, Normalizer)
+    assert not issubclass(Aliases, Normalizer)
+
+
+def test_names_of_normalizers():
+    """A normalizer is called as its factory is."""
+    assert [declared.__name__ for declared in (tags(), parse_json(), default_on_null(), iso_date())] == [
+        "tags",
+        "parse_json",
+        "default_on_null",
+        "iso_date",
+    ]

@@ -1,0 +1,107 @@
+"""What holds for every ready-made normalizer and any JSON value."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mcp_lenient.errors import NormalizationError
+from mcp_lenient.normalizers import (
+    clamp,
+    default_on_null,
+    iso_date,
+    lower,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(
+    ['["a", "b"]', "['a']", "a, b", "null", "01/02/2024", "31 Jan 2024", "1e5", "-0", "[", '"', "none", "Open"]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=10,
+)
+EACH = [
+    tags(),
+    tags(separator=",", trim=True, lower=True, unique=True, max_count=3, max_length=9),
+    parse_json(),
+    parse_json("object"),
+    split(),
+    split("a"),
+    strip(),
+    lower(),
+    upper(),
+    synonyms({"open": "Active", "a": 1, "b": None}),
+    clamp(1, 100),
+    clamp(maximum=-0.5),
+    null_as([]),
+    null_as("none"),
+    default_on_null(),
+    iso_date(),
+    iso_date("mdy"),
+]
+
+
+def deep(levels, wrap):
+    value = "a"
+    for _ in range(levels):
+        value = wrap(value)
+    return value
+
+
+def outcome(normalize, value):
+    try:
+        return normalize(value)
+    except NormalizationError as error:
+        assert error.message
+        return error.code
+
+
+@pytest.mark.parametrize("normalize", EACH, ids=repr)
+@given(value=JSON)
+@example(value="\ud800")
+@example(value=["\ud800\udfff", "\udfff"])
+@example(value="9" * 10_000)
+@example(value="[" * 10_000)
+@example(value='["a",' * 10_000)
+@example(value=10**5000)
+def test_any_value(normalize, value):
+    """It refuses or gives what it gives again, and never changes what it was given."""
+    before = copy.deepcopy(value)
+    once = outcome(normalize, value)
+    assert repr(value) == repr(before) if not isinstance(value, int) else value == before
+    kept = copy.deepcopy(once)
+    again = outcome(normalize, once) if not _is_code(once) else once
+    assert again == kept or (again != again and kept != kept) or str(again) == str(kept)  # noqa: PLR0124 - NaN
+
+
+def _is_code(value):
+    return isinstance(value, str) and value.startswith("INVALID_{PARAMETER}_")
+
+
+@pytest.mark.parametrize("normalize", EACH, ids=repr)
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "objects"])
+def test_deep_values(normalize, wrap):
+    """Values deeper than Python's stack are no trouble."""
+    value = deep(50_000, wrap)
+    outcome(normalize, value)
+    while isinstance(value, (list, dict)):  # taken apart here: to free it at once would overflow the stack
+        value = value[0] if isinstance(value, list) else value["a"]
+
+
+@pytest.mark.parametrize("between", ["", " ", "a"], ids=["bare", "apart", "in-words"])
+@pytest.mark.parametrize("normalize", [lower(), upper()], ids=repr)
+def test_case_of_every_character(normalize, between):
+    """Putting into lower or upper case twice is doing it once, whatever the characters."""
+    once = normalize(between.join(map(chr, range(0x110000))))
+    assert normalize(once) == once

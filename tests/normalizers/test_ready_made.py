@@ -1,0 +1,391 @@
+"""What each ready-made normalizer makes of a value, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient.errors import NormalizationError
+from mcp_lenient.normalizers import (
+    INVALID_TYPE,
+    INVALID_VALUE,
+    clamp,
+    code_for,
+    default_on_null,
+    iso_date,
+    lower,
+    normalizer,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
+
+LONG = "x" * 100_000
+
+
+def same(left, right):
+    """Equal, and of the same types: true is not 1."""
+    return left == right and repr(left) == repr(right)
+
+
+def table(*rows):
+    """The rows, each named by what is given."""
+    return pytest.mark.parametrize(("given", "wanted"), rows, ids=[ascii(row[0])[:40] for row in rows])
+
+
+@table(
+    (None, None),
+    ([], []),
+    (["a", "b"], ["a", "b"]),
+    ([" a ", ""], [" a ", ""]),
+    (["a, b"], ["a, b"]),
+    ("urgent", ["urgent"]),
+    ("two words", ["two words"]),
+    (" urgent ", [" urgent "]),
+    ("标签", ["标签"]),
+    ("\ud800", ["\ud800"]),
+    ('["a", "b"]', ["a", "b"]),
+    ("[]", []),
+    ("['a', 'b',]", ["a", "b"]),
+    ("('a', 'b')", ["a", "b"]),
+    ("['a', /* or */ 'b']", ["a", "b"]),
+    ('```json\n["a"]\n```', ["a"]),
+    ('"[\\"a\\"]"', ["a"]),
+    ("null", None),
+    ("None", None),
+)
+def test_tags(given, wanted):
+    """Null, lists of strings, one string and the text of a list of strings are tags."""
+    assert same(tags()(given), wanted)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        123,
+        1.5,
+        True,
+        {},
+        {"a": 1},
+        [1],
+        ["a", None],
+        [["a"]],
+        "",
+        "  ",
+        "none",
+        "N/A",
+        "undefined",
+        "NULL",
+        "a, b",
+        "a;b",
+        "a\nb",
+        "标签、甲",
+        "[1, 2]",
+        '{"a": 1}',
+        '["a", "b',
+        '"a"',
+        "[draft]",
+        '["a", null]',
+    ],
+    ids=ascii,
+)
+def test_what_are_no_tags(given):
+    """Anything else is refused by its type, also a text that may be one tag or several."""
+    with pytest.raises(NormalizationError) as refused:
+        tags()(given)
+    assert refused.value.code == INVALID_TYPE
+    assert code_for(refused.value.code, "tags") == "INVALID_TAGS_TYPE"
+    assert "array of strings" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "wanted"),
+    [
+        pytest.param({"separator": ","}, "a, b,,c ,", ["a", "b", "c"], id="separator"),
+        pytest.param({"separator": ","}, "a", ["a"], id="separator-one"),
+        pytest.param({"separator": ","}, '["a, b"]', ["a, b"], id="separator-json"),
+        pytest.param({"separator": ","}, ["a, b"], ["a, b"], id="separator-list"),
+        pytest.param({"separator": ","}, "null", None, id="separator-null"),
+        pytest.param({"separator": " "}, "#a #b", ["#a", "#b"], id="separator-space"),
+        pytest.param({"trim": True}, [" a ", "b"], ["a", "b"], id="trim"),
+        pytest.param({"trim": True}, " a ", ["a"], id="trim-one"),
+        pytest.param({"lower": True}, ["Ab", "ÄÖ"], ["ab", "äö"], id="lower"),
+        pytest.param({"unique": True}, ["a", "b", "a"], ["a", "b"], id="unique"),
+        pytest.param({"unique": True}, ["a", "A"], ["a", "A"], id="unique-case"),
+        pytest.param(
+            {"trim": True, "lower": True, "unique": True}, [" A", "a"], ["a"], id="unique-after-the-rest"
+        ),
+        pytest.param({"max_count": 2}, ["a", "b"], ["a", "b"], id="max-count"),
+        pytest.param({"max_count": 1, "unique": True}, ["a", "a"], ["a"], id="max-count-after-unique"),
+        pytest.param({"max_length": 2}, ["ab", "标签"], ["ab", "标签"], id="max-length"),
+        pytest.param({"max_length": 1, "trim": True}, [" a "], ["a"], id="max-length-after-trim"),
+        pytest.param({"max_count": 1, "max_length": 1}, None, None, id="bounds-of-null"),
+    ],
+)
+def test_tags_options(options, given, wanted):
+    """Each option of tags does what it says."""
+    assert tags(**options)(given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "code"),
+    [
+        pytest.param({"max_count": 1}, ["a", "b"], INVALID_VALUE, id="max-count"),
+        pytest.param({"max_count": 1}, '["a", "b"]', INVALID_VALUE, id="max-count-text"),
+        pytest.param({"max_length": 1}, ["a", "bc"], INVALID_VALUE, id="max-length"),
+        pytest.param({"max_length": 1}, "bc", INVALID_VALUE, id="max-length-text"),
+        pytest.param({"separator": ","}, "a; b", INVALID_TYPE, id="another-separator"),
+        pytest.param({"separator": ","}, ",", INVALID_TYPE, id="only-separators"),
+        pytest.param({"separator": ","}, '["a", "b', INVALID_TYPE, id="cut-off"),
+        pytest.param({"separator": ","}, "", INVALID_TYPE, id="empty"),
+    ],
+)
+def test_tags_out_of_bounds(options, given, code):
+    """Too many tags and tags too long are refused by their value."""
+    with pytest.raises(NormalizationError) as refused:
+        tags(**options)(given)
+    assert refused.value.code == code
+
+
+@table(
+    ('["a", "b"]', ["a", "b"]),
+    ('{"a": 1.50}', {"a": 1.5}),
+    ("['a',]", ["a"]),
+    ("{a: 1}", {"a": 1}),
+    ('```\n["a"]\n```', ["a"]),
+    ("a note", "a note"),
+    ("", ""),
+    ("null", "null"),
+    ("5", "5"),
+    ('"a"', '"a"'),
+    ('["a", "b', '["a", "b'),
+    ("[draft] a note", "[draft] a note"),
+    ('{"a": 1, "a": 2}', '{"a": 1, "a": 2}'),
+    ("[1e999]", "[1e999]"),
+    ("[" * 1000 + "]" * 1000, "[" * 1000 + "]" * 1000),
+    (["[1]"], ["[1]"]),
+    ({"a": "[1]"}, {"a": "[1]"}),
+    (None, None),
+    (5, 5),
+    ("\ud800", "\ud800"),
+)
+def test_parse_json(given, wanted):
+    """A text that is wholly a JSON container is that container; all else stays."""
+    assert same(parse_json()(given), wanted)
+
+
+def test_parse_json_kinds():
+    """Only the kinds that are asked for are read."""
+    assert parse_json("array")('{"a": 1}') == '{"a": 1}'
+    assert parse_json("object")('{"a": 1}') == {"a": 1}
+    assert parse_json("object")("[1]") == "[1]"
+    assert parse_json("object", "array") == parse_json()
+
+
+@table(
+    ("a, b", ["a", "b"]),
+    ("a", ["a"]),
+    (" a ,, b,", ["a", "b"]),
+    ("", []),
+    (" , ", []),
+    ("null", None),
+    ("None", None),
+    ('["a, b", 1]', ["a, b", 1]),
+    ("[]", []),
+    (["a,b"], ["a,b"]),
+    ([1], [1]),
+    (None, None),
+    (5, 5),
+    ({"a": 1}, {"a": 1}),
+    ("红，绿", ["红，绿"]),
+    ("1,2", ["1", "2"]),
+)
+def test_split(given, wanted):
+    """A text is split, without space and empty parts; lists stay."""
+    assert same(split()(given), wanted)
+
+
+@pytest.mark.parametrize("given", ['["a", "b', '{"a": 1, "b": 2}', '"a, b", c', "[a], [b]"])
+def test_split_keeps_off_json(given):
+    """A text that begins like JSON or a quotation, and is no array, has no parts that can be told."""
+    with pytest.raises(NormalizationError) as refused:
+        split()(given)
+    assert refused.value.code == INVALID_TYPE
+
+
+def test_split_by_others():
+    """The separator is any text."""
+    assert split(";")("a, b; c") == ["a, b", "c"]
+    assert split(" and ")("salt and pepper") == ["salt", "pepper"]
+    assert split("，")("红，绿") == ["红", "绿"]
+
+
+@table((" a ", "a"), ("\t\n", ""), ("\u3000红", "红"), ("a b", "a b"), (5, 5), (None, None), ([" a "], [" a "]))
+def test_strip(given, wanted):
+    """White space of any script is taken off a text, and nothing else is touched."""
+    assert same(strip()(given), wanted)
+
+
+@table(("ABC", "abc"), ("ÄΣ", "äς"), ("", ""), (True, True), (["A"], ["A"]), ({"A": "B"}, {"A": "B"}))
+def test_lower(given, wanted):
+    """A text is put into lower case."""
+    assert same(lower()(given), wanted)
+
+
+@table(("abc", "ABC"), ("straße", "STRASSE"), (None, None), (1.0, 1.0), (["a"], ["a"]))
+def test_upper(given, wanted):
+    """A text is put into upper case."""
+    assert same(upper()(given), wanted)
+
+
+@table(
+    ("open", "Active"),
+    ("OPEN", "Active"),
+    (" Open ", "Active"),
+    ("开", "Active"),
+    ("high", 1),
+    ("any", None),
+    ("yes", True),
+    ("Active", "Active"),
+    ("active", "active"),
+    ("opened", "opened"),
+    ("", ""),
+    (1, 1),
+    (None, None),
+    (["open"], ["open"]),
+)
+def test_synonyms(given, wanted):
+    """A synonym stands for its meaning in any case; other values stay."""
+    meanings = {"open": "Active", "开": "Active", "high": 1, "any": None, "yes": True}
+    assert same(synonyms(meanings)(given), wanted)
+
+
+def test_synonyms_in_their_case():
+    """Where letter case counts, two words may differ by it alone."""
+    minutes = synonyms({"m": "minutes", "M": "months"}, match_case=True)
+    assert [minutes(text) for text in ("m", " M ", "mm")] == ["minutes", "months", "mm"]
+
+
+@table(
+    (0, 1),
+    (1, 1),
+    (50, 50),
+    (100.5, 100),
+    (10**400, 100),
+    (float("inf"), 100),
+    (float("-inf"), 1),
+    ("500", 100),
+    (" -3 ", 1),
+    ("50", "50"),
+    ("50.5", "50.5"),
+    ("many", "many"),
+    ("1e400", "1e400"),
+    ("", ""),
+    (True, True),
+    (False, False),
+    (None, None),
+    ([500], [500]),
+)
+def test_clamp(given, wanted):
+    """A number beyond a bound, in text as well, becomes the bound."""
+    assert same(clamp(1, 100)(given), wanted)
+
+
+def test_clamp_one_side():
+    """A bound may be left out; not a number is beyond none."""
+    assert [clamp(minimum=0)(number) for number in (-1, 10**9)] == [0, 10**9]
+    assert [clamp(maximum=0.5)(number) for number in (-1, 1)] == [-1, 0.5]
+    assert repr(clamp(1, 2)(float("nan"))) == "nan"
+
+
+@pytest.mark.parametrize("value", [[], {}, {"a": [1, None]}, "", "none", 0, 1.5, True, False, "\ud800"])
+def test_null_as(value):
+    """Null is the value; whatever else was sent stays."""
+    assert same(null_as(value)(None), value)
+    assert same(null_as(value)("null"), "null")
+    assert same(null_as(value)(False), False)
+
+
+def test_null_as_is_new_each_time():
+    """What one call does to its value the next does not see."""
+    empty = null_as([])
+    empty(None).append(1)
+    assert empty(None) == []
+
+
+def test_default_on_null_by_itself():
+    """A default cannot be told by a value, so that null is left, and the normalizer says what it means."""
+    assert default_on_null()(None) is None
+    assert default_on_null()("null") == "null"
+    assert default_on_null().null_is_absent
+    assert not null_as(1).null_is_absent
+
+
+@table(
+    ("2024-01-31", "2024-01-31"),
+    (" 2024-01-31\n", "2024-01-31"),
+    ("2024-1-5", "2024-01-05"),
+    ("2024/01/31", "2024-01-31"),
+    ("2024.1.31", "2024-01-31"),
+    ("20240131", "2024-01-31"),
+    ("2024年1月31日", "2024-01-31"),
+    ("2024年 1月 31号", "2024-01-31"),
+    ("2024년 1월 31일", "2024-01-31"),
+    ("31 Jan 2024", "2024-01-31"),
+    ("31-JAN-2024", "2024-01-31"),
+    ("31st of January, 2024", "2024-01-31"),
+    ("Jan 31, 2024", "2024-01-31"),
+    ("January 31st 2024", "2024-01-31"),
+    ("Sept. 3, 2024", "2024-09-03"),
+    ("2024 Jan 31", "2024-01-31"),
+    ("31/01/2024", "2024-01-31"),
+    ("01/31/2024", "2024-01-31"),
+    ("31.1.2024", "2024-01-31"),
+    ("05/05/2024", "2024-05-05"),
+    ("2024-02-30", "2024-02-30"),
+    ("2024-13-01", "2024-13-01"),
+    ("32/01/2024", "32/01/2024"),
+    ("31 Foo 2024", "31 Foo 2024"),
+    ("2024-01/31", "2024-01/31"),
+    ("2024-01-31T10:00:00Z", "2024-01-31T10:00:00Z"),
+    ("today", "today"),
+    ("1706659200", "1706659200"),
+    ("２０２４-01-31", "２０２４-01-31"),
+    ("", ""),
+    (LONG, LONG),
+    (20240131, 20240131),
+    (None, None),
+    (["31/01/2024"], ["31/01/2024"]),
+)
+def test_iso_date(given, wanted):
+    """A date with one reading is written as ISO 8601 does; what is no date stays."""
+    assert same(iso_date()(given), wanted)
+
+
+@pytest.mark.parametrize("given", ["01/02/2024", "1.2.2024", "3-4-2024", "31/01/24", "1.2.24"])
+def test_dates_with_two_readings(given):
+    """A date that two orders make a date of, or whose century is not told, is refused."""
+    with pytest.raises(NormalizationError) as refused:
+        iso_date()(given)
+    assert refused.value.code == INVALID_VALUE
+    assert "YYYY-MM-DD" in refused.value.message
+
+
+def test_order_of_a_date():
+    """A declared order leaves one reading, and none where the calendar has no such day."""
+    assert iso_date("dmy")("01/02/2024") == "2024-02-01"
+    assert iso_date("mdy")("01/02/2024") == "2024-01-02"
+    assert iso_date("mdy")("31/01/2024") == "31/01/2024"
+
+
+def test_a_callable_of_ones_own():
+    """Any callable is a normalizer; what it raises is raised."""
+    shout = normalizer(str.upper)
+    assert shout("a") == "A"
+    assert shout.__name__ == "upper"
+    with pytest.raises(TypeError):
+        shout(5)
+    assert normalizer(strip()) == strip()

@@ -1,0 +1,492 @@
+"""Definitions from a file: what they say, what they are refused for, and where."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient import Limits, Policy, normalizers
+from mcp_lenient.declared import Declared
+from mcp_lenient.definitions import Definitions, load_definitions, unknown_names
+from mcp_lenient.definitions.document import MAX_BYTES
+from mcp_lenient.definitions.entries import LimitsEntry, ParameterEntry, PolicyEntry, ServerPolicyEntry
+from mcp_lenient.definitions.loading import MAX_FAULTS
+from mcp_lenient.errors import DefinitionError
+
+YAML = """
+policy: {unrepairable: refuse, limits: {depth: 9}}
+tools:
+  browser_use_execute_task:
+    parameters:
+      task: {aliases: [query, instruction, 任务]}
+      max_steps: {clamp: [1, 100]}
+    policy: {drop_unknown: [wait_for_previous]}
+  find:
+    parameters:
+      words: {split: true}
+    policy: {limits: {items: 5}}
+"""
+TOML = """
+policy = {unrepairable = "refuse", limits = {depth = 9}}
+
+[tools.browser_use_execute_task]
+policy.drop_unknown = ["wait_for_previous"]
+parameters.task.aliases = ["query", "instruction", "任务"]
+parameters.max_steps.clamp = [1, 100]
+
+[tools.find]
+parameters = {words = {split = true}}
+policy.limits.items = 5
+"""
+TOOL = Declared(
+    normalizers={"max_steps": (normalizers.clamp(1, 100),)},
+    aliases={"task": ("query", "instruction", "任务")},
+    policy={"drop": frozenset({"wait_for_previous"})},
+)
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Load a text as a file of this name."""
+
+    def loaded(text, name="tools.yaml"):
+        file = tmp_path / name
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return load_definitions(file)
+
+    return loaded
+
+
+@pytest.fixture
+def refused(load, tmp_path):
+    """What is told of a text that is refused, without the folder."""
+
+    def told(text, name="tools.yaml"):
+        with pytest.raises(DefinitionError) as error:
+            load(text, name)
+        return str(error.value).replace(f"{tmp_path}/", "")
+
+    return told
+
+
+# --- what a file says ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("tools.yaml", YAML, id="yaml"),
+        pytest.param("tools.yml", YAML, id="yml"),
+        pytest.param("TOOLS.YAML", YAML, id="upper-case"),
+        pytest.param("tools.yaml", "\ufeff" + YAML, id="byte-order-mark"),
+        pytest.param("tools.yaml", YAML.replace("\n", "\r\n"), id="windows-lines"),
+        pytest.param("tools.toml", TOML, id="toml"),
+    ],
+)
+def test_yaml_and_toml_say_the_same(load, name, text):
+    """A file gives the declarations of each tool, the server's policy, and the names that it mentions."""
+    definitions = load(text, name)
+    assert definitions.declared("browser_use_execute_task") == TOOL
+    assert definitions.declared("other") is None
+    assert definitions.policy == {"unrepairable": "refuse", "limits": Limits(depth=9)}
+    assert definitions.names == {
+        "browser_use_execute_task": {"task", "max_steps"},
+        "find": {"words"},
+    }
+
+
+def test_what_a_tool_does_not_bound_is_bounded_as_for_the_server(load):
+    """Limits of a tool are laid over those of the file's own policy."""
+    assert load(YAML).declared("find").policy == {"limits": Limits(depth=9, items=5)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("# nothing yet\n", id="comment"),
+        pytest.param("tools: {}\npolicy: {}\n", id="empty-parts"),
+    ],
+)
+def test_an_empty_file_declares_nothing(load, text):
+    """A file with nothing in it is a file."""
+    assert load(text) == Definitions()
+
+
+def test_an_anchor_may_be_used_again(load):
+    """YAML's anchors save writing the same twice."""
+    text = "tools: {a: {parameters: {x: &x {aliases: [y]}, z: {}}}, b: {parameters: {x: *x}}}"
+    assert load(text).declared("b").aliases == {"x": ("y",)}
+
+
+PARAMETERS = [
+    pytest.param("{strip: true}", [normalizers.strip()], id="strip"),
+    pytest.param("{strip: false}", [], id="strip-off"),
+    pytest.param("{lower: true}", [normalizers.lower()], id="lower"),
+    pytest.param("{upper: true}", [normalizers.upper()], id="upper"),
+    pytest.param("{parse_json: true}", [normalizers.parse_json()], id="parse_json"),
+    pytest.param("{parse_json: array}", [normalizers.parse_json("array")], id="parse_json-kind"),
+    pytest.param("{split: true}", [normalizers.split()], id="split"),
+    pytest.param("{split: ';'}", [normalizers.split(";")], id="split-separator"),
+    pytest.param("{split: false}", [], id="split-off"),
+    pytest.param("{tags: true}", [normalizers.tags()], id="tags"),
+    pytest.param("{tags: {}}", [normalizers.tags()], id="tags-no-options"),
+    pytest.param("{tags: false}", [], id="tags-off"),
+    pytest.param(
+        "{tags: {separator: ';', trim: true, lower: true, unique: true, max_count: 3, max_length: 9}}",
+        [
+            normalizers.tags(
+                separator=";", trim=True, lower=True, unique=True, max_count=3, max_length=9
+            )
+        ],
+        id="tags-options",
+    ),
+    pytest.param("{synonyms: {open: Active, 一: 1}}", [normalizers.synonyms({"open": "Active", "一": 1})], id="synonyms"),
+    pytest.param("{iso_date: true}", [normalizers.iso_date()], id="iso_date"),
+    pytest.param("{iso_date: dmy}", [normalizers.iso_date("dmy")], id="iso_date-order"),
+    pytest.param("{clamp: [1, 2.5]}", [normalizers.clamp(1, 2.5)], id="clamp"),
+    pytest.param("{clamp: [null, 5]}", [normalizers.clamp(None, 5)], id="clamp-one-side"),
+    pytest.param("{null_as: []}", [normalizers.null_as([])], id="null_as"),
+    pytest.param("{null_as: false}", [normalizers.null_as(value=False)], id="null_as-false"),
+    pytest.param("{default_on_null: true}", [normalizers.default_on_null()], id="default_on_null"),
+    pytest.param("{aliases: [b]}", [], id="aliases"),
+    pytest.param(
+        "{null_as: x, lower: true, split: true, strip: true}",
+        [normalizers.strip(), normalizers.split(), normalizers.lower(), normalizers.null_as("x")],
+        id="in-their-order-not-the-files",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "wanted"), PARAMETERS)
+def test_each_field_of_a_parameter_is_its_normalizer(load, entry, wanted):
+    """What a file says of a parameter is what the normalizer of that name would say."""
+    declared = load(f"tools: {{t: {{parameters: {{p: {entry}}}}}}}").declared("t")
+    assert list(declared.normalizers.get("p", ())) == wanted
+
+
+def test_each_field_of_a_parameter_is_tested():
+    """No field is without its row in the table above."""
+    assert set(ParameterEntry.model_fields) <= {row.id.split("-")[0] for row in PARAMETERS}
+
+
+POLICIES = [
+    pytest.param("{mode: observe}", {"mode": "observe"}, id="mode"),
+    pytest.param("{mode: 'off'}", {"mode": "off"}, id="mode-off"),
+    pytest.param("{unrepairable: refuse}", {"unrepairable": "refuse"}, id="unrepairable"),
+    pytest.param("{disable: [rename_near]}", {"disable": frozenset({"rename_near"})}, id="disable"),
+    pytest.param("{drop_unknown: [a, b]}", {"drop": frozenset({"a", "b"})}, id="drop_unknown"),
+    pytest.param("{secret: [pin]}", {"secret": frozenset({"pin"})}, id="secret"),
+    pytest.param("{echo_values: false}", {"echo_values": False}, id="echo_values"),
+    pytest.param("{destructive: true}", {"destructive": True}, id="destructive"),
+    pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
+    pytest.param("{}", {}, id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("entry", "wanted"), POLICIES)
+def test_each_field_of_a_policy_is_the_policys_own(load, entry, wanted):
+    """A policy of a tool or of the server holds what the file says, in the terms of Policy."""
+    tool, server = load(f"tools: {{t: {{policy: {entry}}}}}"), load(f"policy: {entry}")
+    assert tool.declared("t").policy == server.policy == wanted
+    assert Policy().changed(**server.policy) == Policy(**wanted)
+
+
+def test_the_server_may_have_aliases_for_all_tools(load):
+    """The policy of the server may name parameters, that of a tool has its parameters for it."""
+    assert load("policy: {aliases: {task: [query]}}").policy == {"aliases": {"task": ("query",)}}
+
+
+def test_a_policy_has_all_that_a_policy_has():
+    """No field of Policy and Limits is forgotten, but for the rules, which are functions."""
+    fields = {field.name for field in dataclasses.fields(Policy)}
+    assert (set(ServerPolicyEntry.model_fields) - {"drop_unknown"}) | {"drop", "rules"} == fields
+    assert set(LimitsEntry.model_fields) == {field.name for field in dataclasses.fields(Limits)}
+    assert set(PolicyEntry.model_fields) <= {row.id.split("-")[0] for row in POLICIES}
+
+
+# --- what a file is refused for --------------------------------------------------------------------------
+
+
+def parameter(entry):
+    """A file with one parameter, in line 4."""
+    return f"tools:\n  t:\n    parameters:\n      p: {entry}\n"
+
+
+AT = "tools.yaml:4: tools.t.parameters.p"
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        pytest.param("{clmap: [1, 2]}", f"{AT}.clmap: there is no such field; did you mean 'clamp'? Allowed are 'aliases', ", id="misspelt"),
+        pytest.param("{color: red}", f"{AT}.color: there is no such field. Allowed are 'aliases', ", id="unknown"),
+        pytest.param("", f"{AT}: must be a mapping of names, not null.", id="nothing"),
+        pytest.param("[strip]", f"{AT}: must be a mapping of names, not of type array.", id="list"),
+        pytest.param("{aliases: query}", f'{AT}.aliases: must be a list, not "query".', id="alias-text"),
+        pytest.param("{aliases: [a, 1]}", f"{AT}.aliases[1]: must be a text, not 1. Put it in quotes.", id="alias-number"),
+        pytest.param("{aliases: ['']}", f"{AT}.aliases[0]: must not be empty.", id="alias-empty"),
+        pytest.param("{aliases: []}", f"{AT}.aliases: aliases(*names) must be one name or more", id="alias-none"),
+        pytest.param("{aliases: [a, a]}", f"{AT}.aliases: aliases(*names) must be different names", id="alias-twice"),
+        pytest.param("{aliases: [no]}", f"{AT}.aliases[0]: this is true or false to YAML; spell it so. Put it in quotes", id="alias-no"),
+        pytest.param("{aliases: [p]}", "tools.yaml:2: tools.t: 'p' cannot be another name of 'p': it is a parameter itself.", id="alias-of-itself"),
+        pytest.param("{strip: yes}", f"{AT}.strip: this is true or false to YAML; spell it so.", id="yes"),
+        pytest.param("{strip: 1}", f"{AT}.strip: must be true or false.", id="flag"),
+        pytest.param("{lower: true, upper: true}", f"{AT}: 'lower' and 'upper' exclude each other.", id="lower-upper"),
+        pytest.param("{split: true, tags: true}", f"{AT}: 'split' and 'tags' exclude each other.", id="split-tags"),
+        pytest.param("{null_as: 1, default_on_null: true}", f"{AT}: 'null_as' and 'default_on_null' exclude", id="nulls"),
+        pytest.param("{clamp: 5}", f"{AT}.clamp: must be a list of two", id="clamp-number"),
+        pytest.param("{clamp: [5, 1]}", f"{AT}.clamp: clamp(minimum=...) must be 1 at most", id="clamp-reversed"),
+        pytest.param("{clamp: [a, 1]}", f"{AT}.clamp: clamp(minimum=...) must be a finite number", id="clamp-text"),
+        pytest.param("{clamp: [0, 1_000]}", f"{AT}.clamp[1]: this is a number to YAML, but not spelt as JSON", id="number-underscore"),
+        pytest.param("{clamp: [0, 010]}", f"{AT}.clamp[1]: this is a number to YAML, but not spelt as JSON", id="number-octal"),
+        pytest.param("{clamp: [0, 1:30]}", f"{AT}.clamp[1]: this is a number to YAML, but not spelt as JSON", id="number-sexagesimal"),
+        pytest.param("{clamp: [0, .inf]}", f"{AT}.clamp[1]: this is a number to YAML, but not spelt as JSON", id="number-infinite"),
+        pytest.param("{clamp: [0, 1.0e+999]}", f"{AT}.clamp[1]: this is a number to YAML, but not spelt as JSON", id="number-overflow"),
+        pytest.param(f"{{clamp: [0, {'9' * 5000}]}}", f"{AT}.clamp[1]: this is a number to YAML, but not spelt as JSON", id="number-long"),
+        pytest.param("{split: ''}", f"{AT}.split: split(separator) must be a text that is not empty", id="split-empty"),
+        pytest.param("{split: 5}", f"{AT}.split: must be true, or the text between the parts.", id="split-number"),
+        pytest.param("{parse_json: text}", f"{AT}.parse_json: Each kind of parse_json(*kinds) must be 'array' or 'object'", id="parse_json"),
+        pytest.param("{iso_date: [dmy]}", f"{AT}.iso_date: must be true, or 'dmy' or 'mdy'.", id="iso_date"),
+        pytest.param("{synonyms: [a]}", f"{AT}.synonyms: synonyms(meanings) must be", id="synonyms-list"),
+        pytest.param("{synonyms: {a: [1]}}", f"{AT}.synonyms: What 'a' stands for must be", id="synonyms-value"),
+        pytest.param("{synonyms: {on: 1}}", f"{AT}.synonyms.on: this is a name that YAML does not read as text; put it in quotes.", id="synonyms-on"),
+        pytest.param("{null_as: null}", f"{AT}.null_as: null_as(value) must be a JSON value other than null", id="null_as"),
+        pytest.param("{null_as: 2024-01-31}", f"{AT}.null_as: this is a date to YAML, which JSON has not. Put it in quotes", id="date"),
+        pytest.param("{tags: 3}", f"{AT}.tags: must be true, or a mapping of its options.", id="tags"),
+        pytest.param("{tags: {trimm: true}}", f"{AT}.tags.trimm: there is no such field; did you mean 'trim'?", id="tags-misspelt"),
+        pytest.param("{tags: {max_count: 0}}", f"{AT}.tags.max_count: must be greater than or equal to 1, not 0.", id="tags-count"),
+        pytest.param("{tags: {separator: '['}}", f"{AT}.tags: tags(separator=...) must be a text", id="tags-separator"),
+        pytest.param("!!python/name:os.system {}", f"{AT}: this has the tag 'tag:yaml.org,2002:python/name:os.system'; tags are not allowed.", id="tag"),
+        pytest.param("{aliases: !!set {a, b}}", f"{AT}.aliases: this has the tag", id="tag-set"),
+        pytest.param("{null_as: !!binary aGk=}", f"{AT}.null_as: this has a tag, or is of a kind that JSON has not.", id="tag-binary"),
+        pytest.param("{<<: {strip: true}}", f'{AT}["<<"]: this is a name that YAML does not read as text', id="merge"),
+        pytest.param("{? [a] : b}", f'{AT}["line 4"]: this is a name that YAML does not read as text', id="list-as-name"),
+    ],
+)  # fmt: skip
+def test_a_wrong_parameter_is_told_by_place(refused, entry, told):
+    """An error names file, line and field, says what is allowed, and what may have been meant."""
+    sentences = refused(parameter(entry)).splitlines()
+    assert len(sentences) == 1
+    assert sentences[0].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("tols: {}", "tools.yaml:1: tols: there is no such field; did you mean 'tools'? Allowed are 'policy', 'tools'.", id="field"),
+        pytest.param("[]", "tools.yaml:1: the whole file: must be a mapping of names, not of type array.", id="list"),
+        pytest.param("just text", 'tools.yaml:1: the whole file: must be a mapping of names, not "just text".', id="text"),
+        pytest.param("tools:\n  5: {}", 'tools.yaml:2: tools["5"]: this is a name that YAML does not read as text; put it in quotes.', id="number-as-name"),
+        pytest.param("tools:\n  '': {}", 'tools.yaml:2: tools[""]: must not be empty.', id="empty-name"),
+        pytest.param("tools:\n  a: {}\n  b: {}\n  a: {}", "tools.yaml:2: tools.a: this stands here twice, the second time in line 4.", id="twice"),
+        pytest.param("tools:\n  a: {parametres: {}}", "tools.yaml:2: tools.a.parametres: there is no such field; did you mean 'parameters'? Allowed are 'parameters', 'policy'.", id="tool-field"),
+        pytest.param("tools:\n  a: {parameters: {x: {aliases: [q]}, y: {aliases: [q]}}}", "tools.yaml:2: tools.a: 'q' cannot be another name of 'y': it is also a name of 'x'.", id="alias-of-two"),
+        pytest.param("tools:\n  a: {parameters: {x: {aliases: [y]}, y: {}}}", "tools.yaml:2: tools.a: 'y' cannot be another name of 'x': it is a parameter itself.", id="alias-is-parameter"),
+        pytest.param("policy: {mode: lenient}", "tools.yaml:1: policy.mode: must be 'repair', 'observe' or 'off', not \"lenient\".", id="mode"),
+        pytest.param("policy: {mode: off}", "tools.yaml:1: policy.mode: this is true or false to YAML; spell it so. Put it in quotes if a text is meant.", id="mode-off"),
+        pytest.param("policy: {rules: []}", "tools.yaml:1: policy.rules: there is no such field. Allowed are 'mode', ", id="rules"),
+        pytest.param("policy: {drop: [x]}", "tools.yaml:1: policy.drop: there is no such field; did you mean 'drop_unknown'?", id="drop"),
+        pytest.param("policy: {disable: [rename_neer]}", "tools.yaml:1: policy.disable[0]: there is no such rule; did you mean 'rename_near'?", id="rule"),
+        pytest.param("policy: {limits: {dept: 1}}", "tools.yaml:1: policy.limits.dept: there is no such field; did you mean 'depth'? Allowed are 'bytes', ", id="limit"),
+        pytest.param("policy: {limits: {depth: 0}}", "tools.yaml:1: policy.limits.depth: must be greater than or equal to 1, not 0.", id="limit-zero"),
+        pytest.param("policy: {limits: {depth: 1.5}}", "tools.yaml:1: policy.limits.depth: must be a whole number, not 1.5.", id="limit-fraction"),
+        pytest.param("policy: {echo_values: 'false'}", 'tools.yaml:1: policy.echo_values: must be true or false, not "false".', id="flag-text"),
+        pytest.param("policy: {aliases: {a: [q], b: [q]}}", "tools.yaml:1: policy: 'q' cannot be another name of 'b': it is also a name of 'a'.", id="server-aliases"),
+        pytest.param("tools:\n  a: {policy: {aliases: {}}}", "tools.yaml:2: tools.a.policy.aliases: there is no such field.", id="tool-aliases"),
+        pytest.param("tools: {a: [}", "tools.yaml:1: this cannot be read as YAML: ", id="syntax"),
+        pytest.param("tools:\n\t- a", "tools.yaml:2: this cannot be read as YAML: ", id="tab"),
+        pytest.param("a: b\n---\nc: d", "tools.yaml:2: this cannot be read as YAML: ", id="two-documents"),
+        pytest.param("a: *nowhere", "tools.yaml:1: this cannot be read as YAML: ", id="no-such-anchor"),
+        pytest.param("a: \x01", "tools.yaml: this cannot be read as YAML: ", id="control-character"),
+        pytest.param(b"tools: {}\n\xff", "tools.yaml:2: the file must be UTF-8 text.", id="not-utf-8"),
+        pytest.param("&a [*a]", "tools.yaml:1: this cannot be read as YAML: ", id="endless"),
+        pytest.param("[" * 500_000, "tools.yaml:1: this cannot be read as YAML: it is nested too deeply.", id="deep"),
+        pytest.param("#" * (MAX_BYTES + 1), f"tools.yaml: the file is larger than {MAX_BYTES} bytes.", id="large"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_told_by_place(refused, text, told):
+    """An error is of one sentence, which begins with the file and the line."""
+    sentences = refused(text).splitlines()
+    assert len(sentences) == 1
+    assert sentences[0].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("[tools.a.parameters.p]\nclmap = [1, 2]", "tools.toml: tools.a.parameters.p.clmap: there is no such field; did you mean 'clamp'?", id="misspelt"),
+        pytest.param("[tools.a]\n[tools.a]", "tools.toml: this cannot be read as TOML: ", id="twice"),
+        pytest.param("tools = ", "tools.toml: this cannot be read as TOML: ", id="syntax"),
+        pytest.param("[tools.a.parameters.p]\nnull_as = 2024-01-31", "tools.toml: tools.a.parameters.p.null_as: this is a date or time, which JSON has not; put it in quotes.", id="date"),
+        pytest.param("[tools.a.parameters.p]\nclamp = [0, inf]", "tools.toml: tools.a.parameters.p.clamp[1]: must be a finite number.", id="infinite"),
+        pytest.param(f"x = {'9' * 5000}", "tools.toml: this cannot be read as TOML: ", id="long-number"),
+        pytest.param(f"x = {'[' * 100_000}", "tools.toml: this cannot be read as TOML: it is nested too deeply.", id="deep"),
+        pytest.param("a." * 5000 + "b = 1", "tools.toml: a.a.a.a", id="deep-names"),
+        pytest.param('[tools."x.y".parameters.p]\nstrip = 1', 'tools.toml: tools["x.y"].parameters.p.strip: must be true or false.', id="quoted-name"),
+    ],
+)  # fmt: skip
+def test_a_wrong_toml_file_is_told_by_place(refused, text, told):
+    """In TOML the path stands for the line."""
+    assert refused(text, "tools.toml").startswith(told)
+
+
+def test_an_alias_bomb_is_refused(refused):
+    """Anchors that double themselves are refused before they have grown."""
+    lines = ["a0: &a0 [x, x]", *(f"a{at}: &a{at} [*a{at - 1}, *a{at - 1}]" for at in range(1, 31))]
+    assert "its anchors make it too large or too deep." in refused("\n".join(lines))
+
+
+def test_all_errors_are_told_at_once(refused):
+    """Errors come in the order of their lines, those of reading among those of meaning."""
+    text = "tools:\n  a: {parametres: {}}\n  b: {parameters: {x: {aliases: [on, 1]}}}\n  c: {policy: {mode: x}}\n  a: {}\n"
+    told = [sentence.split(": ")[:2] for sentence in refused(text).splitlines()]
+    assert told == [
+        ["tools.yaml:2", "tools.a"],
+        ["tools.yaml:2", "tools.a.parametres"],
+        ["tools.yaml:3", "tools.b.parameters.x.aliases[0]"],
+        ["tools.yaml:3", "tools.b.parameters.x.aliases[1]"],
+        ["tools.yaml:4", "tools.c.policy.mode"],
+    ]
+
+
+def test_not_more_than_some_errors_are_told(refused):
+    """A file that is wrong throughout is told of in bounded length."""
+    told = refused("".join(f"field{at}: {'x' * 1000}\n" for at in range(500))).splitlines()
+    assert len(told) == MAX_FAULTS + 1
+    assert told[-1] == f"… and {500 - MAX_FAULTS} more."
+    assert max(map(len, told)) < 1000
+
+
+def test_a_name_is_told_in_printable_form(refused):
+    """What stands in a file cannot write into a terminal or a log."""
+    assert "\x1b" not in refused('tools: {"\\e[31m": 1}')
+
+
+@pytest.mark.parametrize("name", ["tools", "tools.json", "tools.yaml.txt"])
+def test_the_suffix_says_how_a_file_is_written(refused, name):
+    """Any other suffix is refused, with those that are not."""
+    assert (
+        refused(YAML, name)
+        == f"{name}: the name must end in .yaml, .yml or .toml, which says how the file is written."
+    )
+
+
+def test_a_file_that_is_not_there_is_the_systems_error(tmp_path):
+    """No file is no wrong file."""
+    with pytest.raises(FileNotFoundError):
+        load_definitions(str(tmp_path / "none.yaml"))
+
+
+def test_nothing_in_a_file_is_executed(refused, tmp_path):
+    """A tag that names a function calls none."""
+    made = tmp_path / "made"
+    assert "tags are not allowed" in refused(f"tools: !!python/object/apply:os.mkdir ['{made}']")
+    assert not made.exists()
+
+
+# --- laws ------------------------------------------------------------------------------------------------
+
+NAMES = st.text(min_size=1, max_size=8).filter(lambda text: text.strip() and text.isprintable())
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates()
+FIELDS = st.sampled_from(
+    [*ParameterEntry.model_fields, *ServerPolicyEntry.model_fields, "tools", "parameters"]
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS | NAMES, inner, max_size=3), max_leaves=12
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder for files that are written over and over."""
+    return tmp_path_factory.mktemp("definitions")
+
+
+def loads_or_is_refused(file: Path, text: str) -> None:
+    file.write_bytes(text.encode(errors="surrogatepass"))
+    try:
+        load_definitions(file)
+    except DefinitionError as error:
+        assert str(error).startswith(str(file))  # noqa: PT017 - it is refused or not
+
+
+@given(
+    text=st.text() | st.text(alphabet="{}[]:,-&*!? \n\"'#|>%@`=.ab1"),
+    suffix=st.sampled_from(["yaml", "toml"]),
+)
+def test_no_text_raises_anything_else(folder, text, suffix):
+    """Whatever stands in a file, it is loaded or refused by a DefinitionError that names it."""
+    loads_or_is_refused(folder / f"any.{suffix}", text)
+
+
+@given(
+    tools=st.dictionaries(
+        NAMES, st.fixed_dictionaries({}, optional={"parameters": VALUES, "policy": VALUES}), max_size=3
+    ),
+    policy=VALUES,
+)
+def test_no_value_raises_anything_else(folder, tools, policy):
+    """Whatever a field holds, the file is loaded or refused by a DefinitionError that names it."""
+    loads_or_is_refused(folder / "values.yaml", yaml.safe_dump({"tools": tools, "policy": policy}))
+
+
+@given(aliases=st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=3, unique=True), max_size=3))
+def test_aliases_are_read_as_they_are_written(folder, aliases):
+    """Names in quotes come back as they are, whatever they mean to YAML."""
+    others = [name for names in aliases.values() for name in names]
+    if len({*others, *aliases}) < len(others) + len(aliases):
+        return
+    file = folder / "aliases.yaml"
+    file.write_text(
+        json.dumps(
+            {"tools": {"t": {"parameters": {name: {"aliases": names} for name, names in aliases.items()}}}},
+            ensure_ascii=False,
+        ),
+        encoding="utf-8",
+    )
+    assert load_definitions(file).declared("t").aliases == {
+        name: tuple(names) for name, names in aliases.items()
+    }
+
+
+# --- names that nothing has ------------------------------------------------------------------------------
+
+
+def named(**names):
+    return Definitions(names={tool: frozenset(parameters) for tool, parameters in names.items()})
+
+
+@pytest.mark.parametrize(
+    ("definitions", "told"),
+    [
+        pytest.param(named(find=["query"]), [], id="all-there"),
+        pytest.param(named(find=[]), [], id="no-parameters"),
+        pytest.param(named(fnid=["x"]), ["There is no tool 'fnid'; did you mean 'find'?"], id="tool"),
+        pytest.param(named(other=["x"]), ["There is no tool 'other'."], id="tool-like-none"),
+        pytest.param(named(find=["querry"]), ["Tool 'find' has no parameter 'querry'; did you mean 'query'?"], id="parameter"),
+        pytest.param(named(find=["Query"]), ["Tool 'find' has no parameter 'Query'; did you mean 'query'?"], id="parameter-case"),
+        pytest.param(named(find=["zone"]), ["Tool 'find' has no parameter 'zone'."], id="parameter-like-none"),
+        pytest.param(named(stop=["now"]), ["Tool 'stop' has no parameter 'now'."], id="parameter-of-none"),
+        pytest.param(
+            named(find=["b", "a"], sleep=[]),
+            ["Tool 'find' has no parameter 'a'.", "Tool 'find' has no parameter 'b'.", "There is no tool 'sleep'."],
+            id="several",
+        ),
+    ],
+)  # fmt: skip
+def test_names_that_nothing_has_are_told_with_the_near_name(definitions, told):
+    """One sentence for each tool and each parameter that there is not, with what it is most like."""
+    assert list(unknown_names(definitions, {"find": ["query", "limit"], "stop": []})) == told
+
+
+def test_unknown_names_are_told_in_bounds():
+    """A file for another server is told of in 20 sentences at most."""
+    definitions = named(**{f"tool{at}": [] for at in range(1000)})
+    assert len(unknown_names(definitions, {"find": []})) == 20
