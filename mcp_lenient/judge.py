@@ -11,6 +11,7 @@ from pydantic_core import ValidationError
 from mcp_lenient import fastmcp_private
 from mcp_lenient.pydantic_faults import faults_of, ordered, step, unserializable
 from mcp_lenient.types import Fault, Judge
+from mcp_lenient.values import takes_long
 
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
@@ -57,7 +58,7 @@ class FunctionJudge:
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
         """
-        if self._is_plain is not None and _is_long(arguments) and self._is_plain(arguments):
+        if self._is_plain is not None and takes_long(arguments) and self._is_plain(arguments):
             return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
@@ -78,18 +79,6 @@ class FunctionJudge:
         except Exception:  # noqa: BLE001 - as in accepts
             return ()
         return ()
-
-
-_LONG = 100
-_CONTAINERS = frozenset({list, dict})
-
-
-def _is_long(arguments: Mapping[str, Any]) -> bool:
-    """Whether building what the function gets would cost more than a few microseconds."""
-    for value in arguments.values():
-        if type(value) in _CONTAINERS and len(value) > _LONG:
-            return True
-    return False
 
 
 @dataclass(frozen=True, slots=True)

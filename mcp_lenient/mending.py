@@ -23,24 +23,30 @@ from mcp_lenient.values import json_type
 
 
 def mend(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
-    """As much repaired as can be, for a call that is refused: what is left is what the envelope speaks of."""
-    if path and scope is not UNTOUCHED:
-        readings = read(node, value, path, run, scope)
-        if len(readings) == 1:
-            return readings[0]
-        if readings:
-            run.ties.append(Tie(path, tuple(readings)))
-            return Reading(value, 0)
+    """The value with every repair that is certain by itself; ties are left to the run."""
     if scope is UNTOUCHED:
         return Reading(value, 0)
-    if node.shape.branches:
+    readings = read(node, value, path, run, scope) if path else []
+    return _alone(readings, value, path, run) or _broken(node, value, path, run, scope)
+
+
+def _alone(readings: list[Reading], value: Any, path: Path, run: Run) -> Reading | None:
+    """The one reading there is; of several that tie none, so that the value stays as it was sent."""
+    if len(readings) > 1:
+        run.ties.append(Tie(path, tuple(readings)))
+        return Reading(value, 0)
+    return readings[0] if readings else None
+
+
+def _broken(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
+    """A value without a reading: what is in it may still have one."""
+    if node.is_union:
         fitting = [branch for branch in node.branches if fits(branch, value)]
-        return (
-            mend(fitting[0], value, path, run, scope) if len(fitting) == 1 else _text(node, value, path, run)
-        )
-    if isinstance(value, dict) and (node.shape.types is None or "object" in node.shape.types):
+        if len(fitting) == 1:
+            return mend(fitting[0], value, path, run, scope)
+    elif node.is_object and isinstance(value, dict):
         return _properties(node, value, path, run, scope)
-    if isinstance(value, list) and (node.shape.types is None or "array" in node.shape.types):
+    elif node.is_array and isinstance(value, list):
         return _items(node, value, path, run, scope)
     return _text(node, value, path, run)
 
@@ -49,14 +55,12 @@ def _text(node: Node, value: Any, path: Path, run: Run) -> Reading:
     """A text that is a container of the right kind, though not all in it is right."""
     if not isinstance(value, str):
         return Reading(value, 0)
-    nodes = node.branches or (node,)
-    for each in nodes:
+    for each in node.branches or (node,):
         for rule, cost, apply in each.rules.get(str, ()):
-            for new in apply(value):
-                if isinstance(new, (dict, list)) and rule.name.endswith(("text_to_array", "text_to_object")):
-                    record = Repair(rule.name, pointer(path), "string", json_type(new))
-                    inner = mend(each, new, (), run, None) if not path else _inside(each, new, path, run)
-                    return Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
+            for new in apply(value, run.texts) if rule.reads_text else ():
+                record = Repair(rule.name, pointer(path), "string", json_type(new))
+                inner = _inside(each, new, path, run)
+                return Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
     return Reading(value, 0)
 
 
@@ -93,10 +97,11 @@ def _key(
 
 def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
     readings = read_property(node, name, value, path, run, scope)
-    if len(readings) == 1:
-        return readings[0]
+    alone = _alone(readings, value, path, run)
     child = node.property(name)
-    return Reading(value, 0) if child is None else mend(child, value, path, run, scope)
+    if alone is not None or child is None:
+        return alone or Reading(value, 0)
+    return _broken(child, value, path, run, scope)
 
 
 def _items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> Reading:

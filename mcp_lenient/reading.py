@@ -17,7 +17,7 @@ from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.rule import ABSENT, worst_tier
-from mcp_lenient.rules.text import SpelledFloat, plain
+from mcp_lenient.rules.text import SpelledFloat, Texts, plain
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair, Tie
 from mcp_lenient.values import has_whole_float, json_type
@@ -30,6 +30,7 @@ class Run:
     plan: Plan
     exact: bool
     steps: int
+    texts: Texts
     ties: list[Tie] = field(default_factory=list)
 
 
@@ -60,7 +61,7 @@ def _by_rules(
     for rule, cost, apply in node.rules.get(float if type(value) is SpelledFloat else type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        for new in apply(value):
+        for new in apply(value, run.texts) if rule.reads_text else apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             found.extend(
                 Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
@@ -222,6 +223,7 @@ def read_property(
     node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None
 ) -> list[Reading]:
     """The cheapest readings of a property's value, ``ABSENT`` among them where it may be left out."""
+    run.steps -= 1
     if scope is UNTOUCHED:
         return [Reading(value, 0)]
     child = node.property(name)

@@ -125,7 +125,7 @@ def _shallow(value: object, limit: int) -> bool:
         current, depth = waiting.pop()
         seen += len(current) if isinstance(current, (str, list, tuple, Mapping)) else 1
         if (
-            seen > limit
+            seen + len(waiting) > limit
             or depth > MAX_DEPTH
             or (isinstance(current, int) and current.bit_length() > 4 * limit)
         ):

@@ -17,7 +17,7 @@ from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import OutOfSteps, Run, structure
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
-from mcp_lenient.rules.text import plain
+from mcp_lenient.rules.text import Texts, plain
 from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import Size, measured
@@ -52,7 +52,8 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
     faults = () if judge.by_schema else judge.faults(arguments)
     sent = dict(arguments)
     scope = None if judge.by_schema else scope_of(faults)
-    run = Run(plan, judge.exact_integers, steps)
+    texts = Texts(plan.policy.limits)
+    run = Run(plan, judge.exact_integers, steps, texts)
     try:
         readings = distinct(
             reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)
@@ -61,7 +62,7 @@ def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, siz
             return Outcome("repaired", readings[0].value, readings[0].repairs)
         if len(readings) > 1:
             return _tied(sent, readings, judge)
-        run = Run(plan, judge.exact_integers, min(steps, _MENDING_STEPS))
+        run = Run(plan, judge.exact_integers, min(steps, _MENDING_STEPS), texts)
         mended = _plain(mend(plan.top, sent, (), run, scope))
     except OutOfSteps:
         return Outcome("refused", arguments, faults=faults or judge.faults(arguments))

@@ -18,6 +18,7 @@ from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
+from mcp_lenient.values import takes_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,8 +75,8 @@ class KnownTool:
         return self.judge.accepts(arguments)
 
     async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
-        """The outcome for arguments that were not accepted."""
-        if self.in_thread:
+        """The outcome for arguments that were not accepted; what takes long leaves the event loop free."""
+        if self.in_thread or takes_long(arguments):
             return await anyio.to_thread.run_sync(partial(repair, self.plan, arguments, self.judge))
         return repair(self.plan, arguments, self.judge)
 

@@ -21,6 +21,8 @@ _TYPE_NAMES: Mapping[type, str] = {
 }
 _NUMBERS = frozenset({int, float})
 _SCALAR_SIZE = 8
+_MANY = 100
+_LONG_TEXT = 10_000
 
 
 def json_type(value: Any) -> str:
@@ -106,3 +108,14 @@ def has_whole_float(value: Any) -> bool:
         elif isinstance(each, list):
             waiting.extend(each)
     return False
+
+
+def takes_long(arguments: Mapping[str, Any]) -> bool:
+    """Whether looking at each value takes more than a few milliseconds, told from the top level alone."""
+    for value in arguments.values():
+        kind = type(value)
+        if (kind is list or kind is dict) and len(value) > _MANY:
+            return True
+        if kind is str and len(value) > _LONG_TEXT:
+            return True
+    return len(arguments) > _MANY

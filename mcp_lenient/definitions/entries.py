@@ -69,7 +69,7 @@ class PolicyEntry(_Entry):
     secret: list[Name] = []
     echo_values: bool = True
     destructive: bool | None = None
-    limits: LimitsEntry = LimitsEntry()
+    limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:
         """The fields in the file, as :class:`mcp_lenient.Policy` has them.
@@ -231,7 +231,7 @@ class ToolEntry(_Entry):
     """What is declared of one tool."""
 
     parameters: dict[Name, ParameterEntry] = {}
-    policy: PolicyEntry = PolicyEntry()
+    policy: PolicyEntry = Field(default_factory=PolicyEntry)
 
     @model_validator(mode="after")
     def _one_owner(self) -> ToolEntry:
@@ -254,5 +254,5 @@ class ToolEntry(_Entry):
 class FileEntry(_Entry):
     """A whole file."""
 
-    policy: ServerPolicyEntry = ServerPolicyEntry()
+    policy: ServerPolicyEntry = Field(default_factory=ServerPolicyEntry)
     tools: dict[Name, ToolEntry] = {}

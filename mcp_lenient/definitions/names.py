@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
+from functools import partial
+from heapq import nlargest
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from mcp_lenient.redaction import shown
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_SENTENCES = 20
 _ALIKE = 0.6
+_MOST_COMPARED = 20
+_LONGEST = 100
 
 
 def unknown_names(definitions: Definitions, published: Mapping[str, Collection[str]]) -> tuple[str, ...]:
@@ -44,7 +48,19 @@ def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """The end of a sentence about a name that is not there, with the one that is most like it."""
-    near = max(names, key=lambda known: likeness(name, known), default=None)
-    if near is None or likeness(name, near) < _ALIKE:
+    likely = nlargest(_MOST_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
+    near = max(likely, key=lambda known: likeness(name[:_LONGEST], known[:_LONGEST]), default=None)
+    if near is None or likeness(name[:_LONGEST], near[:_LONGEST]) < _ALIKE:
         return "."
     return f"; did you mean '{shown(near)}'?"
+
+
+def _shared_pairs(pairs: frozenset[str], name: str) -> float:
+    """How many pairs of letters two names share: a cheap first look, as there may be thousands of names."""
+    others = _pairs(name)
+    return 2 * len(pairs & others) / (len(pairs) + len(others))
+
+
+def _pairs(name: str) -> frozenset[str]:
+    folded = name[:_LONGEST].casefold()
+    return frozenset((folded, *map("".join, pairwise(folded))))

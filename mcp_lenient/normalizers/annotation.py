@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, Final, Union, get_args, get_origin
+from uuid import uuid4
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -53,12 +54,8 @@ class Normalizer(ABC):
         if before is not None:
             function = {**inner["function"], "function": Chain((*before.normalizers, self))}
             return typing.cast("CoreSchema", {**inner, "function": function})
-        # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's.
-        as_json = core_schema.json_schema(inner, serialization=typing.cast("Any", inner))
         return core_schema.with_info_before_validator_function(
-            Chain((self,)),
-            core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner),
-            json_schema_input_schema=inner,
+            Chain((self,)), _from_either(inner, handler), json_schema_input_schema=inner
         )
 
     def __get_pydantic_json_schema__(
@@ -89,6 +86,52 @@ class Chain:
             if value is None and normalizer.null_is_absent:
                 raise PydanticUseDefault
         return to_json(value) if info.mode == "json" else value
+
+
+def _from_either(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
+    """A schema that takes JSON text where JSON is validated, and values elsewhere."""
+    # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's.
+    as_json = core_schema.json_schema(inner, serialization=typing.cast("Any", inner))
+    either = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
+    if not _has_own_title(inner):
+        return either
+    # Pydantic gives a field a title, unless it sees that a reference stands there: so this becomes one.
+    either["ref"] = f"mcp_lenient:{uuid4().hex}"
+    prepared = type("Prepared", (), {"__get_pydantic_core_schema__": lambda _source, _handler: either})
+    return handler.generate_schema(Annotated[prepared, _PublishedAs(inner)])
+
+
+_TRANSPARENT: Final = frozenset(
+    {
+        "default",
+        "nullable",
+        "definitions",
+        "missing-sentinel",
+        "function-after",
+        "function-before",
+        "function-wrap",
+    }
+)
+
+
+def _has_own_title(schema: Mapping[str, Any]) -> bool:
+    """Whether Pydantic publishes fields of this schema without a title, as it does where they are references."""
+    while not schema.get("ref") and schema["type"] in _TRANSPARENT and "schema" in schema:
+        schema = schema["schema"]
+    return schema["type"] == "definition-ref" or bool(schema.get("ref"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PublishedAs:
+    """The mark of a schema that is published as another one."""
+
+    schema: CoreSchema
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The other one's, with all that is noted on it."""
+        return handler(core_schema.definitions_schema(self.schema, []))
 
 
 def annotated_normalizers(annotation: Any) -> tuple[Normalizer, ...]:
@@ -201,5 +244,4 @@ def _behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
             schema = schema["schema"]
         else:
             return schema["type"], frozenset()
-    inner = schema["schema"]["python_schema"]
-    return inner["type"], frozenset(found)
+    return schema["json_schema_input_schema"]["type"], frozenset(found)

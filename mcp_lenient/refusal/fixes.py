@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.refusal.describe import allowed_values, likely_kinds
 from mcp_lenient.refusal.likeness import likeness
 from mcp_lenient.refusal.patches import Operation, Patch, applied
-from mcp_lenient.refusal.places import Place, Schema, fits, look, private, properties, required
+from mcp_lenient.refusal.places import Place, Schema, fits, look_below, private, properties, required
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, ViolationCode
 
 if TYPE_CHECKING:
@@ -46,10 +46,17 @@ class Refusal:
     outcome: Outcome
     judge: Judge
     policy: Policy
+    places: dict[Path, Place] = field(default_factory=dict, compare=False)
 
     def look(self, path: Path) -> Place:
         """What the schema says of a place in the arguments, and what stands there."""
-        return look(self.schema, self.outcome.arguments, path, self.policy.secret)
+        known = self.places.get(path)
+        if known is None:
+            above = self.look(path[:-1]) if path else None
+            known = self.places[path] = look_below(
+                self.schema, self.outcome.arguments, above, path, self.policy.secret
+            )
+        return known
 
     def may_show(self, place: Place) -> bool:
         """Whether the value at a place may be repeated at all."""

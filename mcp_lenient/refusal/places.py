@@ -208,16 +208,29 @@ def _has_tag(form: Form, name: str, value: object) -> bool:
 
 def look(root: Schema, arguments: Mapping[str, Any], path: Path, secrets: Collection[str] = ()) -> Place:
     """What the schema says of a place, and what stands there."""
-    current: Any = arguments
-    present, declared, secret = True, True, False
-    here = forms(root, root)
-    for key in path:
-        narrowed = chosen(here, current, exact_integers=False) or here if present else here
-        declared = declared and (isinstance(key, int) or any(key in properties(form) for form in narrowed))
-        here = tuple(below for form in narrowed for below in child(root, form, key))[:MAX_FORMS]
-        secret = secret or secret_name(key, secrets) or marked_secret(here)
-        present, current = _step(current, key) if present else (False, None)
-    return Place(path, here, current, present, declared, secret)
+    above: Place | None = None
+    for length in range(len(path) + 1):
+        above = look_below(root, arguments, above, path[:length], secrets)
+    assert above is not None  # noqa: S101 - every path has a place
+    return above
+
+
+def look_below(
+    root: Schema, arguments: Mapping[str, Any], above: Place | None, path: Path, secrets: Collection[str]
+) -> Place:
+    """As :func:`look`, from the place one step above; None above the arguments themselves."""
+    if above is None:
+        return Place((), forms(root, root), arguments, present=True, declared=True, secret=False)
+    key = path[-1]
+    present = above.present
+    narrowed = (
+        chosen(above.forms, above.value, exact_integers=False) or above.forms if present else above.forms
+    )
+    declared = above.declared and (isinstance(key, int) or any(key in properties(form) for form in narrowed))
+    here = tuple(below for form in narrowed for below in child(root, form, key))[:MAX_FORMS]
+    secret = above.secret or secret_name(key, secrets) or marked_secret(here)
+    present, value = _step(above.value, key) if present else (False, None)
+    return Place(path, here, value, present, declared, secret)
 
 
 def _step(value: Any, key: str | int) -> tuple[bool, Any]:

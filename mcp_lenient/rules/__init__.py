@@ -40,12 +40,12 @@ _TEXT = (str,)
 _SCALARS = (str, int, float, bool)
 
 DEFAULT_RULES: tuple[Rule, ...] = (
-    Rule("json_text_to_array", 1, text_to_array("json"), on=_TEXT, across=True),
-    Rule("json_text_to_object", 1, text_to_object("json"), on=_TEXT, across=True),
-    Rule("json5_text_to_array", 2, text_to_array("json5"), on=_TEXT),
-    Rule("json5_text_to_object", 2, text_to_object("json5"), on=_TEXT),
-    Rule("python_text_to_array", 2, text_to_array("python"), on=_TEXT),
-    Rule("python_text_to_object", 2, text_to_object("python"), on=_TEXT),
+    Rule("json_text_to_array", 1, text_to_array("json"), on=_TEXT, reads_text=True, across=True),
+    Rule("json_text_to_object", 1, text_to_object("json"), on=_TEXT, reads_text=True, across=True),
+    Rule("json5_text_to_array", 2, text_to_array("json5"), on=_TEXT, reads_text=True),
+    Rule("json5_text_to_object", 2, text_to_object("json5"), on=_TEXT, reads_text=True),
+    Rule("python_text_to_array", 2, text_to_array("python"), on=_TEXT, reads_text=True),
+    Rule("python_text_to_object", 2, text_to_object("python"), on=_TEXT, reads_text=True),
     Rule("text_to_integer", 1, text_to_integer, on=_TEXT, across=True),
     Rule("text_to_number", 1, text_to_number, on=_TEXT, across=True),
     Rule("whole_float_to_integer", 1, whole_float_to_integer, on=(float,), across=True),

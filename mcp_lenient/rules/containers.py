@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp_lenient.rules.rule import Apply, Site
-from mcp_lenient.rules.text import Dialect, parse_container
+from mcp_lenient.rules.text import Dialect, Texts
 
 _Values = tuple[Any, ...]
 
@@ -41,19 +41,12 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
     def build(site: Site) -> Apply | None:
         if not site.shape.is_only(json_type):
             return None
-        limits = site.policy.limits
         dialects: frozenset[Dialect] = (
             frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
         )
 
-        def apply(text: str) -> _Values:
-            parsed = parse_container(
-                text,
-                max_text=limits.text,
-                max_relaxed=limits.relaxed_text,
-                max_depth=limits.depth,
-                dialects=dialects,
-            )
+        def apply(text: str, texts: Texts) -> _Values:
+            parsed = texts.parse(text, dialects)
             if parsed is None or parsed.dialect != dialect or not isinstance(parsed.value, python_type):
                 return ()
             return (parsed.value,)

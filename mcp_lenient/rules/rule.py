@@ -81,6 +81,8 @@ class Rule:
         kind: See above.
         across: Whether it may win across union branches of different JSON type.
         again: Whether its result may need one more value rule at the same place.
+        reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.rules.text.Texts` of the call, which
+            read each text once.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Rule:
     kind: Kind = "value"
     across: bool = False
     again: bool = False
+    reads_text: bool = False
 
     @property
     def cost(self) -> int:

@@ -15,13 +15,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import pyjson5
 
 from mcp_lenient.rules.numbers import SpelledFloat, plain, read_float, read_integer
 
-__all__ = ["Dialect", "Parsed", "SpelledFloat", "looks_like_json", "parse_container", "plain"]
+if TYPE_CHECKING:
+    from mcp_lenient.policy import Limits
+
+__all__ = ["Dialect", "Parsed", "SpelledFloat", "Texts", "looks_like_json", "parse_container", "plain"]
 
 Dialect = Literal["json", "json5", "python"]
 """The grammar that a text is written in."""
@@ -39,6 +42,9 @@ class Parsed:
 
 
 _STARTS: Final = frozenset("[{(/")
+_ENDS: Final = frozenset("]})")
+_LAST_LINE: Final = 1000
+"""Characters at the end in which a comment may stand after the value."""
 _QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCE_INFO: Final = string.ascii_letters + string.digits + "+-_"
@@ -67,13 +73,40 @@ def parse_container(
     if len(text) > max_text:
         return None
     text = _unquoted(text)
-    if text[:1] not in _STARTS:
+    if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_LAST_LINE:]):
         return None
     if not _too_deep(text, max_depth):
         value = _decoded(text)
         if value is not None:
             return Parsed(value, "json") if "json" in dialects else None
     return _relaxed(text, max_depth, dialects) if len(text) <= max_relaxed else None
+
+
+class Texts:
+    """The texts of one call, each read once however many places and rules ask.
+
+    Args:
+        limits: How long and how deep a text may be.
+    """
+
+    __slots__ = ("_limits", "_parsed")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._parsed: dict[tuple[str, frozenset[Dialect]], Parsed | None] = {}
+
+    def parse(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
+        """What :func:`parse_container` makes of a text."""
+        key = (text, dialects)
+        if key not in self._parsed:
+            self._parsed[key] = parse_container(
+                text,
+                max_text=self._limits.text,
+                max_relaxed=self._limits.relaxed_text,
+                max_depth=self._limits.depth,
+                dialects=dialects,
+            )
+        return self._parsed[key]
 
 
 def looks_like_json(text: str) -> bool:

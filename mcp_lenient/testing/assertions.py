@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from difflib import ndiff
-from typing import Any
+from typing import Any, Final
+
+from pydantic import BaseModel
 
 from mcp_lenient.policy import Policy
 from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, in_own_loop
 from mcp_lenient.types import Repair
+
+_WIDTH: Final = 100
 
 
 def assert_repairs(
@@ -56,9 +60,7 @@ def assert_repairs(
     if got.reached.is_same(right.reached):
         return got.repairs
     problem = f"{name} got something else than was wanted: {_fate(got)}"
-    raise AssertionError(
-        _message(problem, sent=sent, wanted=right.reached.arguments, got=got.reached.arguments)
-    )
+    raise AssertionError(_message(problem, sent=sent, wanted=right.reached.shown, got=got.reached.shown))
 
 
 def assert_refuses(
@@ -94,8 +96,10 @@ def assert_refuses(
     __tracebackhide__ = True
     name, (got,) = _attempts(tool_or_server, (sent,), tool, policy)
     if got.envelope is None:
-        reached = None if got.reached is None else got.reached.arguments
-        raise AssertionError(_message(f"{name} did not refuse the call: {_fate(got)}", sent=sent, got=reached))
+        reached = None if got.reached is None else got.reached.shown
+        raise AssertionError(
+            _message(f"{name} did not refuse the call: {_fate(got)}", sent=sent, got=reached)
+        )
     envelope = got.envelope
     if code is not None and envelope["error_code"] != code:
         problem = f"{name} refused the call with {envelope['error_code']} instead of {code}"
@@ -131,7 +135,7 @@ def _fate(attempt: Attempt) -> str:
     if attempt.envelope is not None:
         return f"it was refused with {attempt.envelope['error_code']}."
     if attempt.reached is None:
-        return f"it was answered before it came to the tool: {attempt.answer}"
+        return f"it was answered without the envelope: {attempt.answer}"
     if not attempt.repairs:
         return "it went through as it was sent."
     each = ", ".join(
@@ -142,15 +146,22 @@ def _fate(attempt: Attempt) -> str:
 
 
 def _message(problem: str, **calls: Any) -> str:
-    told = {name: _written(value) for name, value in calls.items() if value is not None}
-    parts = [problem, *(f"{name}: {text}" for name, text in told.items())]
+    told = {name: value for name, value in calls.items() if value is not None}
+    parts = [problem, *(f"{name}: {_on_one_line(value)}" for name, value in told.items())]
     if "wanted" in told and "got" in told:
-        lines = ndiff(told["wanted"].splitlines(), told["got"].splitlines())
-        parts += ["difference (- wanted, + got):", *lines]
+        lines = ndiff(_written(told["wanted"]).splitlines(), _written(told["got"]).splitlines())
+        parts += ["difference (- wanted, + got):", *(line.rstrip() for line in lines)]
     return "\n".join(parts)
 
 
+def _on_one_line(value: Any) -> str:
+    written = json.dumps(value, ensure_ascii=False, default=_plain)
+    return written if len(written) <= _WIDTH else _written(value)
+
+
 def _written(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, indent=2, ensure_ascii=False, default=repr)
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump() if isinstance(value, BaseModel) else repr(value)

@@ -19,7 +19,9 @@ def identical(left: Any, right: Any) -> bool:
     if type(left) is not type(right):
         return False
     if isinstance(left, Mapping):
-        return left.keys() == right.keys() and all(identical(value, right[key]) for key, value in left.items())
+        return left.keys() == right.keys() and all(
+            identical(value, right[key]) for key, value in left.items()
+        )
     if isinstance(left, Sequence) and not isinstance(left, (str, bytes)):
         return len(left) == len(right) and all(map(identical, left, right))
     if isinstance(left, AbstractSet):

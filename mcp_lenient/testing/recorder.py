@@ -30,6 +30,14 @@ class Reached:
     arguments: Mapping[str, Any]
     bound: Any = _OPAQUE
 
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """What the function is called with by name, defaults included; the arguments where that is not known."""
+        if isinstance(self.bound, tuple) and len(self.bound) == 2 and not self.bound[0]:
+            keywords: Mapping[str, Any] = self.bound[1] or {}
+            return keywords
+        return self.arguments
+
     def is_same(self, other: Reached) -> bool:
         """Whether the tool gets the same, type by type."""
         if identical(self.arguments, other.arguments):
@@ -48,7 +56,7 @@ class Recorder(Middleware):
 
     def __init__(self, *, run: bool) -> None:
         self.reached: Reached | None = None
-        self._run = run
+        self.runs = run
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -82,7 +90,7 @@ class Recorder(Middleware):
         bound, is_marked = _bound(tool, arguments, strict=server.strict_input_validation)
         if bound is not None:
             self.reached = Reached(arguments, bound)
-        if self._run or (bound is None and not is_marked):
+        if self.runs or (bound is None and not is_marked):
             return await call_next(context)
         # An error, so that nobody checks it against an output schema or keeps it in a cache.
         return ToolResult(content=_STOPPED, is_error=True)

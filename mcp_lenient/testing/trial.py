@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -44,6 +44,7 @@ class Attempt:
         envelope: What a refused call was answered with.
         answer: The text of the answer.
         is_error: Whether the answer says that the call failed.
+        ran: Whether the tool's body was run.
     """
 
     sent: Sent
@@ -52,6 +53,7 @@ class Attempt:
     envelope: Mapping[str, Any] | None
     answer: str
     is_error: bool
+    ran: bool = False
 
 
 class _AnyArguments(CallToolRequestParams):
@@ -85,15 +87,20 @@ class Trial:
         try:
             result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
         except MCPError as error:
-            return Attempt(sent, self.recorder.reached, (), None, str(error), is_error=True)
-        return _attempt(sent, self.recorder.reached, result)
+            return Attempt(sent, self.recorder.reached, (), None, str(error), is_error=True, ran=self._ran())
+        return replace(_attempt(sent, self.recorder.reached, result), ran=self._ran())
+
+    def _ran(self) -> bool:
+        return self.recorder.runs and self.recorder.reached is not None
 
 
 def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Attempt:
     told = (result.meta or {}).get(META_KEY) or {}
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
     repairs = tuple(Repair(**each) for each in told.get("repairs", ()))
-    return Attempt(sent, reached, repairs, told if "error_code" in told else None, text, bool(result.is_error))
+    return Attempt(
+        sent, reached, repairs, told if "error_code" in told else None, text, bool(result.is_error)
+    )
 
 
 class Connection:
@@ -143,7 +150,9 @@ class Connection:
         server = self._server
         target = await self._target(server, name)
         servers = (server, *(below for below, _ in target.route))
-        is_lenient = any(isinstance(each, LenientMiddleware) for below in servers for each in below.middleware)
+        is_lenient = any(
+            isinstance(each, LenientMiddleware) for below in servers for each in below.middleware
+        )
         if not is_lenient and marks_of(target.function) is not None:
             server = _mounted(self._server, None)
             target = await self._target(server, name)

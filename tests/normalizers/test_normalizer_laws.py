@@ -24,7 +24,20 @@ from mcp_lenient.normalizers import (
 )
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(
-    ['["a", "b"]', "['a']", "a, b", "null", "01/02/2024", "31 Jan 2024", "1e5", "-0", "[", '"', "none", "Open"]
+    [
+        '["a", "b"]',
+        "['a']",
+        "a, b",
+        "null",
+        "01/02/2024",
+        "31 Jan 2024",
+        "1e5",
+        "-0",
+        "[",
+        '"',
+        "none",
+        "Open",
+    ]
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
@@ -90,7 +103,9 @@ def _is_code(value):
 
 
 @pytest.mark.parametrize("normalize", EACH, ids=repr)
-@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "objects"])
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "objects"]
+)
 def test_deep_values(normalize, wrap):
     """Values deeper than Python's stack are no trouble."""
     value = deep(50_000, wrap)

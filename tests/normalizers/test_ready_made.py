@@ -223,7 +223,9 @@ def test_split_by_others():
     assert split("，")("红，绿") == ["红", "绿"]
 
 
-@table((" a ", "a"), ("\t\n", ""), ("\u3000红", "红"), ("a b", "a b"), (5, 5), (None, None), ([" a "], [" a "]))
+@table(
+    (" a ", "a"), ("\t\n", ""), ("\u3000红", "红"), ("a b", "a b"), (5, 5), (None, None), ([" a "], [" a "])
+)
 def test_strip(given, wanted):
     """White space of any script is taken off a text, and nothing else is touched."""
     assert same(strip()(given), wanted)
@@ -353,7 +355,7 @@ def test_default_on_null_by_itself():
     ("2024-01-31T10:00:00Z", "2024-01-31T10:00:00Z"),
     ("today", "today"),
     ("1706659200", "1706659200"),
-    ("２０２４-01-31", "２０２４-01-31"),
+    ("\uff12\uff10\uff12\uff14-01-31", "\uff12\uff10\uff12\uff14-01-31"),
     ("", ""),
     (LONG, LONG),
     (20240131, 20240131),

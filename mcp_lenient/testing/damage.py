@@ -1,0 +1,233 @@
+"""The usual damage: what callers make of arguments that were right."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any, Final
+
+from mcp_lenient.rules import ABSENT
+from mcp_lenient.schema import Shape, shape_of
+from mcp_lenient.testing.trial import Sent
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A damaged call, and the right ones that it may be repaired to; none where every repair is wrong."""
+
+    sent: Sent
+    wanted: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """A parameter of a tool, with a right value of it."""
+
+    value: Any
+    shape: Shape
+    may_be_absent: bool
+
+
+_Change = tuple[Any, tuple[Any, ...]]
+"""A damaged value, and the right ones."""
+
+_WRAPPERS: Final = ("args", "arguments", "input", "params", "parameters", "kwargs")
+_WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_UNKNOWN: Final = "unexpected_key"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number_as_text(parameter: _Parameter) -> Iterator[_Change]:
+    if _is_number(parameter.value):
+        yield json.dumps(parameter.value), (parameter.value,)
+
+
+def _number_as_spaced_text(parameter: _Parameter) -> Iterator[_Change]:
+    if _is_number(parameter.value):
+        yield f" {json.dumps(parameter.value)} ", (parameter.value,)
+
+
+def _boolean_as_text(parameter: _Parameter) -> Iterator[_Change]:
+    if isinstance(parameter.value, bool):
+        yield str(parameter.value).lower(), (parameter.value,)
+
+
+def _boolean_as_python_text(parameter: _Parameter) -> Iterator[_Change]:
+    if isinstance(parameter.value, bool):
+        yield str(parameter.value), (parameter.value,)
+
+
+def _whole_float(parameter: _Parameter) -> Iterator[_Change]:
+    if type(parameter.value) is int and abs(parameter.value) < 2**53:
+        yield float(parameter.value), (parameter.value,)
+
+
+def _number_for_text(parameter: _Parameter) -> Iterator[_Change]:
+    if isinstance(parameter.value, str) and not parameter.shape.enum:
+        yield 42, ("42",)
+
+
+def _enum_case(parameter: _Parameter) -> Iterator[_Change]:
+    value, members = parameter.value, parameter.shape.enum
+    if isinstance(value, str) and members:
+        for other in (value.upper(), value.title(), f" {value} ", value.replace("_", "-")):
+            if other not in members:
+                yield other, (value,)
+
+
+def _container_as(write: Callable[[Any], str]) -> Callable[[_Parameter], Iterator[_Change]]:
+    def change(parameter: _Parameter) -> Iterator[_Change]:
+        if isinstance(parameter.value, (list, dict)):
+            yield write(parameter.value), (parameter.value,)
+
+    return change
+
+
+def _items_as_text(parameter: _Parameter) -> Iterator[_Change]:
+    value = parameter.value
+    if (
+        isinstance(value, list)
+        and value
+        and all(_is_number(item) or isinstance(item, bool) for item in value)
+    ):
+        yield [json.dumps(item) for item in value], (value,)
+
+
+def _items_as_json_text(parameter: _Parameter) -> Iterator[_Change]:
+    value = parameter.value
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        yield [json.dumps(item) for item in value], (value,)
+
+
+def _one_item_without_its_list(parameter: _Parameter) -> Iterator[_Change]:
+    if isinstance(parameter.value, list) and parameter.value:
+        yield parameter.value[0], (parameter.value[:1],)
+
+
+def _list_in_item_object(parameter: _Parameter) -> Iterator[_Change]:
+    if isinstance(parameter.value, list):
+        yield {"item": parameter.value}, (parameter.value,)
+
+
+def _scalar_in_a_list(parameter: _Parameter) -> Iterator[_Change]:
+    if not isinstance(parameter.value, (list, dict)):
+        yield [parameter.value], (parameter.value,)
+
+
+def _for_absent(value: Any) -> Callable[[_Parameter], Iterator[_Change]]:
+    def change(parameter: _Parameter) -> Iterator[_Change]:
+        if parameter.may_be_absent:
+            yield value, (ABSENT, None)
+
+    return change
+
+
+def _wrong_type(parameter: _Parameter) -> Iterator[_Change]:
+    if not isinstance(parameter.value, dict):
+        yield {_UNKNOWN: "wrong"}, ()
+
+
+_OF_VALUES: Final[Mapping[str, Callable[[_Parameter], Iterator[_Change]]]] = {
+    "number_as_text": _number_as_text,
+    "number_as_spaced_text": _number_as_spaced_text,
+    "boolean_as_text": _boolean_as_text,
+    "boolean_as_python_text": _boolean_as_python_text,
+    "whole_float": _whole_float,
+    "number_for_text": _number_for_text,
+    "enum_case": _enum_case,
+    "container_as_json_text": _container_as(json.dumps),
+    "container_as_python_text": _container_as(repr),
+    "container_in_fence": _container_as(lambda value: f"```json\n{json.dumps(value, indent=2)}\n```"),
+    "container_twice_encoded": _container_as(lambda value: json.dumps(json.dumps(value))),
+    "items_as_text": _items_as_text,
+    "items_as_json_text": _items_as_json_text,
+    "one_item_without_its_list": _one_item_without_its_list,
+    "list_in_item_object": _list_in_item_object,
+    "scalar_in_a_list": _scalar_in_a_list,
+    "null_for_optional": _for_absent(None),
+    "null_text_for_optional": _for_absent("null"),
+    "empty_text_for_optional": _for_absent(""),
+    "wrong_type": _wrong_type,
+}
+
+
+def _other_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+    for name in arguments:
+        other = _restyled(name)
+        if other != name and other not in arguments:
+            renamed = {other if each == name else each: value for each, value in arguments.items()}
+            yield Damaged(renamed, (arguments,))
+
+
+def _restyled(name: str) -> str:
+    """``max_results`` for ``maxResults`` and the other way round."""
+    words = _WORD.findall(name)
+    if "_" in name:
+        return "".join([words[0], *(word.capitalize() for word in words[1:])]) if words else name
+    return "_".join(word.lower() for word in words)
+
+
+def _wrapped(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
+    for name, as_text in zip(_WRAPPERS, cycle((False, True)), strict=False):
+        if arguments and name not in shape.properties:
+            yield Damaged({name: json.dumps(arguments) if as_text else arguments}, (arguments,))
+
+
+def _as_text(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+    yield Damaged(json.dumps(arguments), (arguments,))
+
+
+def _tool_call_id(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
+    if "toolCallId" not in shape.properties:
+        yield Damaged({**arguments, "toolCallId": "call_1"}, (arguments,))
+
+
+def _missing(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
+    for name in arguments:
+        if name in shape.required:
+            yield Damaged({each: value for each, value in arguments.items() if each != name}, ())
+
+
+def _unknown(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+    yield Damaged({**arguments, _UNKNOWN: "kept?"}, ())
+
+
+_OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Shape], Iterator[Damaged]]]] = {
+    "other_name_style": _other_name_style,
+    "wrapped_arguments": _wrapped,
+    "arguments_as_text": _as_text,
+    "tool_call_id_added": _tool_call_id,
+    "missing_required": _missing,
+    "unknown_key": _unknown,
+}
+
+
+def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
+    """All the usual damage to right arguments, each with its kind."""
+    shape = shape_of(schema, schema)
+    for kind, change in _OF_VALUES.items():
+        for name, value in arguments.items():
+            own = shape_of(schema, shape.properties.get(name))
+            parameter = _Parameter(value, own, name in shape.properties and name not in shape.required)
+            for bad, rights in change(parameter):
+                wanted = tuple(_with(arguments, name, right) for right in rights)
+                yield kind, Damaged({**arguments, name: bad}, wanted)
+    for kind, damage in _OF_CALLS.items():
+        for each in damage(arguments, shape):
+            yield kind, each
+
+
+def _with(arguments: Mapping[str, Any], name: str, value: Any) -> Mapping[str, Any]:
+    if value is ABSENT:
+        return {each: own for each, own in arguments.items() if each != name}
+    return {**arguments, name: value}
+
+
+DAMAGES: Final = (*_OF_VALUES, *_OF_CALLS)
+"""The kinds of damage."""

@@ -1,0 +1,150 @@
+"""What a stress run found: by tool, by kind of damage, and each call that came out wrong."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any, Final, Literal, get_args
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mcp_lenient.redaction import cut
+from mcp_lenient.testing.trial import Sent
+
+Outcome = Literal[
+    "unchanged", "repaired", "normalized", "refused", "forwarded", "answered", "failed", "corrupted"
+]
+"""What became of a damaged call.
+
+``unchanged``: the tool takes it as it was sent. ``repaired``: the tool gets what it was meant to get.
+``normalized``: only what the author declared has changed it. ``refused``: it was not run. ``forwarded``: it
+went on as it came, against the published schema. ``answered``: another middleware answered in the tool's
+place. ``failed``: the tool ran and failed (only where tools are run). ``corrupted``: it was repaired to
+something else than was meant, or repaired where no repair could be right.
+"""
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+
+_LONGEST: Final = 300
+_WIDTH: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class StressCall:
+    """One damaged call, and what became of it.
+
+    Attributes:
+        tool: The tool that was called.
+        damage: The kind of damage.
+        outcome: What became of it.
+        sent: What was sent.
+        wanted: The right calls that it may be repaired to; none where every repair is wrong.
+        got: What reached the tool; None where nothing did.
+        repairs: The rules that repaired it.
+        error_code: The code of the envelope, where it was refused with one.
+    """
+
+    tool: str
+    damage: str
+    outcome: Outcome
+    sent: Sent
+    wanted: tuple[Mapping[str, Any], ...]
+    got: Mapping[str, Any] | None = None
+    repairs: tuple[str, ...] = ()
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StressReport:
+    """What :func:`mcp_lenient.testing.stress` found; prints as tables.
+
+    Attributes:
+        server: The server's name.
+        seed: What all arguments were made up from.
+        calls: Every damaged call.
+        skipped: Tools that could not be tried, each with the reason.
+        unprotected: Tools that no middleware of this package stands before.
+    """
+
+    server: str
+    seed: int
+    calls: tuple[StressCall, ...]
+    skipped: Mapping[str, str]
+    unprotected: tuple[str, ...] = ()
+
+    @property
+    def corrupted(self) -> list[StressCall]:
+        """The calls that were repaired to something else than was meant: each is a finding."""
+        return [call for call in self.calls if call.outcome == "corrupted"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON: counts by tool, damage and outcome, and the findings in full."""
+        tools: dict[str, dict[str, dict[str, int]]] = {}
+        for call in self.calls:
+            outcomes = tools.setdefault(call.tool, {}).setdefault(call.damage, {})
+            outcomes[call.outcome] = outcomes.get(call.outcome, 0) + 1
+        return {
+            "server": self.server,
+            "seed": self.seed,
+            "calls": len(self.calls),
+            "outcomes": dict(Counter(call.outcome for call in self.calls)),
+            "tools": tools,
+            "corrupted": [
+                {
+                    "tool": call.tool,
+                    "damage": call.damage,
+                    "sent": call.sent,
+                    "wanted": list(call.wanted),
+                    "got": call.got,
+                    "repairs": list(call.repairs),
+                }
+                for call in self.corrupted
+            ],
+            "skipped": dict(self.skipped),
+            "unprotected": list(self.unprotected),
+        }
+
+    def __rich__(self) -> RenderableType:
+        shown = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]
+        parts: list[RenderableType] = [
+            Text(f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}"),
+            _table("tool", Counter((call.tool, call.outcome) for call in self.calls), shown),
+            _table("damage", Counter((call.damage, call.outcome) for call in self.calls), shown),
+        ]
+        parts += [Text(_finding(call)) for call in self.corrupted]
+        parts += [Text(f"skipped {tool}: {reason}") for tool, reason in self.skipped.items()]
+        if self.unprotected:
+            parts.append(Text(f"no LenientMiddleware stands before {', '.join(self.unprotected)}"))
+        return Group(*parts)
+
+    def __str__(self) -> str:
+        console = Console(file=StringIO(), width=_WIDTH, color_system=None, legacy_windows=False)
+        with console.capture() as capture:
+            console.print(self)
+        return capture.get()
+
+
+def _table(title: str, counts: Counter[tuple[str, Outcome]], outcomes: list[Outcome]) -> Table:
+    table = Table(title)
+    for outcome in outcomes:
+        table.add_column(outcome, justify="right", style="red" if outcome == "corrupted" else None)
+    for name in dict.fromkeys(name for name, _ in counts):
+        table.add_row(Text(name), *(str(counts[name, outcome] or "") for outcome in outcomes))
+    return table
+
+
+def _finding(call: StressCall) -> str:
+    wanted = " or ".join(map(_short, call.wanted)) or "a refusal"
+    rules = ", ".join(call.repairs)
+    return (
+        f"corrupted {call.tool}, {call.damage}\n"
+        f"  sent   {_short(call.sent)}\n  wanted {wanted}\n  got    {_short(call.got)}\n  by     {rules}"
+    )
+
+
+def _short(value: Any) -> str:
+    return cut(json.dumps(value, ensure_ascii=False, default=repr), _LONGEST)

@@ -1,0 +1,166 @@
+"""Every tool of a server, called with the usual damage to arguments that were right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Final
+
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.policy import Policy
+from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.testing.damage import Damaged, damaged
+from mcp_lenient.testing.likeness import identical
+from mcp_lenient.testing.report import Outcome, StressCall, StressReport
+from mcp_lenient.testing.trial import Attempt, Connection, Subject, Trial, in_own_loop
+from mcp_lenient.testing.valid import NoValueError, valid_arguments
+
+_GENERAL: Final = frozenset(rule.name for rule in DEFAULT_RULES)
+_OPTIONAL: Final = (1.0, 0.0, 0.5)
+"""How likely optional parameters are there, in the first arguments that are made up for a tool, the second, and so on."""
+
+
+def stress(
+    tool_or_server: Subject,
+    *,
+    policy: Policy | None = None,
+    seed: int = 0,
+    per_tool: int = 3,
+    arguments: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    run: bool = False,
+) -> StressReport:
+    """Call every tool with the usual damage to right arguments, and report what became of each call.
+
+    Right arguments are made up from each tool's schema, the same ones for the same seed. The calls go
+    through the server with all its middleware, and are stopped before the tools' bodies. What to look at is
+    ``corrupted``: calls that a repair gave another meaning.
+
+    >>> def store(content: str, tags: list[str] | None = None) -> None: ...
+    >>> stress(store).corrupted
+    []
+
+    Args:
+        tool_or_server: A server, which is tested as it is; or a tool or function, which is tested on a
+            server of its own with :class:`mcp_lenient.LenientMiddleware`.
+        policy: The policy of a middleware that is put before the server.
+        seed: What the arguments are made up from.
+        per_tool: How many right calls of each tool are damaged.
+        arguments: Right arguments by tool, to be used in place of made up ones.
+        run: Whether the tools' bodies are run.
+
+    Raises:
+        ValueError: When ``per_tool`` is not positive, or ``arguments`` names no tool of the server.
+    """
+    if per_tool < 1:
+        msg = f"per_tool must be at least 1, got {per_tool}."
+        raise ValueError(msg)
+    given = dict(arguments or {})
+
+    async def work() -> StressReport:
+        calls: list[StressCall] = []
+        skipped: dict[str, str] = {}
+        unprotected: list[str] = []
+        async with Connection(tool_or_server, policy, run=run) as connection:
+            names = await connection.tool_names()
+            for name in dict.fromkeys((*names, *given)):
+                async with connection.trial(name) as trial:
+                    if not trial.is_lenient:
+                        unprotected.append(name)
+                    try:
+                        rights = given.get(name) or _made_up(trial, f"{seed}:{name}", per_tool)
+                        calls += [call for right in rights for call in await _stressed(trial, right)]
+                    except NoValueError as error:
+                        skipped[name] = str(error)
+            return StressReport(connection.server_name, seed, tuple(calls), skipped, tuple(unprotected))
+
+    return in_own_loop(work)
+
+
+def _made_up(trial: Trial, seed: str, count: int) -> list[dict[str, Any]]:
+    """Different right arguments for a tool, as many as are wanted or can be had."""
+    random = Random(seed)  # noqa: S311 - the same calls each time is what is wanted
+    made: list[dict[str, Any]] = []
+    for at in range(count):
+        right = valid_arguments(
+            trial.target.tool.parameters, random, optional=_OPTIONAL[min(at, len(_OPTIONAL) - 1)]
+        )
+        if right not in made:
+            made.append(right)
+    return made
+
+
+async def _stressed(trial: Trial, right: Mapping[str, Any]) -> list[StressCall]:
+    """The damaged calls of one right call."""
+    attempt = await trial.attempt(right)
+    if attempt.reached is None or _GENERAL.intersection(repair.rule for repair in attempt.repairs):
+        reason = (attempt.envelope or {}).get("message") or attempt.answer
+        msg = f"the tool does not take {right}: {reason} (give right ones by arguments=...)"
+        raise NoValueError(msg)
+    judge = _schema_judge(trial)
+    return [
+        await _tried(trial, kind, each, judge)
+        for kind, each in _each_once(trial.target.tool.parameters, right)
+    ]
+
+
+def _each_once(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
+    for kind, each in damaged(schema, right):
+        if not any(identical(each.sent, wanted) for wanted in each.wanted):
+            yield kind, each
+
+
+def _schema_judge(trial: Trial) -> SchemaJudge | None:
+    """What tells a call that was forwarded from one that the tool takes; None where the tool itself does."""
+    if trial.target.certain:
+        return None
+    try:
+        return SchemaJudge(trial.target.tool.parameters)
+    except SchemaError:
+        return None
+
+
+async def _tried(trial: Trial, kind: str, damage: Damaged, judge: SchemaJudge | None) -> StressCall:
+    got = await trial.attempt(damage.sent)
+    outcome = _outcome_without_repair(got, judge)
+    if outcome is None:
+        outcome = "repaired" if await _is_wanted(trial, got, damage) else "corrupted"
+    if (
+        outcome == "corrupted"
+        and got.repairs
+        and not _GENERAL.intersection(each.rule for each in got.repairs)
+    ):
+        outcome = "normalized"
+    return StressCall(
+        tool=trial.target.tool.name,
+        damage=kind,
+        outcome=outcome,
+        sent=damage.sent,
+        wanted=damage.wanted,
+        got=None if got.reached is None else got.reached.arguments,
+        repairs=tuple(repair.rule for repair in got.repairs),
+        error_code=None if got.envelope is None else got.envelope["error_code"],
+    )
+
+
+def _outcome_without_repair(got: Attempt, judge: SchemaJudge | None) -> Outcome | None:
+    if got.reached is None:
+        return "refused" if got.is_error else "answered"
+    if got.ran and got.is_error:
+        return "failed"
+    if not identical(got.sent, got.reached.arguments):
+        return None
+    return "forwarded" if judge is not None and not judge.accepts(got.reached.arguments) else "unchanged"
+
+
+async def _is_wanted(trial: Trial, got: Attempt, damage: Damaged) -> bool:
+    """Whether the tool gets what one of the right calls gives it."""
+    if got.reached is None:
+        return False
+    if any(identical(got.reached.arguments, wanted) for wanted in damage.wanted):
+        return True
+    for wanted in damage.wanted:
+        right = await trial.attempt(wanted)
+        if right.reached is not None and got.reached.is_same(right.reached):
+            return True
+    return False

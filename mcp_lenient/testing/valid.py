@@ -1,0 +1,267 @@
+"""Valid arguments, made up from a JSON Schema: the same ones for the same seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.schema import Shape, resolve, shape_of, validator_for
+from mcp_lenient.schema_judge import SchemaJudge
+
+_TRIES: Final = 40
+_DEEPEST: Final = 4
+"""Levels below which only what is required is made up."""
+
+_WORDS: Final = (
+    "alpha",
+    "two words",
+    "Zürich",
+    "任务一",
+    "a, b",
+    "007",
+    "1.50",
+    "42",
+    "null",
+    "true",
+    "[1]",
+    "x=1;y=2",
+    "C:\\new\\table",
+    'say "hi"',
+    "it's",
+)
+_FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
+    "date": ("2026-01-31", "1999-12-01"),
+    "date-time": ("2026-01-31T12:30:00Z", "2026-01-31T12:30:00+01:00"),
+    "time": ("12:30:00Z",),
+    "duration": ("P1D", "PT90M"),
+    "email": ("ann@example.com",),
+    "uri": ("https://example.com/a?b=1,2",),
+    "uuid": ("123e4567-e89b-42d3-a456-426614174000",),
+    "ipv4": ("192.0.2.1",),
+    "ipv6": ("2001:db8::1",),
+    "hostname": ("example.com",),
+    "base64url": ("aGk=",),
+    "json-string": ('{"a": 1}',),
+}
+_SAMPLES: Final = (
+    *(
+        "a",
+        "A",
+        "ab",
+        "abc",
+        "ABC",
+        "Abc",
+        "a1",
+        "A1",
+        "a-b",
+        "a_b",
+        "a.b",
+        "a/b",
+        "/a/b",
+        "AB12",
+        "ab12cd34",
+    ),
+    *(
+        "0",
+        "1",
+        "12",
+        "123",
+        "1234",
+        "12345",
+        "1.2",
+        "1.2.3",
+        "v1.2.3",
+        "-1",
+        "+491701234567",
+        "#aabbcc",
+        "#ABC",
+    ),
+    *(
+        "00:00",
+        "12:30",
+        "2026",
+        "2026-01",
+        "2026-01-31",
+        "en",
+        "en-US",
+        "USD",
+        "a@example.com",
+        "https://example.com",
+    ),
+    *("EURUSD", "AAPL", "ABC-123", "10.0.0.1", "deadbeef", "0x1f", "5m", "1h", "1d", "text/plain"),
+    *(text for values in _FORMATS.values() for text in values),
+)
+_NUMBERS: Final = (0, 1, 2, 3, 7, 10, 42, 100, -1)
+_FRACTIONS: Final = (0.5, 1.25, 2.0, 3.75, 10.5, -0.5)
+
+
+class NoValueError(Exception):
+    """No value could be made up for a schema; says for which part."""
+
+
+def valid_arguments(schema: Mapping[str, Any], random: Random, *, optional: float) -> dict[str, Any]:
+    """Arguments that the schema takes.
+
+    Args:
+        schema: The input schema of a tool.
+        random: Where all choices come from.
+        optional: How likely a parameter that may be left out is there.
+
+    Raises:
+        NoValueError: When none could be made up.
+    """
+    maker = _Maker(schema, random)
+    try:
+        judge = SchemaJudge(schema)
+    except SchemaError as error:
+        raise NoValueError(str(error)) from error
+    for _ in range(_TRIES):
+        made = maker.object(shape_of(schema, schema), 0, optional)
+        if judge.accepts(made):
+            return made
+    fault = judge.faults(made)[0]
+    msg = f"nothing that was made up is valid at {'/'.join(map(str, fault.path)) or 'the top'}"
+    raise NoValueError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    root: Mapping[str, Any]
+    random: Random
+
+    def value(self, schema: Any, depth: int) -> Any:
+        """A value for a schema, most likely a valid one."""
+        shape = shape_of(self.root, schema)
+        keywords = _keywords(self.root, schema)
+        if isinstance(keywords.get("examples"), list) and keywords["examples"]:
+            return self.random.choice(keywords["examples"])
+        if shape.enum:
+            return self.random.choice(shape.enum)
+        if shape.branches:
+            return self._branch(shape, depth)
+        makers: Mapping[str, Callable[[], Any]] = {
+            "string": lambda: self._text(schema, keywords),
+            "integer": lambda: self._number(keywords, whole=True),
+            "number": lambda: self._number(keywords, whole=False),
+            "boolean": lambda: self.random.random() < 0.5,
+            "null": lambda: None,
+            "array": lambda: self._array(shape, keywords, depth),
+            "object": lambda: self.object(shape, depth, 0.5 if depth < _DEEPEST else 0.0),
+        }
+        return makers[_kind(shape)]()
+
+    def object(self, shape: Shape, depth: int, optional: float) -> dict[str, Any]:
+        """An object with what is required, and with some of what is not."""
+        made = {
+            name: self.value(schema, depth + 1)
+            for name, schema in shape.properties.items()
+            if name in shape.required or self.random.random() < optional
+        }
+        for name in sorted(shape.required - shape.properties.keys()):
+            made[name] = self.value(shape.extra, depth + 1)
+        if depth and not shape.properties and not shape.closed and depth < _DEEPEST:
+            made["key"] = self.value(shape.extra if isinstance(shape.extra, Mapping) else True, depth + 1)
+        return made
+
+    def _branch(self, shape: Shape, depth: int) -> Any:
+        branches = [each for each in shape.branches if not shape_of(self.root, each).is_only("null")]
+        if depth >= _DEEPEST or not branches:
+            # What ends a recursion soonest: null, else a branch that is no container.
+            branches = sorted(shape.branches, key=lambda each: _weight(shape_of(self.root, each)))[:1]
+        return self.value(self.random.choice(branches), depth + 1)
+
+    def _array(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> list[Any]:
+        least = int(keywords.get("minItems", 0))
+        most = min(int(keywords.get("maxItems", least + 3)), least + 3)
+        size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
+        schemas = [*shape.prefix, *[shape.items] * max(0, size - len(shape.prefix))]
+        made = [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
+        if keywords.get("uniqueItems"):
+            made = [value for at, value in enumerate(made) if value not in made[:at]]
+        return made
+
+    def _text(self, schema: Any, keywords: Mapping[str, Any]) -> str:
+        least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))
+        if "pattern" in keywords:
+            judge = validator_for(self.root, schema)
+            fitting = [text for text in (*_SAMPLES, *_WORDS) if judge.is_valid(text)]
+            return self.random.choice(fitting or ["none fits"])
+        if keywords.get("format") in _FORMATS:
+            return self.random.choice(_FORMATS[keywords["format"]])
+        word = self.random.choice(_WORDS)
+        if len(word) < least:
+            word = (word + " more") * (least // len(word) + 1)
+        return word[: max(least, min(most, len(word)))][:most]
+
+    def _number(self, keywords: Mapping[str, Any], *, whole: bool) -> int | float:
+        low, high = _bounds(keywords)
+        step = keywords.get("multipleOf")
+        choices: tuple[int | float, ...] = _NUMBERS if whole else (*_FRACTIONS, *_NUMBERS)
+        if step:
+            first = math.ceil(low / step) * step if low > -math.inf else 0
+            choices = tuple(first + step * count for count in range(4))
+        fitting = [number for number in choices if low <= number <= high]
+        if fitting:
+            return self.random.choice(fitting)
+        if low > -math.inf:
+            return math.ceil(low) if whole or math.ceil(low) <= high else (low + high) / 2
+        return math.floor(high)
+
+
+def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+    """The keywords of a schema, of what it refers to and of all it must also be; the narrower bounds win."""
+    merged: dict[str, Any] = {}
+    for part in _parts(root, schema, set()):
+        for keyword, value in part.items():
+            known = merged.get(keyword)
+            if keyword.lower().removeprefix("exclusive").startswith("min") and known is not None:
+                merged[keyword] = max(known, value)
+            elif keyword.lower().removeprefix("exclusive").startswith("max") and known is not None:
+                merged[keyword] = min(known, value)
+            else:
+                merged.setdefault(keyword, value)
+    return merged
+
+
+def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Mapping[str, Any]]:
+    if not isinstance(schema, Mapping) or id(schema) in seen:
+        return
+    seen.add(id(schema))
+    yield schema
+    if isinstance(schema.get("$ref"), str):
+        yield from _parts(root, resolve(root, schema["$ref"]), seen)
+    for sub in schema.get("allOf", ()):
+        yield from _parts(root, sub, seen)
+
+
+def _kind(shape: Shape) -> str:
+    """The JSON type to make; a text where any may come."""
+    if shape.types:
+        return min(shape.types - {"null"} or shape.types)
+    if shape.properties or shape.required:
+        return "object"
+    return "array" if shape.items or shape.prefix else "string"
+
+
+def _weight(shape: Shape) -> int:
+    if shape.is_only("null"):
+        return 0
+    return 2 if shape.properties or shape.items or shape.branches else 1
+
+
+def _bounds(keywords: Mapping[str, Any]) -> tuple[float, float]:
+    """The lowest and the highest number; what is excluded is kept at a distance."""
+    low = keywords.get("minimum", -math.inf)
+    high = keywords.get("maximum", math.inf)
+    above, below = keywords.get("exclusiveMinimum"), keywords.get("exclusiveMaximum")
+    gap = 1.0
+    if None not in (above, below):
+        gap = min(1.0, (below - above) / 4)  # type: ignore[operator]  # neither is None
+    return (
+        low if above is None else max(low, above + gap),
+        high if below is None else min(high, below - gap),
+    )

@@ -1,0 +1,134 @@
+"""Types of parameters and values for them: what a marked type must treat as the unmarked one does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
+
+import pytest
+from pydantic import AfterValidator, BaseModel, Discriminator, Field, SecretStr, StrictInt
+from typing_extensions import TypedDict
+
+from mcp_lenient.normalizers import strip
+
+
+class Color(Enum):
+    """Members by text."""
+
+    RED = "red"
+
+
+class Level(int, Enum):
+    """Members by number."""
+
+    LOW = 1
+
+
+class Point(BaseModel):
+    """A model with a date that JSON spells as text."""
+
+    kind: Literal["point"] = "point"
+    x: int
+    at: datetime | None = None
+
+
+class Node(BaseModel):
+    """A model that holds itself."""
+
+    kind: Literal["node"] = "node"
+    value: Decimal = Decimal(1)
+    children: list[Node] = []
+
+
+class Pair(NamedTuple):
+    """An array to JSON."""
+
+    left: int
+    right: UUID
+
+
+class Options(TypedDict, total=False):
+    """An object without a class of its own."""
+
+    since: date
+
+
+@dataclass
+class Box:
+    """A dataclass."""
+
+    points: tuple[Point, ...]
+
+
+def same(value):
+    """The value as it is."""
+    return value
+
+
+UNIQUE = "12345678-1234-5678-1234-567812345678"
+TYPES = [
+    pytest.param(str, id="str"),
+    pytest.param(int, id="int"),
+    pytest.param(float, id="float"),
+    pytest.param(bool, id="bool"),
+    pytest.param(bytes, id="bytes"),
+    pytest.param(type(None), id="null"),
+    pytest.param(Any, id="any"),
+    pytest.param(datetime, id="datetime"),
+    pytest.param(date, id="date"),
+    pytest.param(time, id="time"),
+    pytest.param(timedelta, id="timedelta"),
+    pytest.param(UUID, id="uuid"),
+    pytest.param(Decimal, id="decimal"),
+    pytest.param(Color, id="enum"),
+    pytest.param(Level, id="int-enum"),
+    pytest.param(Literal["red", 1], id="literal"),
+    pytest.param(Path, id="path"),
+    pytest.param(IPv4Address, id="ip"),
+    pytest.param(SecretStr, id="secret"),
+    pytest.param(StrictInt, id="strict-int"),
+    pytest.param(complex, id="complex"),
+    pytest.param(tuple[int, ...], id="tuple"),
+    pytest.param(tuple[int, date], id="fixed-tuple"),
+    pytest.param(set[date], id="set"),
+    pytest.param(frozenset[UUID], id="frozenset"),
+    pytest.param(list[Color], id="list"),
+    pytest.param(dict[str, datetime], id="dict"),
+    pytest.param(dict[int, str], id="dict-of-int"),
+    pytest.param(Point, id="model"),
+    pytest.param(Node, id="recursive"),
+    pytest.param(list[Node], id="recursive-list"),
+    pytest.param(Pair, id="named-tuple"),
+    pytest.param(Options, id="typed-dict"),
+    pytest.param(Box, id="dataclass"),
+    pytest.param(date | None, id="nullable"),
+    pytest.param(Point | None, id="nullable-model"),
+    pytest.param(list[Color] | None, id="nullable-list"),
+    pytest.param(Annotated[Point, Field(description="a place"), AfterValidator(same)], id="described-model"),
+    pytest.param(Annotated[Node, Field(title="Tree", examples=[{}])], id="titled-model"),
+    pytest.param(int | str, id="union"),
+    pytest.param(date | list[UUID] | None, id="union-of-more"),
+    pytest.param(Point | Node, id="union-of-models"),
+    pytest.param(Annotated[Point | Node, Field(discriminator="kind")], id="discriminated"),
+    pytest.param(Annotated[Point | Node | None, Discriminator("kind")], id="discriminated-nullable"),
+    pytest.param(list[Annotated[list[Annotated[Point, strip()]], strip()]], id="marked-inside"),
+    pytest.param(Annotated[int, Field(ge=1, le=5, description="a step")], id="bounds"),
+    pytest.param(Annotated[str, Field(pattern="^r", max_length=4)], id="pattern"),
+    pytest.param(Annotated[list[int] | None, Field(max_length=2)], id="items"),
+]
+VALUES = [
+    None, True, 0, 1, 7, -1, 1.0, 1.5, 1e400, 10**30, "", "red", "rot", "1", "1.50", "true", " 7 ",
+    "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00Z", "10:00:00", "P1D", "2024-02-30", UNIQUE,
+    "127.0.0.1", "1+2j", "标签", [], [1], [1, 2], [1, "2024-01-31"], [1, 2, 3], ["red"], ["2024-01-31"], [UNIQUE],
+    [1, UNIQUE], [None], [[1]], {}, {"a": 1}, {"1": "a"}, {"a": "2024-01-31T10:00:00"}, {"x": 1},
+    {"x": "1", "at": "2024-01-31T10:00:00"}, {"x": 1, "at": "soon"}, {"kind": "point", "x": 2},
+    {"kind": "node", "value": "1.5"}, {"kind": "node", "children": [{"kind": "node", "children": [{}]}]},
+    {"kind": "node", "children": [{"value": "much"}]}, {"kind": "other"}, {"since": "2024-01-31"},
+    {"points": [{"x": 1}]}, {"left": 1, "right": UNIQUE}, [{"value": 2, "children": []}],
+]  # fmt: skip

@@ -1,0 +1,182 @@
+"""Annotated tools on real servers, lax and strict, with and without the middleware."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from datetime import date, datetime
+from enum import Enum
+from typing import Annotated, Any
+from uuid import UUID
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from normalizers.marked import TYPES, VALUES, Color, Point, same
+from pydantic import BaseModel, Field
+
+from mcp_lenient import LenientMiddleware
+from mcp_lenient.normalizers import (
+    clamp,
+    default_on_null,
+    iso_date,
+    lower,
+    normalizer,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
+
+SENT = [value for value in VALUES if not isinstance(value, float) or math.isfinite(value)]
+
+
+def server_with(kind, *, strict, default=inspect.Parameter.empty, lenient=False):
+    """A server whose tool takes one value of this type, and tells what it got."""
+
+    def tell(value):
+        return repr(value)
+
+    tell.__annotations__ = {"value": kind, "return": str}
+    if default is not inspect.Parameter.empty:
+        tell.__defaults__ = (default,)
+    server = FastMCP("server", strict_input_validation=strict)
+    server.tool(tell)
+    if lenient:
+        server.add_middleware(LenientMiddleware())
+    return server
+
+
+async def answers(server, values):
+    """What each value is answered with, and whether that is an error."""
+    async with Client(server) as client:
+        results = [await client.call_tool_mcp("tell", {"value": value}) for value in values]
+    return [(result.is_error, result.content[0].text) for result in results]
+
+
+async def schema(server):
+    """What is published of the tool, as it goes over the wire."""
+    async with Client(server) as client:
+        (tool,) = await client.list_tools()
+    return tool.model_dump_json(by_alias=True)
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("kind", [each for each in TYPES if each.id != "complex"])
+async def test_marked_tools_are_as_unmarked(kind, strict):
+    """A marked parameter takes all that the unmarked one takes, and what is published is the same."""
+    plain = server_with(kind, strict=strict)
+    marked = server_with(Annotated[kind, normalizer(same)], strict=strict)
+    assert await schema(marked) == await schema(plain)
+    for value, told, wanted in zip(
+        SENT, await answers(marked, SENT), await answers(plain, SENT), strict=True
+    ):
+        assert told == wanted, value
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        pytest.param(Color, Color.RED, id="enum"),
+        pytest.param(datetime, datetime(2024, 1, 31), id="datetime"),  # noqa: DTZ001
+        pytest.param(tuple[int, ...], (1, 2), id="tuple"),
+        pytest.param(list[str] | None, None, id="null"),
+        pytest.param(Point, Point(x=1), id="model"),
+        pytest.param(Annotated[int, Field(ge=1, description="many")], 5, id="bounds"),
+        pytest.param(int, Field(5, ge=1, description="many"), id="field"),
+    ],
+)
+async def test_defaults_are_published_alike(kind, default):
+    """A default stands in the schema as without a mark, and is used."""
+    plain = server_with(kind, strict=False, default=default)
+    marked = server_with(Annotated[kind, strip()], strict=False, default=default)
+    assert await schema(marked) == await schema(plain)
+    async with Client(marked) as ours, Client(plain) as theirs:
+        assert (await ours.call_tool("tell", {})).data == (await theirs.call_tool("tell", {})).data
+
+
+class State(Enum):
+    """What synonyms stand for."""
+
+    ACTIVE = "Active"
+
+
+@pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize(
+    ("kind", "sent", "got"),
+    [
+        pytest.param(Annotated[list[str] | None, tags()], "a", ["a"], id="tags"),
+        pytest.param(Annotated[str | list[str], parse_json()], '["a"]', ["a"], id="parse-json"),
+        pytest.param(Annotated[list[str], split()], "a, b", ["a", "b"], id="split"),
+        pytest.param(Annotated[UUID, strip()], f" {UUID(int=1)} ", UUID(int=1), id="strip"),
+        pytest.param(
+            Annotated[State, strip(), synonyms({"open": "Active"})], "Open", State.ACTIVE, id="synonyms"
+        ),
+        pytest.param(Annotated[str, lower()], "A", "a", id="lower"),
+        pytest.param(Annotated[str, upper()], "a", "A", id="upper"),
+        pytest.param(Annotated[int, Field(le=10), clamp(1, 10)], 50, 10, id="clamp"),
+        pytest.param(Annotated[list[int], null_as([])], None, [], id="null-as"),
+        pytest.param(Annotated[date, iso_date()], "31 Jan 2024", date(2024, 1, 31), id="iso-date"),
+        pytest.param(Annotated[set[date], split(";")], "2024-01-31;", {date(2024, 1, 31)}, id="strict-type"),
+    ],
+)
+async def test_ready_made_ones(kind, sent, got, strict, lenient):
+    """Each ready-made normalizer works on a parameter, whatever the server."""
+    assert await answers(server_with(kind, strict=strict, lenient=lenient), [sent]) == [(False, repr(got))]
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_null_for_the_default(strict):
+    """Null stands for a parameter's own default."""
+    server = server_with(Annotated[int, default_on_null()], strict=strict, default=7)
+    assert await answers(server, [None, 3]) == [(False, "7"), (False, "3")]
+
+
+@pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_fields_inside_of_models(strict, lenient):
+    """A normalizer works on fields of models inside of models."""
+
+    class Note(BaseModel):
+        labels: Annotated[list[str] | None, tags(lower=True)] = None
+        due: Annotated[date | None, iso_date()] = None
+
+    class Notebook(BaseModel):
+        notes: list[Note]
+
+    server = server_with(Notebook, strict=strict, lenient=lenient)
+    (answer,) = await answers(server, [{"notes": [{"labels": '["A"]', "due": "31.1.2024"}, {}]}])
+    wanted = Notebook(notes=[Note(labels=["a"], due=date(2024, 1, 31)), Note()])
+    assert answer == (False, repr(wanted))
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_refused_without_middleware(strict):
+    """Without the middleware FastMCP tells what the normalizer says."""
+    server = server_with(Annotated[list[str], tags()], strict=strict)
+    ((is_error, told),) = await answers(server, [5])
+    assert is_error
+    assert "send an array of strings or null" in told
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_refused_with_middleware(strict):
+    """With the middleware the envelope has the normalizer's code, with the parameter's name in it."""
+    server = server_with(Annotated[list[str], tags()], strict=strict, lenient=True)
+    ((is_error, told),) = await answers(server, [[1, {}]])
+    assert is_error
+    envelope: dict[str, Any] = json.loads(told)
+    assert envelope["error_code"] == "INVALID_VALUE_TYPE"
+
+
+async def test_clients_see_errors_of_callables():
+    """An exception of an author's callable that Pydantic does not know is a tool's error."""
+    server = server_with(Annotated[str, normalizer(lambda value: value["a"])], strict=False)
+    async with Client(server) as client:
+        with pytest.raises(ToolError):
+            await client.call_tool("tell", {"value": "a"})

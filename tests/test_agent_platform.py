@@ -1,0 +1,260 @@
+"""The agent platform: each of its forty tools, called rightly and in the ways that agents get it wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fastmcp import Client
+
+from agent_platform.server import DEFINITIONS, build_server
+from mcp_lenient.definitions import load_definitions, unknown_names
+
+RIGHT = {
+    "microsandbox_execute": {"code": "print('你好')", "session_id": "s1", "timeout": 30},
+    "microsandbox_install_package": {"package_name": "rich", "version": "13.9", "session_id": "s1"},
+    "microsandbox_list_sessions": {},
+    "microsandbox_close_session": {"session_id": "s1"},
+    "microsandbox_cleanup_expired": {"max_age": 3600},
+    "microsandbox_get_performance_stats": {},
+    "microsandbox_get_health_status": {},
+    "browser_use_execute_task": {"task": "查找天气", "max_steps": 20, "use_vision": False},
+    "browser_navigate": {"url": "https://example.com/?q=1"},
+    "browser_search_google": {"query": "weather, Berlin"},
+    "browser_go_back": {},
+    "browser_click_element": {"index": 0},
+    "browser_input_text": {"index": 3, "text": "42"},
+    "browser_send_keys": {"keys": "Control+a"},
+    "browser_scroll_down": {"amount": 500},
+    "browser_scroll_up": {"amount": 500},
+    "browser_scroll_to_text": {"text": "null"},
+    "browser_switch_tab": {"page_id": 1},
+    "browser_open_tab": {"url": "https://example.com"},
+    "browser_close_tab": {"page_id": 2},
+    "browser_extract_content": {"goal": "the prices", "include_links": True},
+    "browser_get_ax_tree": {"number_of_elements": 50},
+    "browser_get_dropdown_options": {"index": 7},
+    "browser_select_dropdown_option": {"index": 7, "text": "红色"},
+    "browser_drag_drop": {
+        "element_source": "#a",
+        "element_target": "#b",
+        "coord_source_x": 1,
+        "coord_source_y": -2,
+        "coord_target_x": 3,
+        "coord_target_y": 4,
+        "steps": 5,
+    },
+    "browser_save_pdf": {},
+    "browser_screenshot": {"filename": "页面.png"},
+    "browser_wait": {"seconds": 1.5},
+    "browser_done": {"text": '["not", "a", "list"]', "success": True},
+    "browser_get_page_info": {},
+    "browser_get_current_url": {},
+    "browser_close_session": {},
+    "browser_get_content": {"selector": "main > p"},
+    "research": {
+        "question": "Why?",
+        "initial_queries": ["why, then", "为什么"],
+        "max_loops": 2,
+        "reasoning_model": "large",
+    },
+    "quick_research": {"question": "When?"},
+    "comprehensive_research": {"question": "How?", "topic_focus": "cost"},
+    "search_file_content": {"file_path": "C:\\new\\a.py", "regex_pattern": "^\\s*def (\\w+)"},
+    "list_code_definitions": {"file_path": "a.py", "directory_path": "src"},
+    "analyze_tool_needs": {"task_description": "{draw} [a] chart"},
+    "search_and_install_tools": {"task_description": "draw", "reason": "none does"},
+}
+DEFAULTS = {
+    "browser_use_execute_task": {"max_steps": 50, "use_vision": True},
+    "browser_extract_content": {"include_links": False},
+    "browser_drag_drop": {"steps": 10},
+    "browser_wait": {"seconds": 3},
+}
+DECLARED = load_definitions(DEFINITIONS)
+
+each_tool = pytest.mark.parametrize("tool", RIGHT)
+each_tool_with_parameters = pytest.mark.parametrize("tool", [tool for tool in RIGHT if RIGHT[tool]])
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["lax", "strict"])
+def server(request):
+    """The platform, on a lax and on a strict server."""
+    return build_server(strict=request.param)
+
+
+@pytest.fixture
+async def client(server):
+    """A client of the platform."""
+    async with Client(server) as client:
+        yield client
+
+
+async def parameters(client, tool):
+    """The published schema of a tool's arguments."""
+    return next(one.input_schema for one in await client.list_tools() if one.name == tool)
+
+
+async def ran(client, tool, arguments):
+    """What the tool returned, and the rules that mended the call."""
+    result = await client.call_tool_mcp(tool, arguments)
+    assert not result.is_error, result.content
+    repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])
+    return result.structured_content, [repair["rule"] for repair in repairs]
+
+
+async def refused(client, tool, arguments):
+    """The envelope."""
+    result = await client.call_tool_mcp(tool, arguments)
+    assert result.is_error
+    return json.loads(result.content[0].text)
+
+
+async def test_there_are_forty_tools(client):
+    """The platform publishes the tools that the table calls, and no others."""
+    names = [tool.name for tool in await client.list_tools()]
+    assert len(names) == 40
+    assert set(names) == set(RIGHT)
+
+
+async def test_the_definitions_name_what_there_is(client):
+    """No name in the definitions is one that no tool or parameter has."""
+    published = {tool.name: tool.input_schema["properties"] for tool in await client.list_tools()}
+    assert unknown_names(DECLARED, published) == ()
+
+
+@each_tool
+async def test_right_arguments_arrive_as_they_are(client, tool):
+    """A right call is not touched."""
+    assert await ran(client, tool, RIGHT[tool]) == (RIGHT[tool], [])
+
+
+@each_tool
+async def test_what_may_be_left_out_may_be_left_out(client, tool):
+    """A call with the required arguments alone gets the defaults for the rest."""
+    schema = await parameters(client, tool)
+    sent = {name: RIGHT[tool][name] for name in schema.get("required", [])}
+    defaults = dict.fromkeys(schema["properties"]) | DEFAULTS.get(tool, {})
+    assert await ran(client, tool, sent) == (defaults | sent, [])
+
+
+@each_tool
+async def test_everything_as_text_is_understood(client, tool):
+    """Numbers, booleans and lists that were sent as text arrive as what they are, and texts stay texts."""
+    sent = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in RIGHT[tool].items()
+    }
+    assert (await ran(client, tool, sent))[0] == RIGHT[tool]
+
+
+@pytest.mark.parametrize("wrapper", ["args", "arguments"])
+@each_tool_with_parameters
+async def test_wrapped_arguments_are_unwrapped(client, tool, wrapper):
+    """Arguments in one more object arrive without it, also where that object came as text."""
+    for sent in (RIGHT[tool], json.dumps(RIGHT[tool])):
+        got, rules = await ran(client, tool, {wrapper: sent})
+        assert got == RIGHT[tool]
+        assert "unwrap_arguments" in rules
+
+
+@pytest.mark.parametrize("tool", [tool for tool in RIGHT if not RIGHT[tool]])
+async def test_an_empty_wrapper_is_refused(client, tool):
+    """Where a tool takes nothing, a wrapper is one more unknown parameter."""
+    envelope = await refused(client, tool, {"args": {}})
+    assert envelope["error_code"] == "UNKNOWN_PARAMETER"
+    assert "No parameters are accepted here." in envelope["message"]
+
+
+@each_tool_with_parameters
+async def test_each_alias_is_understood(client, tool):
+    """Each parameter may come under each of its other names, and all of them at once."""
+    aliases = DECLARED.declared(tool).aliases
+    assert set(aliases) == set(RIGHT[tool])
+    for name, others in aliases.items():
+        for other in others:
+            sent = {other if key == name else key: value for key, value in RIGHT[tool].items()}
+            assert await ran(client, tool, sent) == (RIGHT[tool], ["rename_alias"])
+    sent = {aliases[name][-1]: value for name, value in RIGHT[tool].items()}
+    assert await ran(client, tool, sent) == (RIGHT[tool], ["rename_alias"] * len(sent))
+
+
+@each_tool_with_parameters
+async def test_aliases_as_text_in_a_wrapper_are_understood(client, tool):
+    """All three at once still have one reading."""
+    aliases = DECLARED.declared(tool).aliases
+    sent = {
+        aliases[name][0]: value if isinstance(value, str) else json.dumps(value)
+        for name, value in RIGHT[tool].items()
+    }
+    assert (await ran(client, tool, {"args": sent}))[0] == RIGHT[tool]
+
+
+@each_tool_with_parameters
+async def test_a_missing_parameter_is_named(client, tool):
+    """A call without a required argument is refused by its name."""
+    for name in (await parameters(client, tool)).get("required", []):
+        sent = {key: value for key, value in RIGHT[tool].items() if key != name}
+        envelope = await refused(client, tool, sent)
+        assert envelope["error_code"] == f"MISSING_{name.upper()}"
+        assert f"'{name}' is required but was not sent" in envelope["message"]
+        assert name in envelope["details"]["parameters"]["required"]
+
+
+@each_tool
+async def test_an_unknown_parameter_is_refused(client, tool):
+    """A name that is nobody's is refused, with the names that are accepted."""
+    envelope = await refused(client, tool, {**RIGHT[tool], "colour": "blue"})
+    assert envelope["error_code"] == "UNKNOWN_PARAMETER"
+    assert "unknown parameter 'colour'" in envelope["message"]
+    accepted = envelope["details"]["parameters"]
+    assert {*accepted["required"], *accepted["optional"]} == set(RIGHT[tool])
+    assert all(f"'{name}'" in envelope["message"] for name in RIGHT[tool])
+
+
+async def test_the_classic_runs(client):
+    """An agent that says ``query`` for ``task`` gets its task done."""
+    got, rules = await ran(client, "browser_use_execute_task", {"query": "查找天气"})
+    assert got == {"task": "查找天气", "max_steps": 50, "use_vision": True}
+    assert rules == ["rename_alias"]
+
+
+async def test_the_classic_without_its_alias_is_told_what_to_send():
+    """Without the definitions, the envelope names what lacks, what is too much, and what is accepted."""
+    async with Client(build_server(definitions=None)) as client:
+        envelope = await refused(client, "browser_use_execute_task", {"query": "查找天气"})
+    assert envelope["error_code"] == "INVALID_ARGUMENTS"
+    assert "'task' is required but was not sent" in envelope["message"]
+    assert "unknown parameter 'query'. Did you mean 'task'?" in envelope["message"]
+    assert "Accepted are 'task', 'max_steps', 'use_vision'." in envelope["message"]
+    fixes = [violation["fixes"][0] for violation in envelope["details"]["violations"]]
+    assert fixes == [[{"op": "move", "from": "/query", "path": "/task"}]] * 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "steps"),
+    [
+        pytest.param({"max_steps": 500}, 100, id="above"),
+        pytest.param({"max_steps": "500"}, 100, id="text"),
+        pytest.param({"step_limit": 500}, 100, id="alias"),
+        pytest.param({"max_steps": 0}, 1, id="below"),
+        pytest.param({"max_steps": 7, "wait_for_previous": True}, 7, id="dropped"),
+    ],
+)
+async def test_what_the_definitions_bound_is_bounded(client, sent, steps):
+    """A number out of bounds is brought to the nearest bound, and what is to be dropped is dropped."""
+    got, _ = await ran(client, "browser_use_execute_task", {"task": "t", **sent})
+    assert got["max_steps"] == steps
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"task": "a", "query": "b"}, id="name-and-alias"),
+        pytest.param({"query": "a", "instruction": "b"}, id="two-aliases"),
+    ],
+)
+async def test_two_values_for_one_parameter_are_refused(client, sent):
+    """Where two names of one parameter came, nobody chooses between them."""
+    envelope = await refused(client, "browser_use_execute_task", sent)
+    assert "unknown parameter" in envelope["message"]
