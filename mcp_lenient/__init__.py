@@ -1,23 +1,67 @@
 """Nearly right tool calls run, the rest is refused so that a model can mend it, and both are logged."""
 
-from mcp_lenient.errors import LenientError, PolicyError, SchemaError
+from mcp_lenient.decorator import lenient
+from mcp_lenient.errors import (
+    DefinitionError,
+    LenientError,
+    NormalizationError,
+    PolicyError,
+    SchemaError,
+    ToolCallError,
+)
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.normalization import normalize
+from mcp_lenient.normalizers import (
+    aliases,
+    clamp,
+    default_on_null,
+    iso_date,
+    lower,
+    normalizer,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
 from mcp_lenient.policy import Limits, Policy
 from mcp_lenient.rules import DEFAULT_RULES, Rule
+from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 from mcp_lenient.types import Normalized, Repair, Violation
 
 __all__ = [
     "DEFAULT_RULES",
+    "DefinitionError",
     "LenientError",
     "LenientMiddleware",
     "Limits",
+    "NormalizationError",
     "Normalized",
     "Policy",
     "PolicyError",
     "Repair",
     "Rule",
     "SchemaError",
+    "ToolCall",
+    "ToolCallError",
     "Violation",
+    "aliases",
+    "clamp",
+    "default_on_null",
+    "iso_date",
+    "lenient",
+    "lower",
     "normalize",
+    "normalizer",
+    "null_as",
+    "parse_json",
+    "parse_tool_call",
+    "parse_tool_calls",
+    "split",
+    "strip",
+    "synonyms",
+    "tags",
+    "upper",
 ]

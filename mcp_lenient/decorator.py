@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import wraps
-from typing import Annotated, Any, TypeVar, get_type_hints, overload
+from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints, overload
 
 from fastmcp import Context
 from fastmcp.utilities.types import is_class_member_of_type
@@ -19,7 +19,7 @@ from mcp_lenient.settling import Settler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Declaration = Normalize | Aliases | tuple["Normalize | Aliases", ...]
+Declaration: TypeAlias = "Normalize | Aliases | tuple[Normalize | Aliases, ...]"
 """What is declared of one parameter: a normalizer, other names, or several of both in a tuple."""
 
 
@@ -82,12 +82,12 @@ def _declared(function: Callable[..., Any], declarations: Mapping[str, Declarati
             meant = f" Did you mean {near[0]!r}?" if near else f" Its parameters are {', '.join(names)}."
             msg = f"lenient: {_name(function)} has no parameter {name!r}.{meant}"
             raise TypeError(msg)
-        entries = declaration if isinstance(declaration, tuple) else (declaration,)
-        for entry in entries:
-            if not isinstance(entry, Aliases) and not callable(entry):
-                msg = f"lenient: {name} takes a normalizer or aliases(...), got {entry!r}."
-                raise TypeError(msg)
-        own = tuple(entry for entry in entries if not isinstance(entry, Aliases))
+        entries: tuple[object, ...] = declaration if isinstance(declaration, tuple) else (declaration,)
+        wrong = [entry for entry in entries if not isinstance(entry, Aliases) and not callable(entry)]
+        if wrong:
+            msg = f"lenient: {name} takes a normalizer or aliases(...), got {wrong[0]!r}."
+            raise TypeError(msg)
+        own: tuple[Any, ...] = tuple(entry for entry in entries if not isinstance(entry, Aliases))
         if own:
             normalizers[name] = own
         others = tuple(other for entry in entries if isinstance(entry, Aliases) for other in entry.names)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.errors import NormalizationError
+from mcp_lenient.normalizers.annotation import Normalizer
 from mcp_lenient.pointers import pointer
+from mcp_lenient.rules.rule import ABSENT
 from mcp_lenient.types import Fault, Judge, Repair
 from mcp_lenient.values import json_type, same_json
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 Normalizers = Mapping[str, "tuple[Normalize, ...]"]
 
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOGGER = logging.getLogger("mcp_lenient")
 
 
@@ -44,12 +48,15 @@ def normalized(arguments: Mapping[str, Any], normalizers: Normalizers) -> Normal
         value, rules, fault = _one(name, sent, normalizers[name])
         if fault is not None:
             faults.append(fault)
-        elif rules and not (type(value) is type(sent) and same_json(value, sent)):
+        elif value is ABSENT or not _same(value, sent):
             changed[name] = value
-            repairs += [Repair(rule, pointer((name,)), json_type(sent), json_type(value)) for rule in rules]
+            after = "absent" if value is ABSENT else json_type(value)
+            repairs += [Repair(rule, pointer((name,)), json_type(sent), after) for rule in rules]
     if not changed:
         return NormalizedArguments(arguments, (), tuple(faults))
-    return NormalizedArguments({**arguments, **changed}, tuple(repairs), tuple(faults))
+    together = {**arguments, **changed}
+    kept = {name: value for name, value in together.items() if value is not ABSENT}
+    return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
 def _one(name: str, value: Any, normalizers: tuple[Normalize, ...]) -> tuple[Any, list[str], Fault | None]:
@@ -62,10 +69,16 @@ def _one(name: str, value: Any, normalizers: tuple[Normalize, ...]) -> tuple[Any
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
             _tell_of(name, normalize, error)
             return value, [], Fault((name,), "value")
-        if not (type(result) is type(value) and same_json(result, value)):
+        if result is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
+            return ABSENT, [*rules, rule_name(normalize)], None
+        if not _same(result, value):
             rules.append(rule_name(normalize))
         value = result
     return value, rules, None
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and same_json(one, other)
 
 
 def _tell_of(name: str, normalize: Normalize, error: Exception) -> None:
@@ -88,7 +101,7 @@ def _tell_of(name: str, normalize: Normalize, error: Exception) -> None:
 def rule_name(normalize: Normalize) -> str:
     """The name under which a normalizer's change is recorded."""
     name = getattr(normalize, "__name__", None)
-    return name if isinstance(name, str) else type(normalize).__name__.lower()
+    return name if isinstance(name, str) else _HUMP.sub("_", type(normalize).__name__).lower()
 
 
 @dataclass(frozen=True, slots=True)

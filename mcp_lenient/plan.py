@@ -202,7 +202,7 @@ class _NormalizedNode(Node):
 
         def takes_normalized(value: Any) -> bool:
             result = normalized({"": value}, {"": normalizers})
-            return not result.faults and takes(result.arguments[""])
+            return not result.faults and ("" not in result.arguments or takes(result.arguments[""]))
 
         self.takes = takes_normalized
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
 
+from mcp_lenient.normalizers.annotation import ERROR_TYPE
 from mcp_lenient.types import Fault, FaultKind, Path
 
 _KINDS: Mapping[str, FaultKind] = {
@@ -31,9 +32,6 @@ _KINDS: Mapping[str, FaultKind] = {
     "none_required": "type",
 }
 """Pydantic's error types that do not tell their kind by their name (``*_type``); all others are values."""
-
-NORMALIZATION_ERROR = "mcp_lenient_normalization"
-"""The type of the Pydantic error that a refusing normalizer becomes."""
 
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
@@ -64,7 +62,7 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
         return Fault(loc, kind)
     if loc and loc[0] not in arguments:
         return Fault(loc[:1], "missing")  # a default that is validated and refused: something has to be sent
-    if code == NORMALIZATION_ERROR:
+    if code == ERROR_TYPE:
         own = error["ctx"]
         return Fault(_path(arguments, loc, given), "value", own["message"], own["code"])
     detail = error["msg"].removeprefix(_AUTHORS_PREFIX[code]) if code in _AUTHORS_PREFIX else None

@@ -8,7 +8,7 @@ that the decorated function can say what became of the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter_ns
 from typing import Any
@@ -123,7 +123,7 @@ class Parameter:
     name: str
     normalizers: tuple[Normalize, ...]
     _inner: CoreSchema | None = None
-    _plan: Plan | None = field(default=None)
+    _plan: Plan | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """The type's own schema, and behind it what repairs."""
@@ -175,7 +175,7 @@ class Parameter:
 def _plan_for(settler: Settler, name: str, normalizers: tuple[Normalize, ...]) -> Plan:
     """The plan of one parameter: of the tool's schema only what is said of it."""
     whole = settler.tool.parameters
-    schema = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
+    schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
     schema |= {
         "type": "object",
         "properties": {name: whole.get("properties", {}).get(name, {})},

@@ -12,7 +12,7 @@ from mcp_lenient import fastmcp_private
 from mcp_lenient.declared import Declared
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.judge import FunctionJudge, TransformedJudge
-from mcp_lenient.marks import marks_of
+from mcp_lenient.marks import declared_of, marks_of
 from mcp_lenient.policy import Policy
 from mcp_lenient.types import Judge
 
@@ -34,7 +34,7 @@ class Target:
         has_validators: Whether judging runs Python code of the author that FastMCP runs in a worker thread.
         function: The function below all mounts and transforms.
         route: The mounted servers that a call is handed down through, with the name it has there.
-        declared: What ``@lenient`` declares on the function, by the published names.
+        declared: What annotations and ``@lenient`` declare on the function, by the published names.
         policy: The policy that ``@lenient`` gives the tool.
     """
 
@@ -85,7 +85,7 @@ def _reached(tool: FunctionTool, *, strict: bool) -> Target:
         return Target(tool)
     target = Target(tool, judge, certain=True, has_validators=judge.has_validators, function=tool.fn)
     marks = marks_of(tool.fn)
-    return target if marks is None else replace(target, declared=marks.declared, policy=marks.policy)
+    return replace(target, declared=declared_of(tool.fn), policy=marks.policy if marks is not None else None)
 
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:

@@ -12,6 +12,7 @@ from fastmcp.utilities.versions import VersionSpec
 
 from mcp_lenient.declared import Declared
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.refusal import violations
@@ -136,7 +137,7 @@ class ToolCache:
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
         schema = target.tool.parameters
-        declared = _both(target.declared, self._declared_for(name))
+        declared = combined(target.declared, self._declared_for(name) or Declared())
         policy = self._policy_for(name, target.policy, declared)
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         destructive = hint if policy.destructive is None else policy.destructive
@@ -158,21 +159,6 @@ class ToolCache:
             in_thread=target.has_validators,
             normalizers=declared.normalizers,
         )
-
-
-def _both(author: Declared, operator: Declared | None) -> Declared:
-    """What the author declared, and after it what the operator did."""
-    if operator is None:
-        return author
-    names = {*author.normalizers, *operator.normalizers}
-    normalizers = {
-        name: (*author.normalizers.get(name, ()), *operator.normalizers.get(name, ())) for name in names
-    }
-    aliases = {
-        name: (*author.aliases.get(name, ()), *operator.aliases.get(name, ()))
-        for name in {*author.aliases, *operator.aliases}
-    }
-    return Declared(normalizers, aliases, {**author.policy, **operator.policy})
 
 
 class _Open:

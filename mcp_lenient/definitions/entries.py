@@ -20,7 +20,7 @@ from pydantic import (
 from mcp_lenient import normalizers
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.definitions.names import did_you_mean
-from mcp_lenient.policy import Limits, Mode, Unrepairable
+from mcp_lenient.policy import Limits, Mode, Policy, Unrepairable
 from mcp_lenient.rules import DEFAULT_RULES
 
 Name = Annotated[str, Field(min_length=1)]
@@ -98,14 +98,17 @@ class ServerPolicyEntry(PolicyEntry):
 
     @model_validator(mode="after")
     def _one_owner(self) -> ServerPolicyEntry:
-        _check_owners(self.aliases)
+        Policy(aliases=self._others())
         return self
+
+    def _others(self) -> dict[str, tuple[str, ...]]:
+        return {name: tuple(others) for name, others in self.aliases.items()}
 
     def changes(self, around: Limits) -> dict[str, Any]:
         """The fields in the file, as for one tool."""
         changes = super().changes(around)
         if "aliases" in changes:
-            changes["aliases"] = {name: tuple(others) for name, others in self.aliases.items()}
+            changes["aliases"] = self._others()
         return changes
 
 

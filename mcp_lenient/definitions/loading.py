@@ -7,18 +7,20 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from mcp_lenient.declared import Declared
 from mcp_lenient.definitions.document import Document, read_document
 from mcp_lenient.definitions.entries import FileEntry
 from mcp_lenient.definitions.fault import Fault
-from mcp_lenient.definitions.wording import faults_of
+from mcp_lenient.definitions.wording import errors_beside, fault_of, place_of
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.policy import Limits
 from mcp_lenient.redaction import place
+from mcp_lenient.types import Path
 
 MAX_FAULTS = 20
 
@@ -57,18 +59,23 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
     try:
         entry = FileEntry.model_validate({} if document.value is None else document.value)
     except ValidationError as error:
-        _refuse(file, document, (*document.faults, *faults_of(error, document.faults)))
+        raise _refusal(file, document, errors_beside(error, document.faults)) from None
     if document.faults:
-        _refuse(file, document, document.faults)
+        raise _refusal(file, document, [])
     return _definitions(entry)
 
 
-def _refuse(file: FilePath, document: Document, faults: tuple[Fault, ...]) -> NoReturn:
-    told = sorted(faults, key=lambda fault: (document.line(fault.path) or 0, place(fault.path)))
-    sentences = [_sentence(file, document, fault) for fault in told[:MAX_FAULTS]]
-    if len(told) > MAX_FAULTS:
-        sentences.append(f"… and {len(told) - MAX_FAULTS} more.")
-    raise DefinitionError("\n".join(sentences))
+def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:
+    """The first faults in words, in the order of their lines: there may be thousands."""
+
+    def order(path: Path) -> tuple[int, str]:
+        return document.line(path) or 0, place(path)
+
+    first = sorted(errors, key=lambda details: order(place_of(details)))[:MAX_FAULTS]
+    faults = sorted((*document.faults, *map(fault_of, first)), key=lambda fault: order(fault.path))
+    sentences = [_sentence(file, document, fault) for fault in faults[:MAX_FAULTS]]
+    more = len(document.faults) + len(errors) - len(sentences)
+    return DefinitionError("\n".join([*sentences, *([f"… and {more} more."] if more else [])]))
 
 
 def _sentence(file: FilePath, document: Document, fault: Fault) -> str:

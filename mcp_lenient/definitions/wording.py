@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -47,17 +47,27 @@ _WANTED: Mapping[str, str] = {
 _QUOTABLE = (bool, int, float)
 
 
-def faults_of(error: ValidationError, known: Sequence[Fault]) -> Iterator[Fault]:
-    """The faults that an error tells of, but for places whose value could not be read to begin with."""
-    unread = [fault.path for fault in known if not fault.read]
-    for details in error.errors(include_url=False):
-        path = tuple(part for part in details["loc"] if part != "[key]")
-        if not any(_within(path, other) or _within(other, path) for other in unread):
-            yield Fault(path, _words(details, path))
+def place_of(details: ErrorDetails) -> Path:
+    """The place in the file that an error is about."""
+    return tuple(part for part in details["loc"] if part != "[key]")
 
 
-def _within(path: Path, other: Path) -> bool:
-    return path[: len(other)] == other
+def errors_beside(error: ValidationError, known: Sequence[Fault]) -> list[ErrorDetails]:
+    """The single errors, but for those about a value that could not be read to begin with."""
+    unread = {fault.path for fault in known if not fault.read}
+    around = {path[:end] for path in unread for end in range(len(path))}
+    return [
+        details
+        for details in error.errors(include_url=False)
+        if (path := place_of(details)) not in around
+        and unread.isdisjoint(path[:end] for end in range(len(path) + 1))
+    ]
+
+
+def fault_of(details: ErrorDetails) -> Fault:
+    """An error in words."""
+    path = place_of(details)
+    return Fault(path, _words(details, path))
 
 
 def _words(details: ErrorDetails, path: Path) -> str:

@@ -15,7 +15,7 @@ from mcp_lenient.definitions.fault import MAX_DEPTH, Fault
 from mcp_lenient.redaction import shown
 from mcp_lenient.types import Path
 
-MAX_NODES = 100_000
+MAX_NODES = 250_000
 """Values of one document, each use of an anchor counted anew."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -81,8 +81,11 @@ def _line(mark: Any) -> int:
 
 def _value(document: YamlText, node: yaml.Node, path: Path) -> Any:
     document.nodes += 1
-    if document.nodes > MAX_NODES or len(path) > MAX_DEPTH:
-        raise YamlTextError(_line(node.start_mark), "its anchors make it too large or too deep.")
+    if document.nodes > MAX_NODES:
+        reason = f"it has more than {MAX_NODES} values, with what its anchors repeat."
+        raise YamlTextError(_line(node.start_mark), reason)
+    if len(path) > MAX_DEPTH:
+        raise YamlTextError(_line(node.start_mark), "its anchors nest it too deeply.")
     document.lines.setdefault(path, _line(node.start_mark))
     if isinstance(node, yaml.MappingNode):
         _check_tag(document, node, "map", path)

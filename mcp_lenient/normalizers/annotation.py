@@ -32,6 +32,9 @@ class Normalizer(ABC):
     fields of models, with and without a middleware; the schema stays as it is. Several side by side run
     from left to right. Where Pydantic runs them, a refusal is an error of the type
     ``mcp_lenient_normalization``.
+
+    Where a parameter itself is a discriminated union, ``Annotated[Cat | Dog, Discriminator("kind"),
+    parse_json()]`` says so: Pydantic applies ``Field(discriminator=...)`` on a parameter last of all.
     """
 
     __slots__ = ()

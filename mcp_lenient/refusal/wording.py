@@ -73,7 +73,7 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     if asked:
         words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
     elif detail:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}."
+        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}; got {_received(refusal, trouble)}."
     else:
         words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
     return _about_value(refusal, trouble, words)

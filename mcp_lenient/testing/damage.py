@@ -10,6 +10,7 @@ from itertools import cycle
 from typing import Any, Final
 
 from mcp_lenient.rules import ABSENT
+from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.schema import Shape, shape_of
 from mcp_lenient.testing.trial import Sent
 
@@ -106,8 +107,13 @@ def _items_as_json_text(parameter: _Parameter) -> Iterator[_Change]:
 
 
 def _one_item_without_its_list(parameter: _Parameter) -> Iterator[_Change]:
-    if isinstance(parameter.value, list) and parameter.value:
+    if isinstance(parameter.value, list) and parameter.value and not _says_more(parameter.value[0]):
         yield parameter.value[0], (parameter.value[:1],)
+
+
+def _says_more(item: Any) -> bool:
+    """Whether an item is a text that, by itself, is rightly read as JSON."""
+    return isinstance(item, str) and (looks_like_json(item) or item in ("null", "None"))
 
 
 def _list_in_item_object(parameter: _Parameter) -> Iterator[_Change]:

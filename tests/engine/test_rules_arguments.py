@@ -84,6 +84,11 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     refuses_call(
         "another required wrapper, open", opened("input", input=STRING), {"args": "file.txt", "limit": 1}
     ),
+    refuses_call(
+        "another required wrapper round the right one",
+        closed("args", args=OBJECT),
+        {"input": {"args": {"a": 1}}},
+    ),
     refuses_call("another required wrapper, empty", closed("arguments", arguments=OBJECT), {"params": {}}),
     refuses_call(
         "two wrappers", closed("arguments", arguments=OBJECT), {"params": {"a": 1}, "args": {"b": 1}}

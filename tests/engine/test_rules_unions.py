@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tables import (
+    ARRAY,
     BOOLEAN,
     INTEGER,
     NULL,
@@ -51,6 +52,9 @@ SHAPE = union(CIRCLE, SQUARE)
     refuses("wrapping across types", union(INTEGER, STRINGS), "a"),
     refuses("unwrapping across types", union(INTEGER, OBJECT), ["a"]),
     refuses("folding across types", union(INTEGER, enum("fast", "slow")), "FAST"),
+    refuses(
+        "wrapping across a union in a union", union(union(enum("fast", "slow"), enum(1, 2)), ARRAY), "FAST"
+    ),
     refuses("number to text across types", union(STRING, STRINGS), 5),
     refuses("yes across types", union(BOOLEAN, INTEGER), "yes"),
     refuses(

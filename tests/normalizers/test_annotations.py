@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, Optional, Union
+from typing import Annotated
 
 import pytest
 from normalizers.marked import TYPES, VALUES, Node, Point, same

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import json
 
 import pytest
 from hypothesis import example, given
@@ -72,12 +72,12 @@ def deep(levels, wrap):
     return value
 
 
-def outcome(normalize, value):
+def given_back(normalize, value):
+    """What the normalizer gives, in a list; an empty list where it refuses."""
     try:
-        return normalize(value)
-    except NormalizationError as error:
-        assert error.message
-        return error.code
+        return [normalize(value)]
+    except NormalizationError:
+        return []
 
 
 @pytest.mark.parametrize("normalize", EACH, ids=repr)
@@ -87,19 +87,15 @@ def outcome(normalize, value):
 @example(value="9" * 10_000)
 @example(value="[" * 10_000)
 @example(value='["a",' * 10_000)
-@example(value=10**5000)
+@example(value=10**4000)
 def test_any_value(normalize, value):
-    """It refuses or gives what it gives again, and never changes what it was given."""
-    before = copy.deepcopy(value)
-    once = outcome(normalize, value)
-    assert repr(value) == repr(before) if not isinstance(value, int) else value == before
-    kept = copy.deepcopy(once)
-    again = outcome(normalize, once) if not _is_code(once) else once
-    assert again == kept or (again != again and kept != kept) or str(again) == str(kept)  # noqa: PLR0124 - NaN
-
-
-def _is_code(value):
-    return isinstance(value, str) and value.startswith("INVALID_{PARAMETER}_")
+    """It refuses, or gives what it would give again, and never changes what it was given."""
+    before = json.dumps(value)
+    for once in given_back(normalize, value):
+        assert json.dumps(value) == before
+        after = json.dumps(once)
+        assert json.dumps(given_back(normalize, once)) == f"[{after}]"
+    assert json.dumps(value) == before
 
 
 @pytest.mark.parametrize("normalize", EACH, ids=repr)
@@ -109,7 +105,7 @@ def _is_code(value):
 def test_deep_values(normalize, wrap):
     """Values deeper than Python's stack are no trouble."""
     value = deep(50_000, wrap)
-    outcome(normalize, value)
+    given_back(normalize, value)
     while isinstance(value, (list, dict)):  # taken apart here: to free it at once would overflow the stack
         value = value[0] if isinstance(value, list) else value["a"]
 

@@ -1,0 +1,320 @@
+"""assert_repairs and assert_refuses, on servers, tools and functions of every kind."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import date
+from typing import Annotated, Any
+
+import pytest
+from fastmcp import Client, Context, FastMCP
+from fastmcp.dependencies import Depends
+from fastmcp.server import create_proxy
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import FunctionTool, Tool, ToolResult
+from fastmcp.tools.tool_transform import ArgTransform
+from pydantic import BaseModel, Field
+from testing.under_test import lenient as lenient_server
+from testing.under_test import mode, plain, published, store
+
+from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient.decorator import lenient
+from mcp_lenient.normalizers import aliases, tags
+from mcp_lenient.testing import assert_refuses, assert_repairs
+
+_SENT = {"content": "a", "tags": '["b"]'}
+_WANTED = {"content": "a", "tags": ["b"]}
+
+
+class _Point(BaseModel):
+    x: int
+    when: date
+
+
+class _Cache(Middleware):
+    """Answers every call itself."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> ToolResult:
+        _ = context, call_next
+        return ToolResult(content="from the cache")
+
+
+async def _dependent(tags: list[str], ctx: Context, secret: str = Depends(lambda: "s")) -> None:
+    raise SystemError(tags, ctx, secret)
+
+
+def _nested(point: _Point, rows: list[_Point] | None = None) -> None:
+    raise SystemError(point, rows)
+
+
+def _aliased(page: Annotated[list[int], Field(alias="pageNumbers")]) -> None:
+    raise SystemError(page)
+
+
+@lenient(tags=tags(), content=aliases("text"))
+def _marked(content: str, tags: list[str] | None = None) -> None:
+    raise SystemError(content, tags)
+
+
+class _Holder:
+    def method(self, tags: list[str]) -> None:
+        raise SystemError(tags)
+
+
+def _child(*, middleware: bool) -> FastMCP:
+    return lenient_server(store) if middleware else plain(store)
+
+
+def _parent(*, middleware: bool, child: FastMCP, namespace: str | None = None) -> FastMCP:
+    parent = lenient_server() if middleware else plain()
+    parent.mount(child, namespace=namespace)
+    return parent
+
+
+def _renamed(tool: Tool) -> Tool:
+    return Tool.from_tool(tool, name="keep", transform_args={"content": ArgTransform(name="text")})
+
+
+_KINDS = [
+    pytest.param(store, id="function"),
+    pytest.param(FunctionTool.from_function(store), id="tool"),
+    pytest.param(lenient_server(store), id="server"),
+    pytest.param(lenient_server(store, strict=True), id="strict-server"),
+    pytest.param(_parent(middleware=True, child=_child(middleware=False)), id="middleware-on-the-parent"),
+    pytest.param(_parent(middleware=False, child=_child(middleware=True)), id="middleware-on-the-child"),
+    pytest.param(_parent(middleware=True, child=_child(middleware=True)), id="middleware-on-both"),
+    pytest.param(_parent(middleware=True, child=_child(middleware=True), namespace="n"), id="namespace"),
+]
+
+
+@pytest.mark.parametrize("subject", _KINDS)
+def test_a_nearly_right_call_gives_what_the_right_one_gives(subject):
+    """The repaired call reaches the tool like the right one, the repairs are returned, and no body runs."""
+    repairs = assert_repairs(subject, _SENT, _WANTED)
+    assert [(repair.rule, repair.pointer) for repair in repairs] == [("json_text_to_array", "/tags")]
+    assert assert_repairs(subject, _WANTED, _WANTED) == ()
+
+
+@pytest.mark.parametrize("subject", _KINDS)
+def test_a_wrong_call_is_refused(subject):
+    """The envelope of a refused call is returned, and no body runs."""
+    envelope = assert_refuses(
+        subject, {"content": "a", "tags": 5}, code="INVALID_TAGS_TYPE", parameter="tags"
+    )
+    assert envelope["details"]["received_type"] == "integer"
+
+
+@pytest.mark.parametrize(
+    ("subject", "sent", "wanted"),
+    [
+        pytest.param(_dependent, {"tags": "['a']"}, {"tags": ["a"]}, id="context-and-dependency"),
+        pytest.param(_Holder().method, {"tags": "['a']"}, {"tags": ["a"]}, id="method"),
+        pytest.param(_aliased, {"page_numbers": "[1]"}, {"pageNumbers": [1]}, id="alias"),
+        pytest.param(
+            _nested,
+            {"point": '{"x": "1", "when": "2026-01-31"}', "rows": [{"x": 1, "when": "2026-01-31T00:00:00"}]},
+            {"point": {"x": 1, "when": "2026-01-31"}, "rows": [{"x": 1, "when": "2026-01-31"}]},
+            id="models",
+        ),
+        pytest.param(published(tags={"type": "array"}), {"tags": "[1]"}, {"tags": [1]}, id="published-tool"),
+        pytest.param(
+            _renamed(FunctionTool.from_function(store)),
+            {"text": "a", "tags": '["b"]'},
+            {"text": "a", "tags": ["b"]},
+            id="transformed-tool",
+        ),
+        pytest.param(_marked, {"text": "a", "tags": " b "}, {"content": "a", "tags": ["b"]}, id="lenient"),
+        pytest.param(
+            plain(_marked),
+            {"content": "a", "tags": "b"},
+            {"content": "a", "tags": ["b"]},
+            id="lenient-by-itself",
+        ),
+        pytest.param(
+            lenient_server(_marked),
+            {"content": "a", "tags": "b"},
+            {"content": "a", "tags": ["b"]},
+            id="lenient-on-both",
+        ),
+        pytest.param(store, '{"content": "a"}', {"content": "a"}, id="whole-arguments-as-text"),
+        pytest.param(
+            store,
+            {"content": "任务", "limit": "5"},
+            {"content": "任务", "limit": 5},
+            id="what-pydantic-reads",
+        ),
+        pytest.param(
+            store, {"content": "a", "limit": "7"}, {"content": "a", "limit": 7.0}, id="same-to-the-function"
+        ),
+    ],
+)
+def test_every_kind_of_tool_is_looked_into(subject, sent, wanted):
+    """What counts is what the function is called with, whatever stands before it."""
+    assert_repairs(subject, sent, wanted)
+
+
+def test_a_transformed_tool_of_a_mounted_server_is_looked_into():
+    """Names are those that the outer server publishes, and the recorder stands on the inner one."""
+    child = _child(middleware=False)
+    parent = _parent(middleware=False, child=child)
+    inner = asyncio.run(parent.get_tool("store"))
+    server = lenient_server(_renamed(inner))
+    assert_repairs(server, {"text": "a", "tags": '["b"]'}, {"text": "a", "tags": ["b"]})
+    assert_refuses(server, {"text": "a", "tags": 5}, parameter="tags")
+
+
+def test_a_proxied_tool_is_looked_into():
+    """Of a tool behind a proxy, the arguments that are sent on count."""
+    server = lenient_server()
+    server.mount(create_proxy(plain(store)))
+    assert_repairs(server, _SENT, _WANTED)
+
+
+def test_works_inside_of_a_running_event_loop():
+    """An async test calls it like any other."""
+
+    async def test() -> int:
+        return len(assert_repairs(lenient_server(store), _SENT, _WANTED))
+
+    assert asyncio.run(test()) == 1
+
+
+async def test_other_calls_of_the_server_run_meanwhile():
+    """A server under test serves its other callers as ever, and is left as it was."""
+
+    def echo(tags: list[str]) -> list[str]:
+        return tags
+
+    server = lenient_server(echo)
+    before = list(server.middleware)
+    async with Client(server) as client:
+        tests = asyncio.gather(
+            *(asyncio.to_thread(assert_repairs, server, {"tags": "a"}, {"tags": ["a"]}) for _ in range(5))
+        )
+        answers = [(await client.call_tool("echo", {"tags": '["b"]'})).data for _ in range(50)]
+        await tests
+    assert answers == [["b"]] * 50
+    assert server.middleware == before
+
+
+def test_the_policy_of_a_middleware_before_the_server():
+    """With a policy, a server is tested as if a middleware with it stood before; it is left as it was."""
+    server = plain(store)
+    assert_repairs(server, {"text": "a"}, {"content": "a"}, policy=Policy(aliases={"content": ("text",)}))
+    assert_refuses(server, _SENT, policy=Policy.strict(), code="INVALID_TAGS_TYPE")
+    assert not any(isinstance(each, LenientMiddleware) for each in server.middleware)
+    with pytest.raises(AssertionError, match="without the envelope"):
+        assert_refuses(server, _SENT)
+
+
+def test_one_of_several_tools_is_named():
+    """A server with several tools is asked for one by name; without or with a wrong one it says what it has."""
+    server = lenient_server(store, mode)
+    assert_repairs(server, {"mode": "READ", "count": 1}, {"mode": "read", "count": 1}, tool="mode")
+    with pytest.raises(ValueError, match="by tool=...; the server has store, mode"):
+        assert_repairs(server, _SENT, _WANTED)
+    with pytest.raises(ValueError, match="no tool 'stor'; it has store"):
+        assert_refuses(server, _SENT, tool="stor")
+
+
+_FAILURES = [
+    pytest.param(
+        lambda: assert_repairs(store, _SENT, {"content": "a", "tags": ["c"]}),
+        """store got something else than was wanted: it was repaired by json_text_to_array at /tags (string to array).
+sent: {"content": "a", "tags": "[\\"b\\"]"}
+wanted: {"content": "a", "tags": ["c"], "limit": 5}
+got: {"content": "a", "tags": ["b"], "limit": 5}
+difference (- wanted, + got):
+  {
+    "content": "a",
+    "tags": [
+-     "c"
+?      ^
++     "b"
+?      ^
+    ],
+    "limit": 5
+  }""",
+        id="something-else",
+    ),
+    pytest.param(
+        lambda: assert_repairs(published(n={"type": "number"}), {"n": 5}, {"n": 5.0}),
+        """published got something else than was wanted: it went through as it was sent.
+sent: {"n": 5}
+wanted: {"n": 5.0}
+got: {"n": 5}
+difference (- wanted, + got):
+  {
+-   "n": 5.0
+?         --
++   "n": 5
+  }""",
+        id="another-type",
+    ),
+    pytest.param(
+        lambda: assert_repairs(store, _SENT, {"content": "a", "tags": "b"}),
+        """The wanted call of store is not right itself: it was repaired by scalar_to_array at /tags (string to array).
+sent: {"content": "a", "tags": "[\\"b\\"]"}
+wanted: {"content": "a", "tags": "b"}""",
+        id="wanted-is-not-right",
+    ),
+    pytest.param(
+        lambda: assert_refuses(store, _SENT),
+        """store did not refuse the call: it was repaired by json_text_to_array at /tags (string to array).
+sent: {"content": "a", "tags": "[\\"b\\"]"}
+got: {"content": "a", "tags": ["b"], "limit": 5}""",
+        id="not-refused",
+    ),
+]
+
+
+@pytest.mark.parametrize(("assertion", "message"), _FAILURES)
+def test_a_failure_shows_the_calls_and_the_difference(assertion, message):
+    """A failed assertion shows what was sent, wanted and got, what was repaired, and where they differ."""
+    with pytest.raises(AssertionError) as caught:
+        assertion()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("assertion", "words"),
+    [
+        pytest.param(
+            lambda: assert_repairs(store, {"content": "a", "tags": 5}, _WANTED),
+            [
+                "store did not get what was wanted: it was refused with INVALID_TAGS_TYPE.",
+                '"received_type": "integer"',
+            ],
+            id="refused",
+        ),
+        pytest.param(
+            lambda: assert_refuses(store, {"content": "a", "tags": 5}, code="MISSING_TAGS"),
+            ["refused the call with INVALID_TAGS_TYPE instead of MISSING_TAGS", '"received_type": "integer"'],
+            id="another-code",
+        ),
+        pytest.param(
+            lambda: assert_refuses(store, {"tags": 5}, parameter="limit"),
+            ["refused the call for tags, content instead of limit", '"error_code": "INVALID_ARGUMENTS"'],
+            id="another-parameter",
+        ),
+        pytest.param(
+            lambda: assert_repairs(plain(store), _SENT, _WANTED),
+            ["answered without the envelope: 1 validation error"],
+            id="no-middleware",
+        ),
+    ],
+)
+def test_a_failure_shows_the_envelope(assertion, words):
+    """Where a call was refused otherwise than was expected, the message shows how."""
+    with pytest.raises(AssertionError) as caught:
+        assertion()
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_an_answer_of_another_middleware_is_told():
+    """A call that never comes to the tool fails the assertion with the answer."""
+    server = lenient_server(store)
+    server.add_middleware(_Cache())
+    with pytest.raises(AssertionError, match=re.escape("without the envelope: from the cache")):
+        assert_repairs(server, _SENT, _SENT)
