@@ -154,9 +154,13 @@ class LenientMiddleware(Middleware):
     def _policy_of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """The operator's pattern, else the author's own, else the server's; what is declared on top."""
         policy = self._pattern_for(tool) or authors or self._policy
-        aliases = {**policy.aliases}
+        taken = {other for others in declared.aliases.values() for other in others}
+        # What is declared of the tool itself takes a name away from what the server's policy gave it to.
+        aliases = {
+            name: tuple(o for o in others if o not in taken) for name, others in policy.aliases.items()
+        }
         for name, others in declared.aliases.items():
-            aliases[name] = tuple(dict.fromkeys((*aliases.get(name, ()), *others)))
+            aliases[name] = (*aliases.get(name, ()), *dict.fromkeys(others))
         changes = {**declared.policy, "aliases": aliases} if aliases else declared.policy
         return policy.changed(**changes) if changes else policy
 

@@ -52,14 +52,21 @@ AcceptsNear = Callable[[Node, str, Any], bool]
 
 def naming(node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear) -> Naming:
     """Find for each undeclared key the declared name it was meant for; never two keys for one name."""
-    declared = node.shape.properties
-    unknown = [key for key in value if key not in declared]
+    unknown = undeclared(node, value)
     if not unknown:
         return AS_SENT
     dropped = drops(node, unknown)
     return Naming(
         _renamed(node, value, [key for key in unknown if key not in dropped], accepts_near), dropped
     )
+
+
+def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
+    """The keys that the schema knows neither by name nor by pattern."""
+    declared = node.shape.properties
+    return [
+        key for key in value if key not in declared and isinstance(key, str) and not node.has_pattern_for(key)
+    ]
 
 
 def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:

@@ -104,8 +104,10 @@ class Node:
     def branches(self) -> tuple[Node, ...]:
         """The branches of a union; those beside another JSON type are told so."""
         shapes = [shape_of(self.plan.root, branch) for branch in self.shape.branches]
-        families = {family for shape in shapes for family in _families(shape)}
+        families = {family for shape in shapes for family in _families(self.plan.root, shape)}
         place = self.place | Place.UNION if len(families) > 1 else self.place
+        if any(shape.enum is None and "string" in (shape.types or ()) for shape in shapes):
+            place |= Place.TEXT
         return tuple(self.plan.node(branch, place, self.name) for branch in self.shape.branches)
 
     @cached_property
@@ -173,6 +175,10 @@ class Node:
             (self.plan.node({"pattern": pattern}, Place.NONE, None), self.plan.node(schema, Place.NONE, None))
             for pattern, schema in self.shape.patterns.items()
         )
+
+    def has_pattern_for(self, name: str) -> bool:
+        """Whether ``patternProperties`` speak of this name, so that it is no unknown one."""
+        return any(pattern.takes(name) for pattern, _ in self._patterns)
 
     def property(self, name: str) -> Node | None:
         """The node of a property: declared, by pattern, or of what else may come; None where all may."""
@@ -267,7 +273,11 @@ def _cost(compiled: Compiled) -> int:
     return compiled[1]
 
 
-def _families(shape: Shape) -> frozenset[str]:
-    """The JSON types of a branch, integers and numbers as one, null as none."""
+def _families(root: Mapping[str, Any], shape: Shape, depth: int = 8) -> frozenset[str]:
+    """The JSON types of a branch, integers and numbers as one, null as none; a union in a union is looked into."""
+    if shape.branches and depth:
+        return frozenset().union(
+            *(_families(root, shape_of(root, branch), depth - 1) for branch in shape.branches)
+        )
     types = shape.types or frozenset(json_type(member) for member in shape.enum or ())
     return frozenset("number" if name == "integer" else name for name in types) - {"null"}

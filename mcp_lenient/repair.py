@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_lenient.choice import cheapest, distinct
 from mcp_lenient.mending import mend
-from mcp_lenient.naming import Naming, drops
+from mcp_lenient.naming import Naming, drops, undeclared
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import OutOfSteps, Run, structure
@@ -88,7 +88,7 @@ def _read_content(
 ) -> Iterator[Reading]:
     """The readings of other arguments in place of these; keys that a client added are left out first."""
     top = run.plan.top
-    names = Naming(dropped=drops(top, [key for key in arguments if key not in top.shape.properties]))
+    names = Naming(dropped=drops(top, undeclared(top, arguments)))
     rest = {key: value for key, value in arguments.items() if key not in names.dropped}
     dropped_cost, dropped = names.records(arguments, ())
     record = Repair(rule.name, "", "object", "object")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
+from urllib.parse import unquote
 
 import jsonschema_rs
 
@@ -55,10 +57,10 @@ class Shape:
 
 def resolve(root: Mapping[str, Any], reference: str) -> Any:
     """What a local ``$ref`` points at, or None: nothing is ever fetched."""
-    if not reference.startswith("#"):
+    if reference != "#" and not reference.startswith("#/"):
         return None
     target: Any = root
-    for token in reference[1:].split("/")[1:]:
+    for token in unquote(reference[1:]).split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
         if isinstance(target, Mapping) and name in target:
             target = target[name]
@@ -74,26 +76,25 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
     if not isinstance(schema, Mapping):
         return Shape()
     parts = list(_parts(root, schema, set()))
-    branches = _branches(parts)
+    branches = _branches(root, parts)
     properties: dict[str, Any] = {}
     for part in parts:
         for name, sub in _mapping(part.get("properties")).items():
             properties[name] = {"allOf": [properties[name], sub]} if name in properties else sub
+    items = _last(parts, "items")
+    tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
     return Shape(
         types=_types(parts),
         enum=_enum(parts),
         properties=properties,
         required=frozenset(name for part in parts for name in part.get("required", ())),
-        closed=any(
-            part.get("additionalProperties") is False or part.get("unevaluatedProperties") is False
-            for part in parts
-        ),
+        closed=_closed(parts),
         extra=_last(parts, "additionalProperties"),
         patterns={
             name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()
         },
-        items=_last(parts, "items"),
-        prefix=tuple(_last(parts, "prefixItems") or ()),
+        items=_last(parts, "additionalItems") if tuples else items,
+        prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
         branches=branches,
         format=_last(parts, "format"),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
@@ -101,17 +102,33 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
     )
 
 
+_REF_ALONE = re.compile(r"draft-0[3-7]/")
+"""Dialects in which nothing beside ``$ref`` counts."""
+
+
 def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Mapping[str, Any]]:
     """The schema, what it refers to and all it must also be; a reference to itself ends there."""
     if not isinstance(schema, Mapping) or id(schema) in seen:
         return
     seen.add(id(schema))
-    yield schema
     reference = schema.get("$ref")
+    if not isinstance(reference, str) or not _REF_ALONE.search(str(root.get("$schema"))):
+        yield schema
     if isinstance(reference, str):
         yield from _parts(root, resolve(root, reference), seen)
     for sub in schema.get("allOf", ()):
         yield from _parts(root, sub, seen)
+
+
+_UNSEEN = frozenset("if then else dependentSchemas".split())
+"""Keywords that declare properties which a shape does not know."""
+
+
+def _closed(parts: list[Mapping[str, Any]]) -> bool:
+    if any(part.get("additionalProperties") is False for part in parts):
+        return True
+    unseen = any(_UNSEEN & part.keys() for part in parts)
+    return not unseen and any(part.get("unevaluatedProperties") is False for part in parts)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -141,11 +158,12 @@ def _enum(parts: list[Mapping[str, Any]]) -> tuple[Any, ...] | None:
     return None
 
 
-def _branches(parts: list[Mapping[str, Any]]) -> tuple[Any, ...]:
+def _branches(root: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[Any, ...]:
     for index, part in enumerate(parts):
         for keyword in ("anyOf", "oneOf"):
             union = part.get(keyword)
             if isinstance(union, list) and any(_TELLING.intersection(_mapping(branch)) for branch in union):
+                union = [branch for branch in union if not _leads_back(root, branch, parts)]
                 beside = [_own(other) for other in (*parts[:index], *parts[index + 1 :])]
                 beside.append({name: value for name, value in _own(part).items() if name != keyword})
                 return tuple(_both([other for other in beside if other], branch) for branch in union)
@@ -153,6 +171,12 @@ def _branches(parts: list[Mapping[str, Any]]) -> tuple[Any, ...]:
     if types is not None and len(types) > 1:
         return tuple({"allOf": [_own(part) for part in parts], "type": name} for name in sorted(types))
     return ()
+
+
+def _leads_back(root: Mapping[str, Any], branch: Any, parts: list[Mapping[str, Any]]) -> bool:
+    """Whether a branch is the very schema that holds the union: it takes nothing that the others do not."""
+    within = _parts(root, branch, set())
+    return any(each is part for each in within for part in parts)
 
 
 def _own(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from mcp_lenient.normalizers.lists import Split, split
 from mcp_lenient.normalizers.nulls import DefaultOnNull, NullAs, default_on_null, null_as
 from mcp_lenient.normalizers.numbers import Clamp, clamp
 from mcp_lenient.normalizers.other_names import Aliases, aliases, annotated_aliases
-from mcp_lenient.normalizers.refusals import INVALID_TYPE, INVALID_VALUE, code_for
+from mcp_lenient.normalizers.refusals import INVALID_TYPE, INVALID_VALUE
 from mcp_lenient.normalizers.tag_lists import Tags, tags
 from mcp_lenient.normalizers.texts import (
     Lower,
@@ -42,7 +42,6 @@ __all__ = [
     "annotated_aliases",
     "annotated_normalizers",
     "clamp",
-    "code_for",
     "default_on_null",
     "iso_date",
     "lower",

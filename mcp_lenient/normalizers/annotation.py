@@ -93,8 +93,10 @@ class Chain:
 
 def _from_either(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
     """A schema that takes JSON text where JSON is validated, and values elsewhere."""
-    # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's.
-    as_json = core_schema.json_schema(inner, serialization=typing.cast("Any", inner))
+    # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's,
+    # under a cover, since the name of a function's schema means something else there.
+    written = typing.cast("Any", core_schema.definitions_schema(inner, []))
+    as_json = core_schema.json_schema(inner, serialization=written)
     either = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
     if not _has_own_title(inner):
         return either

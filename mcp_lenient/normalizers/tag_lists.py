@@ -65,7 +65,7 @@ class Tags(Normalizer):
         if says_nothing(text):
             _refuse("for none, send null or leave it out")
         tags = [text] if self.separator is None else parts(text, self.separator)
-        if not tags or any(map(has_delimiter, tags)):
+        if not tags or has_delimiter(" ".join(tags)):
             _refuse("a text with a separator in it may be one tag or several")
         return tags
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.rules.rule import Apply, Site
 from mcp_lenient.rules.text import parse_container
+
+if TYPE_CHECKING:
+    from mcp_lenient.policy import Limits
 
 _Values = tuple[dict[str, Any], ...]
 _WRAPPERS = frozenset({"args", "input", "params", "arguments", "parameters", "kwargs", "properties"})
@@ -14,45 +17,56 @@ _WRAPPERS = frozenset({"args", "input", "params", "arguments", "parameters", "kw
 def unwrap_arguments(site: Site) -> Apply | None:
     """``{"args": {..}}`` to ``{..}``, also as JSON text, and a required ``arguments`` that came as ``params``."""
     declared = frozenset(site.shape.properties)
+    objects = frozenset(name for name in _WRAPPERS & site.shape.required if _is_object(site, name))
     limits = site.policy.limits
-    missing_wrappers = _WRAPPERS & site.shape.required
 
     def apply(arguments: dict[str, Any]) -> _Values:
-        renamed = _renamed(arguments)
-        if renamed is not None:
-            return (renamed,)
-        keys = list(arguments)
-        if len(keys) != 1 or keys[0] in declared:
-            return ()
-        content = _content(keys[0], arguments[keys[0]])
-        return (content,) if content else ()
-
-    def _renamed(arguments: dict[str, Any]) -> dict[str, Any] | None:
-        """The required wrapper name in place of another one, when each is the only one of its kind."""
-        sent = [key for key in arguments if key in _WRAPPERS and key not in declared]
-        wanted = [name for name in missing_wrappers if name not in arguments]
-        if len(sent) != 1 or len(wanted) != 1:
-            return None
-        return {wanted[0] if key == sent[0] else key: value for key, value in arguments.items()}
-
-    def _content(key: str, value: Any) -> dict[str, Any] | None:
-        if key in _WRAPPERS:
-            return value if isinstance(value, dict) else _parsed(value)
-        return _parsed(key) if value in ("", None) or value == {} else None
-
-    def _parsed(text: Any) -> dict[str, Any] | None:
-        if not isinstance(text, str):
-            return None
-        parsed = parse_container(
-            text,
-            max_text=limits.text,
-            max_relaxed=limits.relaxed_text,
-            max_depth=limits.depth,
-            dialects=frozenset({"json"}),
-        )
-        return parsed.value if parsed is not None and isinstance(parsed.value, dict) else None
+        readings = (_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits))
+        return tuple(each for each in readings if each)
 
     return apply
+
+
+def _is_object(site: Site, name: str) -> bool:
+    return site.shape_at(site.shape.properties.get(name)).is_only("object")
+
+
+def _renamed(
+    arguments: dict[str, Any], declared: frozenset[str], objects: frozenset[str]
+) -> dict[str, Any] | None:
+    """A required object under its own name, where it came under the one undeclared key, a wrapper's."""
+    unknown = [key for key in arguments if key not in declared]
+    wanted = objects - arguments.keys()
+    if len(unknown) != 1 or len(wanted) != 1 or unknown[0] not in _WRAPPERS:
+        return None
+    if not isinstance(arguments[unknown[0]], dict) or not arguments[unknown[0]]:
+        return None
+    (name,) = wanted
+    return {name if key == unknown[0] else key: value for key, value in arguments.items()}
+
+
+def _unwrapped(arguments: dict[str, Any], declared: frozenset[str], limits: Limits) -> dict[str, Any] | None:
+    """What the only key holds, where it is a wrapper's, or what it is, where it is the whole JSON text."""
+    keys = list(arguments)
+    if len(keys) != 1 or keys[0] in declared:
+        return None
+    (key,), value = keys, arguments[keys[0]]
+    if key in _WRAPPERS:
+        return value if isinstance(value, dict) else _parsed(value, limits)
+    return _parsed(key, limits) if value in ("", None) or value == {} else None
+
+
+def _parsed(text: Any, limits: Limits) -> dict[str, Any] | None:
+    if not isinstance(text, str):
+        return None
+    parsed = parse_container(
+        text,
+        max_text=limits.text,
+        max_relaxed=limits.relaxed_text,
+        max_depth=limits.depth,
+        dialects=frozenset({"json"}),
+    )
+    return parsed.value if parsed is not None and isinstance(parsed.value, dict) else None
 
 
 def wrap_arguments(site: Site) -> Apply | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_lenient.rules.rule import Apply, Site
+from mcp_lenient.rules.rule import Apply, Place, Site
 from mcp_lenient.rules.words import is_null_text
 
 _NULL = type(None)
@@ -11,7 +11,7 @@ _NONE_WORDS = frozenset({"none", "null", "unset"})
 
 def null_text_to_null(site: Site) -> Apply | None:
     """``"null"`` to null, where null may come and a string may not."""
-    if not site.shape.is_only("null"):
+    if not site.shape.is_only("null") or Place.TEXT in site.place:
         return None
 
     def apply(text: str) -> tuple[None, ...]:

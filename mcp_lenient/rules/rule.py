@@ -40,6 +40,8 @@ class Place(enum.Flag):
     """A branch of a union with branches of another JSON type."""
     TOP = enum.auto()
     """The arguments themselves."""
+    TEXT = enum.auto()
+    """A branch of a union in which a string of one's own may come too."""
     DISCRIMINATOR = enum.auto()
     """The property that tells the branches of a union apart."""
 

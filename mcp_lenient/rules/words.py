@@ -35,6 +35,8 @@ _OTHERWISE_READ = re.compile(
     r"|[+-]?(?:[0-9]{1,2},)?[0-9]{3}(?:,(?:[+-]?[0-9]{1,2},)?[0-9]{3})*(?:\.[0-9]+)?"
 )
 
+_THOUSANDS = re.compile(r"(?:^|,)[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
+
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
@@ -174,7 +176,10 @@ def split_numbers(text: str) -> list[int | float] | None:
 
 def _parts_clearly(text: str) -> bool:
     bare = len(_BARE_COMMA.findall(text))
-    return bare == 0 or (bare == text.count(",") and _OTHERWISE_READ.fullmatch(text) is None)
+    otherwise = bare and (
+        bare != text.count(",") or _OTHERWISE_READ.fullmatch(text) or _THOUSANDS.search(text)
+    )
+    return not otherwise
 
 
 def split_members(text: str, members: Collection[str]) -> list[str] | None:

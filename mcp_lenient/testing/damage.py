@@ -129,7 +129,7 @@ def _scalar_in_a_list(parameter: _Parameter) -> Iterator[_Change]:
 def _for_absent(value: Any) -> Callable[[_Parameter], Iterator[_Change]]:
     def change(parameter: _Parameter) -> Iterator[_Change]:
         if parameter.may_be_absent:
-            yield value, (ABSENT, None)
+            yield value, (ABSENT,) if value is None else (ABSENT, None)
 
     return change
 

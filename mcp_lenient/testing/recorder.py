@@ -74,7 +74,7 @@ class Recorder(Middleware):
         try:
             yield
         finally:
-            server.middleware[:] = [each for each in server.middleware if each is not self]
+            server.middleware.remove(self)
 
     async def on_call_tool(
         self,

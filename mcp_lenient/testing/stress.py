@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.policy import Policy
-from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.likeness import identical
@@ -16,7 +15,6 @@ from mcp_lenient.testing.report import Outcome, StressCall, StressReport
 from mcp_lenient.testing.trial import Attempt, Connection, Subject, Trial, in_own_loop
 from mcp_lenient.testing.valid import NoValueError, valid_arguments
 
-_GENERAL: Final = frozenset(rule.name for rule in DEFAULT_RULES)
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
 """How likely optional parameters are there, in the first arguments that are made up for a tool, the second, and so on."""
 
@@ -93,7 +91,7 @@ def _made_up(trial: Trial, seed: str, count: int) -> list[dict[str, Any]]:
 async def _stressed(trial: Trial, right: Mapping[str, Any]) -> list[StressCall]:
     """The damaged calls of one right call."""
     attempt = await trial.attempt(right)
-    if attempt.reached is None or _GENERAL.intersection(repair.rule for repair in attempt.repairs):
+    if attempt.reached is None or trial.rules.intersection(repair.rule for repair in attempt.repairs):
         reason = (attempt.envelope or {}).get("message") or attempt.answer
         msg = f"the tool does not take {right}: {reason} (give right ones by arguments=...)"
         raise NoValueError(msg)
@@ -128,7 +126,7 @@ async def _tried(trial: Trial, kind: str, damage: Damaged, judge: SchemaJudge | 
     if (
         outcome == "corrupted"
         and got.repairs
-        and not _GENERAL.intersection(each.rule for each in got.repairs)
+        and not trial.rules.intersection(each.rule for each in got.repairs)
     ):
         outcome = "normalized"
     return StressCall(

@@ -73,12 +73,14 @@ class Trial:
         client: A client of the server.
         recorder: Sees what reaches the tool.
         is_lenient: Whether a middleware of this package stands before the tool.
+        rules: The names of the rules that may speak; every other repair is one that the author declared.
     """
 
     target: Target
     client: Client[Any]
     recorder: Recorder
     is_lenient: bool
+    rules: frozenset[str]
 
     async def attempt(self, sent: Sent) -> Attempt:
         """Send one call."""
@@ -149,16 +151,17 @@ class Connection:
         """
         server = self._server
         target = await self._target(server, name)
-        servers = (server, *(below for below, _ in target.route))
-        is_lenient = any(
-            isinstance(each, LenientMiddleware) for below in servers for each in below.middleware
-        )
-        if not is_lenient and marks_of(target.function) is not None:
+        policies = _policies(server, target)
+        if not policies and marks_of(target.function) is not None:
             server = _mounted(self._server, None)
             target = await self._target(server, name)
+            policies = _policies(server, target)
         client = await self._client(server)
-        with self._recorder.installed(servers[-1]):
-            yield Trial(target, client, self._recorder, is_lenient=is_lenient or server is not self._server)
+        own = () if target.policy is None else (target.policy,)
+        rules = frozenset(rule.name for policy in (Policy(), *own, *policies) for rule in policy.rules)
+        innermost = target.route[-1][0] if target.route else server
+        with self._recorder.installed(innermost):
+            yield Trial(target, client, self._recorder, is_lenient=bool(policies), rules=rules)
 
     async def _target(self, server: FastMCP, name: str) -> Target:
         async with Context(fastmcp=server):
@@ -177,6 +180,16 @@ class Connection:
         client = await self._stack.enter_async_context(Client(server))
         self._clients.append((server, client))
         return client
+
+
+def _policies(server: FastMCP, target: Target) -> list[Policy]:
+    """What the middleware that stands before a tool says of it."""
+    return [
+        middleware.policy_for(name)
+        for below, name in ((server, target.tool.name), *target.route)
+        for middleware in below.middleware
+        if isinstance(middleware, LenientMiddleware)
+    ]
 
 
 def _server(subject: Subject, policy: Policy | None) -> FastMCP:

@@ -61,7 +61,7 @@ def test_marked_is_as_unmarked(kind, mode):
 
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
-@pytest.mark.parametrize("kind", [each for each in TYPES if each.id != "complex"])
+@pytest.mark.parametrize("kind", TYPES)
 def test_schema_is_unmarked(kind, mode):
     """The JSON schema is the same, byte for byte."""
 
@@ -288,17 +288,6 @@ def test_defaults():
     assert Model.model_json_schema()["properties"]["limit"] == {
         "default": 10, "title": "Limit", "type": "integer",
     }  # fmt: skip
-
-
-def test_null_where_there_is_no_default():
-    """A required field is missing when null stands for its default."""
-
-    class Model(BaseModel):
-        limit: Annotated[int, default_on_null()]
-
-    with pytest.raises(ValidationError) as refused:
-        Model.model_validate({"limit": None})
-    assert refused.value.errors()[0]["type"] == "missing"
 
 
 def test_default_after_other_normalizers():

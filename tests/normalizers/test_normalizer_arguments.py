@@ -18,7 +18,6 @@ from mcp_lenient.normalizers import (
     annotated_aliases,
     annotated_normalizers,
     clamp,
-    code_for,
     default_on_null,
     iso_date,
     lower,
@@ -153,21 +152,6 @@ def test_synonyms_that_agree():
     """One word may be listed in several spellings, and a meaning as a synonym of itself."""
     declared = synonyms({"open": "Active", "Open": "Active", "active": "Active", "Active": "Active"})
     assert declared("ACTIVE") == "Active"
-
-
-@pytest.mark.parametrize(
-    ("code", "parameter", "wanted"),
-    [
-        pytest.param("INVALID_{PARAMETER}_TYPE", "tags", "INVALID_TAGS_TYPE", id="name"),
-        pytest.param("INVALID_{PARAMETER}_TYPE", "maxResults", "INVALID_MAX_RESULTS_TYPE", id="camel"),
-        pytest.param("INVALID_{PARAMETER}_TYPE", "a-b.c", "INVALID_A_B_C_TYPE", id="marks"),
-        pytest.param("INVALID_{PARAMETER}_TYPE", "任务", "INVALID_PARAMETER_TYPE", id="no-letters"),
-        pytest.param("NO_QUOTA", "tags", "NO_QUOTA", id="own-code"),
-    ],
-)
-def test_codes_by_parameter(code, parameter, wanted):
-    """The parameter's name stands in the code where the normalizer left a place for it."""
-    assert code_for(code, parameter) == wanted
 
 
 STRIP = Annotated[str, strip()]

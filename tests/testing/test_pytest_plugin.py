@@ -1,0 +1,71 @@
+"""pytest --lenient-stress, in a pytest of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import mcp_lenient
+
+pytest_plugins = ["pytester"]
+
+_SERVER = """
+from fastmcp import FastMCP
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule
+
+def tool(count: int) -> None:
+    raise SystemError
+
+wrong = Rule("text_to_twice", 1, lambda site: lambda value: (int(value) * 2,), on=(str,))
+rules = tuple(wrong if rule.name == "text_to_integer" else rule for rule in DEFAULT_RULES)
+
+right = FastMCP("right")
+right.add_tool(tool)
+right.add_middleware(LenientMiddleware())
+broken = FastMCP("broken", strict_input_validation=True)
+broken.add_tool(tool)
+broken.add_middleware(LenientMiddleware(Policy(rules=rules)))
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run pytest with these options, in a folder with a module ``served``."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", f"{Path(mcp_lenient.__file__).parents[1]}{os.pathsep}{pytester.path}")
+    pytester.makepyfile(served=_SERVER)
+    return lambda *options: pytester.runpytest_subprocess("-p", "mcp_lenient.pytest_plugin", *options)
+
+
+def test_a_server_is_one_more_test(run):
+    """A server that corrupts no call passes, without a test file."""
+    result = run("--lenient-stress", "served:right", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*lenient-stress?served:right?*PASSED*"])
+
+
+def test_a_corrupted_call_fails_with_the_report(run):
+    """A server that corrupts calls fails, and the report shows which; each server is a test of its own."""
+    result = run("--lenient-stress", "served:right", "--lenient-stress", "served:broken")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*calls were repaired to something else than was meant; see the report.",
+            "corrupted tool, number_as_text",
+        ]
+    )
+
+
+@pytest.mark.parametrize("where", ["served:nothing", "served"])
+def test_a_wrong_name_is_told(run, where):
+    """What names no server fails with how it is to be written."""
+    result = run("--lenient-stress", where)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*takes MODULE:SERVER*nothing at '{where}'*"])
+
+
+def test_without_the_option_nothing_is_run(run):
+    """The plugin alone adds no test."""
+    assert run().ret == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -1,0 +1,233 @@
+"""stress: what becomes of damaged calls, and how it is reported."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Annotated, Any, Literal
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
+from pydantic import AfterValidator, BaseModel, Field
+from rich.console import Console
+from testing.under_test import lenient as lenient_server
+from testing.under_test import mode, plain, published, store
+
+from mcp_lenient import DEFAULT_RULES, Policy, Rule
+from mcp_lenient.decorator import lenient
+from mcp_lenient.normalizers import clamp
+from mcp_lenient.testing import StressReport, stress
+from mcp_lenient.testing.damage import DAMAGES
+
+
+class _Row(BaseModel):
+    row_id: int
+    share: float = 0.5
+    kind: Literal["in_use", "free"] = "free"
+    rows: list[_Row] = []
+
+
+def _many(
+    first: list[int],
+    second: dict[str, float],
+    the_third: Literal["low_level", "high_level"],
+    row: _Row,
+    fourth: bool = False,  # noqa: FBT002 - callers name it
+    fifth: Annotated[int | None, Field(ge=10, le=20)] = None,
+    rows: list[_Row] | None = None,
+    words: list[str] | None = None,
+) -> None:
+    raise SystemError(first, second, the_third, row, fourth, fifth, rows, words)
+
+
+def _doubling(site: Any) -> Any:
+    """A rule that is wrong: it makes text of numbers that were texts, twice as large."""
+    return (lambda value: (int(value) * 2,)) if site.shape.is_only("integer") else None
+
+
+_WRONG = Rule("text_to_twice", 1, _doubling, on=(str,))
+_BROKEN = Policy(rules=tuple(_WRONG if rule.name == "text_to_integer" else rule for rule in DEFAULT_RULES))
+
+
+def _even(value: int) -> int:
+    if value != 314:
+        msg = "not that one"
+        raise ValueError(msg)
+    return value
+
+
+def _odd(value: Annotated[int, AfterValidator(_even)]) -> None:
+    raise SystemError(value)
+
+
+def one_on_null(value: Any) -> Any:
+    """A normalizer that reads null as one."""
+    return 1 if value is None else value
+
+
+@lenient(count=(one_on_null, clamp(1, 3)))
+def _declared(count: int = 2) -> None:
+    raise SystemError(count)
+
+
+class _Silent(Middleware):
+    """Answers calls with more than one argument itself."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> ToolResult:
+        if len(context.message.arguments) > 1:
+            return ToolResult(content="done")
+        return await call_next(context)
+
+
+def _counts(report: StressReport) -> dict[str, int]:
+    counts: dict[str, int] = report.as_dict()["outcomes"]
+    return counts
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+def test_no_call_is_corrupted(strict):
+    """With the default policy no damaged call of a tool with every kind of parameter gets another meaning."""
+    report = stress(lenient_server(_many, store, mode, strict=strict), per_tool=6)
+    assert report.corrupted == []
+    assert report.skipped == {}
+    assert {call.damage for call in report.calls} == set(DAMAGES)
+    counts = _counts(report)
+    assert counts["repaired"] > counts["refused"] > 0
+    assert {call.outcome for call in report.calls if call.damage == "missing_required"} == {"refused"}
+
+
+def test_a_wrong_rule_is_found():
+    """A repair that gives a call another meaning is in ``corrupted``, with what was sent, wanted and got."""
+    report = stress(lenient_server(mode, policy=_BROKEN, strict=True))
+    found = report.corrupted
+    assert {call.damage for call in found} == {"number_as_text", "number_as_spaced_text"}
+    for call in found:
+        assert isinstance(call.sent, dict)
+        assert call.got is not None
+        assert call.got["count"] == 2 * call.wanted[0]["count"]
+        assert call.repairs == ("text_to_twice",)
+    assert "corrupted mode, number_as_text" in str(report)
+    assert "text_to_twice" in str(report)
+
+
+def test_the_same_seed_gives_the_same_report():
+    """All arguments come from the seed."""
+    server = lenient_server(_many)
+    assert stress(server, seed=7) == stress(server, seed=7)
+    assert stress(server, seed=7).calls != stress(server, seed=8).calls
+
+
+def test_more_per_tool_are_more_calls():
+    """``per_tool`` says how many right calls are damaged, at least one."""
+    server = lenient_server(_many)
+    assert len(stress(server, per_tool=4).calls) > len(stress(server, per_tool=1).calls)
+    with pytest.raises(ValueError, match="per_tool must be at least 1, got 0"):
+        stress(server, per_tool=0)
+
+
+def test_given_arguments_are_damaged_in_place_of_made_up_ones():
+    """A tool whose right arguments nobody could guess gets them from the caller."""
+    server = lenient_server(_odd, strict=True)
+    assert "does not take" in stress(server).skipped["_odd"]
+    report = stress(server, arguments={"_odd": [{"value": 314}]})
+    assert report.skipped == {}
+    assert {call.sent["value"] for call in report.calls if call.damage == "number_as_text"} == {"314"}
+    with pytest.raises(ValueError, match="no tool 'off'"):
+        stress(server, arguments={"off": [{}]})
+
+
+def test_a_schema_that_nothing_fits_is_skipped():
+    """A tool for which no arguments can be made up is told with the reason."""
+    tool = published(code={"type": "string", "pattern": "^q{17}$"})
+    assert stress(tool).skipped == {"published": "nothing that was made up is valid at code"}
+
+
+def test_bodies_run_only_when_asked():
+    """``run=True`` runs the tools, and tells which of them failed."""
+    ran = []
+
+    def note(text: str) -> str:
+        ran.append(text)
+        if text == "42":
+            raise RuntimeError
+        return text
+
+    server = lenient_server(note)
+    stress(server)
+    assert ran == []
+    counts = _counts(stress(server, run=True))
+    assert len(ran) > 10
+    assert counts["failed"] > 0
+
+
+def test_a_server_without_middleware_is_told_as_such():
+    """A server is tested as it is; a policy shows what it would be with the middleware."""
+    server = plain(mode, store)
+    alone = stress(server)
+    assert alone.unprotected == ("mode", "store")
+    assert "repaired" not in _counts(alone)
+    assert "no LenientMiddleware stands before mode, store" in str(alone)
+    assert stress(server, policy=Policy()).unprotected == ()
+    assert _counts(stress(server, policy=Policy()))["repaired"] > 0
+
+
+def test_a_mounted_server_is_stressed_through_its_parent():
+    """Tools of mounted servers are called by the names that the parent publishes."""
+    parent: FastMCP = FastMCP("parent")
+    parent.mount(lenient_server(mode), namespace="child")
+    report = stress(parent)
+    assert {call.tool for call in report.calls} == {"child_mode"}
+    assert report.corrupted == []
+    assert report.unprotected == ()
+
+
+def test_what_goes_on_against_the_schema_is_told():
+    """A tool with nothing but a schema gets what cannot be repaired, which is no repair and no acceptance."""
+    report = stress(published(rows={"type": "array", "items": {"type": "integer"}}))
+    outcomes = {(call.damage, call.outcome) for call in report.calls}
+    assert ("unknown_key", "forwarded") in outcomes
+    assert ("container_as_json_text", "repaired") in outcomes
+    assert report.corrupted == []
+
+
+def test_what_an_author_declares_is_no_finding():
+    """A value that only the author's own normalizer has changed is told as normalized."""
+    report = stress(lenient_server(_declared), arguments={"_declared": [{"count": 3}, {"count": 99}]})
+    assert report.skipped == {}
+    assert report.corrupted == []
+    nulls = {(call.outcome, call.repairs) for call in report.calls if call.damage == "null_for_optional"}
+    assert nulls == {("normalized", ("one_on_null",))}
+
+
+def test_an_answer_of_another_middleware_is_told():
+    """A call that never came to the tool and yet succeeded is told as answered."""
+    server = lenient_server(mode)
+    server.middleware.insert(0, _Silent())
+    assert "does not take" in stress(server).skipped["mode"]
+    only = lenient_server(store)
+    only.middleware.insert(0, _Silent())
+    report = stress(only, arguments={"store": [{"content": "a"}]})
+    assert "answered" in _counts(report)
+
+
+def test_the_report_is_json():
+    """``as_dict`` counts by tool, damage and outcome, and survives JSON."""
+    report = stress(lenient_server(mode), per_tool=1)
+    told = report.as_dict()
+    assert json.loads(json.dumps(told)) == told
+    assert told["calls"] == sum(told["outcomes"].values()) == len(report.calls)
+    assert told["tools"]["mode"]["missing_required"] == {"refused": 2}
+    assert (told["server"], told["seed"], told["corrupted"], told["skipped"]) == ("server", 0, [], {})
+
+
+def test_the_report_prints_as_tables():
+    """Rich and ``str`` show the same: tools and kinds of damage by outcome."""
+    report = stress(lenient_server(mode, store), per_tool=1)
+    file = StringIO()
+    Console(file=file, width=120, color_system=None).print(report)
+    text = str(report)
+    assert file.getvalue() == text
+    words = ("damaged calls of server, seed 0", "store", "missing_required", "unchanged")
+    assert [word for word in words if word not in text] == []

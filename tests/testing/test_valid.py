@@ -1,0 +1,110 @@
+"""Valid arguments made up from schemas."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.testing.valid import NoValueError, valid_arguments
+
+_SCHEMAS = [
+    pytest.param({"type": "integer", "minimum": 3, "exclusiveMaximum": 5}, id="bounds"),
+    pytest.param({"type": "integer", "minimum": 1000}, id="above-all-samples"),
+    pytest.param({"type": "integer", "maximum": -1000}, id="below-all-samples"),
+    pytest.param({"type": "integer", "multipleOf": 7, "minimum": 15}, id="multiple"),
+    pytest.param({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.1}, id="narrow"),
+    pytest.param({"type": "number", "minimum": 0.6, "maximum": 0.7}, id="narrow-inclusive"),
+    pytest.param({"type": "string", "minLength": 40}, id="long-text"),
+    pytest.param({"type": "string", "maxLength": 2}, id="short-text"),
+    pytest.param({"type": "string", "minLength": 3, "maxLength": 3}, id="exact-text"),
+    pytest.param({"type": "string", "pattern": "^[A-Z]{3}$"}, id="pattern"),
+    pytest.param({"type": "string", "format": "date-time"}, id="format"),
+    pytest.param({"enum": ["a", 1, None]}, id="enum"),
+    pytest.param({"const": "a"}, id="const"),
+    pytest.param({"type": ["integer", "null"]}, id="nullable"),
+    pytest.param({"anyOf": [{"type": "boolean"}, {"type": "null"}]}, id="union"),
+    pytest.param({"type": "array", "items": {"type": "integer"}, "minItems": 5, "maxItems": 6}, id="array"),
+    pytest.param({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, id="unique"),
+    pytest.param(
+        {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "minItems": 2}, id="tuple"
+    ),
+    pytest.param({"type": "object", "additionalProperties": {"type": "number"}}, id="map"),
+    pytest.param(
+        {"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}}, id="undeclared"
+    ),
+    pytest.param({"properties": {"a": {"type": "integer"}}, "required": ["a"]}, id="object-without-type"),
+    pytest.param({"items": {"type": "integer"}}, id="array-without-type"),
+    pytest.param({"allOf": [{"type": "integer", "minimum": 3}, {"minimum": 8, "maximum": 9}]}, id="all-of"),
+    pytest.param({"type": "string", "examples": ["only this"]}, id="examples"),
+    pytest.param({"$ref": "#/$defs/tree"}, id="recursive"),
+    pytest.param({"$ref": "#/$defs/chain"}, id="recursive-by-null"),
+    pytest.param({"type": "null"}, id="null"),
+    pytest.param({}, id="anything"),
+    pytest.param(True, id="true"),
+]
+_DEFS: dict[str, Any] = {
+    "tree": {
+        "type": "object",
+        "properties": {
+            "value": {"type": "integer"},
+            "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+        },
+        "required": ["value", "children"],
+    },
+    "chain": {
+        "type": "object",
+        "properties": {"next": {"anyOf": [{"$ref": "#/$defs/chain"}, {"type": "null"}]}},
+        "required": ["next"],
+    },
+}
+
+
+def _tool(value: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"value": value, "other": {"type": "string"}},
+        "required": ["value"],
+        "additionalProperties": False,
+        "$defs": _DEFS,
+    }
+
+
+@pytest.mark.parametrize("schema", _SCHEMAS)
+def test_made_up_arguments_are_valid(schema):
+    """What is made up for a schema is taken by it, at every seed, with and without what is optional."""
+    tool = _tool(schema)
+    judge = SchemaJudge(tool)
+    for seed in range(20):
+        for optional in (0.0, 1.0):
+            made = valid_arguments(tool, Random(seed), optional=optional)  # noqa: S311 - nothing is secret
+            assert judge.accepts(made)
+            assert ("other" in made) == bool(optional)
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        pytest.param({"type": "string", "pattern": "^q{17}$"}, "valid at value", id="pattern"),
+        pytest.param(
+            {"type": "integer", "not": {"minimum": -5}, "minimum": 0}, "valid at value", id="impossible"
+        ),
+        pytest.param({"$ref": "https://example.com/schema"}, "refers to", id="remote"),
+    ],
+)
+def test_what_cannot_be_made_up_is_said(schema, why):
+    """A schema that nothing is made up for says which part of it, or why it cannot be read."""
+    with pytest.raises(NoValueError, match=why):
+        valid_arguments(_tool(schema), Random(0), optional=1.0)  # noqa: S311 - nothing is secret
+
+
+@given(st.integers())
+def test_the_same_seed_makes_the_same_arguments(seed):
+    """All choices come from the seed."""
+    tool = _tool({"$ref": "#/$defs/tree"})
+    first, second = (valid_arguments(tool, Random(seed), optional=0.5) for _ in range(2))  # noqa: S311 - as above
+    assert first == second
