@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.events import CallEvent, EventName
 
-LibraryEventName = Literal["tool_not_compiled", "hook_unavailable"]
+LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """What the library says about itself."""
 
 _LOGGER: Final = "mcp_lenient"

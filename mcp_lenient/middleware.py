@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.tools import ToolResult
-    from mcp_types import CallToolRequestParams
+    from fastmcp.tools import Tool, ToolResult
+    from mcp_types import CallToolRequestParams, ListToolsRequest
 
     from mcp_lenient.declared import Declared
     from mcp_lenient.definitions import Definitions
@@ -174,6 +174,17 @@ class LenientMiddleware(Middleware):
             if answer is not None:
                 return answer
         return await call_next(context)
+
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[ListToolsRequest],
+        call_next: CallNext[ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Passes the tools on as they are; says once which names in a definitions file none of them has."""
+        tools = await call_next(context)
+        if self._definitions is not None and tools:
+            self._tell_unused(self._definitions, tools)
+        return tools
 
     async def on_call_tool(self, context: Context, call_next: Next) -> ToolResult:
         """One call: judged, repaired or refused, logged."""
@@ -340,6 +351,13 @@ class LenientMiddleware(Middleware):
                 mounted=known.target.mounted if known is not None else None,
             )
             self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
+
+    def _tell_unused(self, definitions: Definitions, tools: Sequence[Tool]) -> None:
+        from mcp_lenient.definitions import unknown_names  # noqa: PLC0415 - as in from_file
+
+        published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
+        for sentence in unknown_names(definitions, published):
+            self._log.warn_once("definition_unused", sentence, sentence)
 
     def _warn_not_compiled(self, tool: str, reason: str) -> None:
         self._log.warn_once("tool_not_compiled", tool, reason)

@@ -111,6 +111,12 @@ class Node:
         return tuple(self.plan.node(branch, place, self.name) for branch in self.shape.branches)
 
     @cached_property
+    def has_lists_beside_objects(self) -> bool:
+        """Whether a container that came may be either kind, one in the wrapper of the other."""
+        families = {family for branch in self.branches for family in _families(self.plan.root, branch.shape)}
+        return {"array", "object"} <= families
+
+    @cached_property
     def discriminator(self) -> tuple[Node, Mapping[Any, Node], str] | None:
         """The property whose constants tell the branches apart: its node, the branch of each, its name."""
         objects = [branch for branch in self.branches if branch.shape.properties]

@@ -73,6 +73,7 @@ def _by_rules(
     return found
 
 
+_CLOSE = 2
 _TIER_1_WITHIN = frozenset({"scalar_to_array", "object_to_array"})
 
 
@@ -123,7 +124,11 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
         fitting = [branch for branch in node.branches if fits(branch, value)]
         if len(fitting) == 1:
             return read(fitting[0], value, path, run, scope)
-    return cheapest([reading for branch in node.branches for reading in read(branch, value, path, run, None)])
+    found = [reading for branch in node.branches for reading in read(branch, value, path, run, None)]
+    if node.has_lists_beside_objects and isinstance(value, (dict, list)):
+        # {"item": ["1"]} may be the one or a wrapped other: only what stays close to what was sent tells.
+        found = [reading for reading in found if worst_tier(reading.cost) <= _CLOSE]
+    return cheapest(found)
 
 
 def fits(branch: Node, value: Any) -> bool:

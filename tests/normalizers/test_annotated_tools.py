@@ -14,7 +14,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from normalizers.marked import TYPES, VALUES, Color, Node, Point, same
-from pydantic import BaseModel, Discriminator, Field
+from pydantic import BaseModel, Discriminator, Field, TypeAdapter, ValidationError
 
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.normalizers import (
@@ -32,7 +32,21 @@ from mcp_lenient.normalizers import (
     upper,
 )
 
-SENT = [value for value in VALUES if not isinstance(value, float) or math.isfinite(value)]
+
+def worth_sending(kind):
+    """All values that a type takes, and some of those that it refuses."""
+    adapter = TypeAdapter(kind)
+    taken, refused = [], []
+    for value in VALUES:
+        if isinstance(value, float) and not math.isfinite(value):
+            continue
+        try:
+            adapter.validate_json(json.dumps(value))
+        except ValidationError:
+            refused.append(value)
+        else:
+            taken.append(value)
+    return taken + refused[::6]
 
 
 def server_with(kind, *, strict, default=inspect.Parameter.empty, lenient=False):
@@ -72,8 +86,9 @@ async def test_marked_tools_are_as_unmarked(kind, strict):
     plain = server_with(kind, strict=strict)
     marked = server_with(Annotated[kind, normalizer(same)], strict=strict)
     assert await schema(marked) == await schema(plain)
+    sent = worth_sending(kind)
     for value, told, wanted in zip(
-        SENT, await answers(marked, SENT), await answers(plain, SENT), strict=True
+        sent, await answers(marked, sent), await answers(plain, sent), strict=True
     ):
         assert told == wanted, value
 
