@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
+from mcp_lenient.calls import Call, Running, current, run, run_raising
 from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import call_event
 from mcp_lenient.normalizing import normalized
-from mcp_lenient.policy import Mode, Policy
+from mcp_lenient.policies import Policies
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.tools import KnownTool, ToolCache
 from mcp_lenient.whole_arguments import WholeArguments
@@ -30,60 +28,13 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool, ToolResult
-    from mcp_types import CallToolRequestParams, ListToolsRequest
+    from mcp_types import ListToolsRequest
 
-    from mcp_lenient.declared import Declared
+    from mcp_lenient.calls import CallContext, Next
     from mcp_lenient.definitions import Definitions
     from mcp_lenient.events import EventName
+    from mcp_lenient.policy import Policy
     from mcp_lenient.types import Outcome, Repair, Violation
-
-    Context = MiddlewareContext[CallToolRequestParams]
-    Next = CallNext[CallToolRequestParams, ToolResult]
-
-
-@dataclass(slots=True)
-class _Running:
-    """A call that is being run.
-
-    ``route`` are the mounted servers it is handed down through: there it comes by again. Every other call
-    that comes by within the same request is made by a tool's body, which may leak what that call raised.
-    """
-
-    request: object
-    mode: Mode
-    route: list[tuple[FastMCP, str]] = field(default_factory=list)
-    leaked: BaseException | None = None
-
-    def is_handed_to(self, server: FastMCP, name: str) -> bool:
-        """Whether this is the call itself, arrived at a mounted server; each arrival counts once."""
-        for at, (expected, expected_name) in enumerate(self.route):
-            if expected is server and expected_name == name:
-                del self.route[: at + 1]
-                return True
-        return False
-
-    def has_seen_to(self, mode: Mode) -> bool:
-        """Whether nothing is left to do for a mounted server's own middleware of this mode."""
-        return self.mode in ("repair", mode)
-
-
-_running: ContextVar[_Running | None] = ContextVar("mcp_lenient_running", default=None)
-
-
-class _Call(NamedTuple):
-    """One call on its way."""
-
-    context: Context
-    call_next: Next
-    request: object
-    within: _Running | None
-    started: int
-    sent_as_text: tuple[Repair, ...] = ()
-
-    @property
-    def nested(self) -> bool:
-        """Whether a tool's body makes it."""
-        return self.within is not None
 
 
 class LenientMiddleware(Middleware):
@@ -94,6 +45,7 @@ class LenientMiddleware(Middleware):
     how to write it right, and the tool is not run. Both are logged, without values.
 
     >>> from fastmcp import FastMCP
+    >>> from mcp_lenient import LenientMiddleware, Policy
     >>> mcp = FastMCP("notes")
     >>> mcp.add_middleware(LenientMiddleware(tools={"delete_*": Policy.strict()}))
 
@@ -116,13 +68,9 @@ class LenientMiddleware(Middleware):
         definitions: Definitions | None = None,
     ) -> None:
         self._definitions = definitions
-        policy = _checked("policy", policy if policy is not None else Policy())
-        self._policy = policy.changed(**definitions.policy) if definitions is not None else policy
-        self._patterns = tuple(
-            (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in (tools or {}).items()
-        )
+        self._policies = Policies(policy, tools or {}, definitions)
         self._log = EventLog()
-        self._tools = ToolCache(self._policy_of, self._declared_for, self._warn_not_compiled)
+        self._tools = ToolCache(self._policies, self._warn_not_compiled)
         self._whole = WholeArguments(self.policy_for, self._log)
 
     @classmethod
@@ -145,27 +93,8 @@ class LenientMiddleware(Middleware):
         return cls(policy, tools=tools, definitions=load_definitions(path))
 
     def policy_for(self, tool: str) -> Policy:
-        """The policy in force for a tool name, apart from what its author and the definitions say of it."""
-        return self._pattern_for(tool) or self._policy
-
-    def _pattern_for(self, tool: str) -> Policy | None:
-        return next((policy for pattern, policy in self._patterns if fnmatchcase(tool, pattern)), None)
-
-    def _policy_of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
-        """The operator's pattern, else the author's own, else the server's; what is declared on top."""
-        policy = self._pattern_for(tool) or authors or self._policy
-        taken = {other for others in declared.aliases.values() for other in others}
-        # What is declared of the tool itself takes a name away from what the server's policy gave it to.
-        aliases = {
-            name: tuple(o for o in others if o not in taken) for name, others in policy.aliases.items()
-        }
-        for name, others in declared.aliases.items():
-            aliases[name] = (*aliases.get(name, ()), *dict.fromkeys(others))
-        changes = {**declared.policy, "aliases": aliases} if aliases else declared.policy
-        return policy.changed(**changes) if changes else policy
-
-    def _declared_for(self, tool: str) -> Declared | None:
-        return self._definitions.declared(tool) if self._definitions is not None else None
+        """The operator's policy for a tool name, apart from what the tool's author says of it."""
+        return self._policies.named(tool)
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""
@@ -186,7 +115,7 @@ class LenientMiddleware(Middleware):
             self._tell_unused(self._definitions, tools)
         return tools
 
-    async def on_call_tool(self, context: Context, call_next: Next) -> ToolResult:
+    async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """One call: judged, repaired or refused, logged."""
         started = perf_counter_ns()
         message = context.message
@@ -194,7 +123,7 @@ class LenientMiddleware(Middleware):
             return await call_next(context)
         server = context.fastmcp_context.fastmcp
         request = context.fastmcp_context.request_context
-        running = _running.get()
+        running = current.get()
         if running is not None and running.request is not request:
             running = None
         if running is not None and running.is_handed_to(server, message.name):
@@ -202,20 +131,20 @@ class LenientMiddleware(Middleware):
                 return await call_next(context)
             running = None
         whole = self._whole.claim()
-        call = _Call(context, call_next, request, running, started, whole.repairs)
+        call = Call(context, call_next, request, running, started, whole.repairs)
         if whole.fault is not None:
             return await self._no_object(call, server, whole.fault)
         known = self._tools.get(server, message) or await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
         if known.policy.mode == "off":
-            return await _run(call, known, context)
+            return await run(call, known, context)
         arguments = message.arguments or {}
         if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
         return await self._not_accepted(call, server, arguments)
 
-    async def _no_object(self, call: _Call, server: FastMCP, fault: Violation) -> ToolResult:
+    async def _no_object(self, call: Call, server: FastMCP, fault: Violation) -> ToolResult:
         """Refuse arguments that are no object; the message carries them under one name."""
         known = await self._tools.look_up(server, call.context.message)
         if known is None:
@@ -224,7 +153,7 @@ class LenientMiddleware(Middleware):
         answer = envelope(call.context.message.name, known.plan.root, (fault,))
         return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
-    async def _not_accepted(self, call: _Call, server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _not_accepted(self, call: Call, server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult:
         # Nothing is changed or refused by what a tool of this name once accepted.
         known = await self._tools.look_up(server, call.context.message)
         if known is None:
@@ -234,14 +163,14 @@ class LenientMiddleware(Middleware):
         return await self._rejected(call, known, arguments)
 
     async def _accepted(
-        self, call: _Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
+        self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
         try:
             if known.normalizers or call.sent_as_text:
                 return await self._go_on(call, known, arguments, ())
             if self._log.wants("call_accepted"):
                 self._tell("call_accepted", call, known)
-            return await _run(call, known, call.context)
+            return await run(call, known, call.context)
         except ValidationError:
             fresh = await self._tools.look_up(server, call.context.message)
             if fresh is None or fresh is known or await fresh.accepts(arguments):
@@ -253,7 +182,7 @@ class LenientMiddleware(Middleware):
                 raise
             return await self._unknown(call, server)
 
-    async def _rejected(self, call: _Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _rejected(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
         outcome = await known.repair(arguments)
         if known.policy.mode == "observe":
             return await self._observed(call, known, outcome)
@@ -264,7 +193,7 @@ class LenientMiddleware(Middleware):
         return await self._refused(call, known, outcome)
 
     async def _go_on(
-        self, call: _Call, known: KnownTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
+        self, call: Call, known: KnownTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
     ) -> ToolResult:
         """Run the tool with arguments that it accepts, after the normalizers that its author declared."""
         context = call.context
@@ -273,45 +202,45 @@ class LenientMiddleware(Middleware):
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
         if repairs and known.policy.mode == "observe":
             self._tell("call_observed", call, known, repairs=repairs)
-            return await _run(call, known, context)
+            return await run(call, known, context)
         if repairs:
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
         repairs = (*call.sent_as_text, *repairs)
         if repairs:
             self._tell("call_repaired", call, known, repairs=repairs)
-            return repaired_result(await _run(call, known, context), repairs)
+            return repaired_result(await run(call, known, context), repairs)
         if self._log.wants("call_accepted"):
             self._tell("call_accepted", call, known)
-        return await _run(call, known, context)
+        return await run(call, known, context)
 
-    async def _refused(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+    async def _refused(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = await known.violations(outcome)
         repairs = (*call.sent_as_text, *outcome.repairs)
         self._tell("call_rejected", call, known, repairs=repairs, found=found)
         if call.within is not None:
             # To a tool's body an envelope would look like success: it gets what FastMCP raises.
-            return await _raising(call, known, call.within)
+            return await run_raising(call, known, call.within)
         answer = envelope(call.context.message.name, known.plan.root, found, repairs)
         return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
-    async def _forwarded(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+    async def _forwarded(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = await known.violations(outcome)
         self._tell("call_forwarded", call, known, found=found)
-        running = _Running(call.request, known.policy.mode, list(known.target.route))
+        running = Running(call.request, known.policy.mode, list(known.target.route))
         try:
-            return await _run(call, known, call.context, running)
+            return await run(call, known, call.context, running)
         except ValidationError as error:
             if call.nested or error is running.leaked:
                 raise
             answer = envelope(call.context.message.name, known.plan.root, found, ())
             return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
-    async def _observed(self, call: _Call, known: KnownTool, outcome: Outcome) -> ToolResult:
+    async def _observed(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = await known.violations(outcome) if outcome.status == "refused" else ()
         self._tell("call_observed", call, known, repairs=outcome.repairs, found=found)
-        return await _run(call, known, call.context)
+        return await run(call, known, call.context)
 
-    async def _not_found(self, call: _Call, server: FastMCP) -> ToolResult:
+    async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
         try:
             return await call.call_next(call.context)
         except (NotFoundError, DisabledError):
@@ -322,7 +251,7 @@ class LenientMiddleware(Middleware):
                 raise
             return await self._unknown(call, server)
 
-    async def _unknown(self, call: _Call, server: FastMCP) -> ToolResult:
+    async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
         name = call.context.message.name
         with spans.aside():
             names = {tool.name for tool in await server.list_tools()}
@@ -333,7 +262,7 @@ class LenientMiddleware(Middleware):
     def _tell(
         self,
         event: EventName,
-        call: _Call,
+        call: Call,
         known: KnownTool | None,
         *,
         repairs: Sequence[Repair] = (),
@@ -361,30 +290,3 @@ class LenientMiddleware(Middleware):
 
     def _warn_not_compiled(self, tool: str, reason: str) -> None:
         self._log.warn_once("tool_not_compiled", tool, reason)
-
-
-def _checked(name: str, policy: object) -> Policy:
-    if not isinstance(policy, Policy):
-        msg = f"LenientMiddleware: {name} must be a Policy, got {policy!r}."
-        raise TypeError(msg)
-    return policy
-
-
-async def _run(
-    call: _Call, known: KnownTool, context: Context, running: _Running | None = None
-) -> ToolResult:
-    """Call on, so that the same call is known again on its way down and calls of the body are told apart."""
-    token = _running.set(running or _Running(call.request, known.plan.policy.mode, list(known.target.route)))
-    try:
-        return await call.call_next(context)
-    finally:
-        _running.reset(token)
-
-
-async def _raising(call: _Call, known: KnownTool, within: _Running) -> ToolResult:
-    """Call on with what was refused; the body that made the call may leak what this raises."""
-    try:
-        return await _run(call, known, call.context)
-    except ValidationError as error:
-        within.leaked = error
-        raise

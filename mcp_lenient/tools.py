@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
-from mcp_lenient.declared import Declared
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizingJudge
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolRequestParams
 
     from mcp_lenient.normalizing import Normalizers
+    from mcp_lenient.policies import Policies
     from mcp_lenient.policy import Policy
     from mcp_lenient.types import Fault, Judge, Outcome, Violation
 
@@ -94,19 +94,16 @@ class ToolCache:
     """Tools by server, name and version, compiled on first use and looked up afresh when it matters.
 
     Args:
-        policy_for: The policy for a tool name, given the author's own and what else is declared.
-        declared_for: What the operator declared of a tool name.
+        policies: The policies by tool name.
         not_compiled: Told the tool's name and the reason when a schema cannot be compiled.
     """
 
     def __init__(
         self,
-        policy_for: Callable[[str, Policy | None, Declared], Policy],
-        declared_for: Callable[[str], Declared | None],
+        policies: Policies,
         not_compiled: Callable[[str, str], None],
     ) -> None:
-        self._policy_for = policy_for
-        self._declared_for = declared_for
+        self._policies = policies
         self._not_compiled = not_compiled
         self._known: dict[Key, KnownTool] = {}
 
@@ -137,8 +134,8 @@ class ToolCache:
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
         schema = target.tool.parameters
-        declared = combined(target.declared, self._declared_for(name) or Declared())
-        policy = self._policy_for(name, target.policy, declared)
+        declared = combined(target.declared, self._policies.declared(name))
+        policy = self._policies.of(name, target.policy, declared)
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         destructive = hint if policy.destructive is None else policy.destructive
         judge: Judge

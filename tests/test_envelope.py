@@ -10,9 +10,9 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, too_large, unknown_tool
 from mcp_lenient.policy import Policy
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Outcome, Repair, Violation
-from mcp_lenient.refusal.violations import violations
 
 SCHEMA = {
     "type": "object",

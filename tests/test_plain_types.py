@@ -14,6 +14,8 @@ from mcp_lenient import fastmcp_private
 
 
 class Row(BaseModel):
+    """Fields of every plain kind, and itself."""
+
     number: int
     text: str
     ratio: float = 1.0
@@ -22,12 +24,14 @@ class Row(BaseModel):
 
 
 class Closed(BaseModel):
+    """A model that takes nothing else."""
+
     model_config = ConfigDict(extra="forbid")
 
     number: Annotated[int, Field(ge=0, alias="No")]
 
 
-def scalars(a: int, b: str, c: float = 1.0, d: bool = False, e: int | None = None): ...  # noqa: FBT001, FBT002
+def scalars(a: int, b: str, c: float = 1.0, d: bool = False, e: int | None = None): ...  # noqa: FBT002
 def containers(a: list[Row], b: dict[str, int] | None = None, c: Closed | None = None, d: Any = None): ...
 def bounded(
     a: Annotated[int, Field(ge=1, lt=5)], b: Annotated[str, Field(max_length=3)] = "", c: int | str = 1

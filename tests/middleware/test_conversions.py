@@ -151,7 +151,7 @@ async def test_what_has_no_reading_is_refused(type_name, sent, strict):
 async def test_an_accepted_parameter_stays_as_sent():
     """Beside a repaired parameter, one that the tool accepts goes on as it came, though a rule could change it."""
 
-    def tool(count: int, tags: list[str], flag: bool = False) -> Any:  # noqa: FBT001, FBT002 - a tool's parameter
+    def tool(count: int, tags: list[str], flag: bool = False) -> Any:  # noqa: FBT002 - a tool's parameter
         return {"count": count, "tags": tags, "flag": flag}
 
     recorder = Recorder()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.likeness import likeness
 from mcp_lenient.refusal.patches import applied
-from mcp_lenient.policy import Policy
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Outcome, Reading, Repair, Tie
-from mcp_lenient.refusal.violations import violations
 
 
 def closed(properties, *required):

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from mcp_lenient.envelope import as_result, envelope
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.refusal.patches import applied
 from mcp_lenient.policy import Policy
+from mcp_lenient.refusal.patches import applied
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Fault, Outcome
-from mcp_lenient.refusal.violations import violations
 
 JUNK = st.one_of(
     st.none(),

@@ -9,9 +9,9 @@ import pytest
 
 from mcp_lenient.envelope import envelope
 from mcp_lenient.policy import Policy
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Fault, Outcome, Reading, Tie
-from mcp_lenient.refusal.violations import violations
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

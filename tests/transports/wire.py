@@ -52,7 +52,7 @@ def call(wire: Wire, tool: str, arguments: Any = ABSENT) -> Message:
     return wire.request("tools/call", {"name": tool, **sent})
 
 
-def _params(params: Mapping[str, Any], modern: bool) -> Message:  # noqa: FBT001 - the era of the connection
+def _params(params: Mapping[str, Any], modern: bool) -> Message:
     return {**params, "_meta": {**params.get("_meta", {}), **_ENVELOPE}} if modern else dict(params)
 
 
