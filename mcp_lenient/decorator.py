@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints, overload
 
 from fastmcp import Context
 from fastmcp.utilities.types import is_class_member_of_type
+from pydantic.fields import FieldInfo
 
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.marks import Marks, mark
@@ -135,13 +136,20 @@ def _marked_annotations(function: Callable[..., Any], settler: Settler) -> dict[
         resolved = get_type_hints(function, include_extras=True)
     except (NameError, TypeError):
         resolved = written  # a name that comes to be later: FastMCP resolves it, inside Annotated too
+    defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
     marked = {}
     for name, annotation in {**written, **resolved}.items():
-        if name == "return" or _is_context(annotation):
+        if name == "return" or _is_context(annotation) or _has_discriminator(annotation, defaults.get(name)):
             marked[name] = annotation
         else:
             marked[name] = Annotated[annotation, settler.parameter(name)]
     return marked
+
+
+def _has_discriminator(annotation: Any, default: Any) -> bool:
+    """Whether Pydantic looks for a discriminated union here, which nothing may stand around."""
+    fields = (*getattr(annotation, "__metadata__", ()), default)
+    return any(isinstance(field, FieldInfo) and field.discriminator is not None for field in fields)
 
 
 def _is_context(annotation: Any) -> bool:

@@ -31,6 +31,8 @@ from pydantic_core import SchemaError as CoreSchemaError
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import as_written
+from mcp_lenient.normalizers import Custom
+from mcp_lenient.normalizers.annotation import Chain
 from mcp_lenient.plain_types import plain_check
 
 if TYPE_CHECKING:
@@ -214,6 +216,8 @@ def _is_authors(function: object) -> bool:
 
     A closure of Pydantic's counts as the author's: it may hold a predicate of theirs.
     """
+    if isinstance(function, Chain):
+        return any(isinstance(normalizer, Custom) for normalizer in function.normalizers)
     module = getattr(function, "__module__", None)
     if not callable(function) or module is None:
         return False

@@ -15,7 +15,6 @@ from mcp_lenient.calls import Call, Running, current, run, run_raising
 from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import call_event
-from mcp_lenient.normalizing import normalized
 from mcp_lenient.policies import Policies
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.tools import KnownTool, ToolCache
@@ -198,7 +197,7 @@ class LenientMiddleware(Middleware):
         """Run the tool with arguments that it accepts, after the normalizers that its author declared."""
         context = call.context
         if known.normalizers:
-            final = normalized(arguments, known.normalizers)
+            final = known.settled(arguments)
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
         if repairs and known.policy.mode == "observe":
             self._tell("call_observed", call, known, repairs=repairs)

@@ -127,9 +127,20 @@ class NormalizingJudge:
         return self.judge.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments once they are normalized."""
+        """Whether the tool would take these arguments once they are normalized, or as they are."""
         result = normalized(arguments, self.normalizers)
-        return not result.faults and self.judge.accepts(result.arguments)
+        if result.faults:
+            return False
+        return self.judge.accepts(result.arguments) or (
+            bool(result.repairs) and self.judge.accepts(arguments)
+        )
+
+    def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
+        """Accepted arguments as the tool gets them: normalized, unless only as they are it takes them."""
+        result = normalized(arguments, self.normalizers)
+        if result.repairs and not self.judge.accepts(result.arguments):
+            return NormalizedArguments(arguments)
+        return result
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """What the normalizers refuse, and what is wrong with the rest."""

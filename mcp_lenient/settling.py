@@ -25,14 +25,14 @@ from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import EventName, call_event
 from mcp_lenient.fastmcp_private import current_context
-from mcp_lenient.normalizing import NormalizingJudge, normalized
+from mcp_lenient.normalizing import NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
 from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
 from mcp_lenient.rules import ABSENT
-from mcp_lenient.types import Fault, Judge, Repair, Violation
+from mcp_lenient.types import Fault, Repair, Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +151,13 @@ class Parameter:
     ) -> Any:
         sent = {self.name: value}
         own = {self.name: self.normalizers} if self.normalizers else {}
-        judge: Judge = _HandlerJudge(self.name, handler, exact_integers=info.mode == "json")
-        if own:
-            judge = NormalizingJudge(judge, own)
+        judge = NormalizingJudge(_HandlerJudge(self.name, handler, exact_integers=info.mode == "json"), own)
         plan = self._planned()
         outcome = repair(plan, sent, judge)
         if outcome.status == "refused":
             found = violations(plan.root, outcome, judge, plan.policy)
             return _Refused(found, outcome.repairs)
-        final = normalized(outcome.arguments, own)
+        final = judge.settled(outcome.arguments)
         repairs = (*outcome.repairs, *final.repairs)
         if self.name not in final.arguments:
             return _Repaired(ABSENT, repairs)

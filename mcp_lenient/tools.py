@@ -12,7 +12,7 @@ from fastmcp.utilities.versions import VersionSpec
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import combined
-from mcp_lenient.normalizing import NormalizingJudge
+from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
@@ -74,6 +74,12 @@ class KnownTool:
         if self.in_thread:
             return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
         return self.judge.accepts(arguments)
+
+    def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
+        """Accepted arguments after the normalizers that were declared."""
+        if isinstance(self.judge, NormalizingJudge):
+            return self.judge.settled(arguments)
+        return NormalizedArguments(arguments)
 
     async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
         """The outcome for arguments that were not accepted; what takes long leaves the event loop free."""

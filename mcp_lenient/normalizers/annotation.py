@@ -17,7 +17,14 @@ from uuid import uuid4
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, PydanticUseDefault, core_schema, to_json
+from pydantic_core import (
+    CoreSchema,
+    PydanticCustomError,
+    PydanticUseDefault,
+    ValidationError,
+    core_schema,
+    to_json,
+)
 
 from mcp_lenient.errors import NormalizationError, SchemaError
 
@@ -57,7 +64,7 @@ class Normalizer(ABC):
         if before is not None:
             function = {**inner["function"], "function": Chain((*before.normalizers, self))}
             return typing.cast("CoreSchema", {**inner, "function": function})
-        return core_schema.with_info_before_validator_function(
+        return core_schema.with_info_wrap_validator_function(
             Chain((self,)), _from_either(inner, handler), json_schema_input_schema=inner
         )
 
@@ -79,8 +86,26 @@ class Chain:
 
     normalizers: tuple[Normalizer, ...]
 
-    def __call__(self, value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
-        """What the annotated type is to validate."""
+    def __call__(
+        self,
+        value: Any,
+        handler: core_schema.ValidatorFunctionWrapHandler,
+        info: core_schema.ValidationInfo[Any],
+    ) -> Any:
+        """The annotated type's value, of what the normalizers give or, where only that is taken, as it came."""
+        normalized = self._normalized(value)
+        try:
+            return handler(_handed_on(normalized, info))
+        except ValidationError:
+            if normalized is value:
+                raise
+            try:
+                return handler(_handed_on(value, info))
+            except ValidationError:
+                pass  # what the normalizers gave is what the error should speak of
+            raise
+
+    def _normalized(self, value: Any) -> Any:
         for normalizer in self.normalizers:
             try:
                 value = normalizer(value)
@@ -88,7 +113,11 @@ class Chain:
                 raise _as_pydantic_error(error) from error
             if value is None and normalizer.null_is_absent:
                 raise PydanticUseDefault
-        return to_json(value) if info.mode == "json" else value
+        return value
+
+
+def _handed_on(value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
+    return to_json(value) if info.mode == "json" else value
 
 
 def _from_either(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
