@@ -1,4 +1,4 @@
-"""``python -m benchmarks cases|overhead|growth|hostile|all [--alone] [--verbose]``."""
+"""``python -m benchmarks cases|overhead|growth|hostile|all [--alone] [--marked] [--verbose]``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ def main() -> None:
     )
     parser.add_argument("which", choices=(*_BENCHMARKS, "all"))
     parser.add_argument("--alone", action="store_true", help="cases: FastMCP without the middleware")
+    parser.add_argument("--marked", action="store_true", help="cases: with @lenient on every function")
     parser.add_argument("--verbose", action="store_true", help="cases: every row of the real invalid calls")
     chosen = parser.parse_args()
     console = Console(soft_wrap=False)
     for name in _BENCHMARKS if chosen.which == "all" else (chosen.which,):
         if name == "cases":
-            cases.main(console, alone=chosen.alone, verbose=chosen.verbose)
+            cases.main(console, alone=chosen.alone, marked=chosen.marked, verbose=chosen.verbose)
         else:
             _BENCHMARKS[name](console)
 

@@ -24,15 +24,22 @@ if TYPE_CHECKING:
 _EXPECTED_NOT_RIGHT = {"c045": "an empty free-form object for a list of them: refused by a guard"}
 
 
-def main(console: Console, *, alone: bool = False, verbose: bool = False) -> None:
-    """Print how the recorded calls fare; ``alone`` measures FastMCP without the middleware."""
+def main(console: Console, *, alone: bool = False, marked: bool = False, verbose: bool = False) -> None:
+    """Print how the recorded calls fare.
+
+    Args:
+        console: Where to.
+        alone: Without the middleware.
+        marked: With ``@lenient`` on every function.
+        verbose: With every row of the real invalid calls.
+    """
     servers.quiet()
     try:
         folder = data.cases_folder()
     except data.MissingCasesError as missing:
         console.print(f"cases skipped: {missing}")
         return
-    asyncio.run(_report(console, folder, None if alone else _refusing(), verbose=verbose))
+    asyncio.run(_report(console, folder, None if alone else _refusing(), marked=marked, verbose=verbose))
 
 
 def _refusing() -> Middleware:
@@ -41,8 +48,10 @@ def _refusing() -> Middleware:
     return LenientMiddleware(policy=Policy(unrepairable="refuse"))
 
 
-async def _report(console: Console, folder: Path, middleware: Middleware | None, *, verbose: bool) -> None:
-    scores = [section async for section in _sections(folder, middleware)]
+async def _report(
+    console: Console, folder: Path, middleware: Middleware | None, *, marked: bool, verbose: bool
+) -> None:
+    scores = [section async for section in _sections(folder, middleware, marked=marked)]
     invalid = data.real_calls(folder, "invalid")
     known = await scoring.known_scores([case for case in invalid if scoring.known(case)], middleware)
     rest = await scoring.unknown_outcomes([case for case in invalid if not scoring.known(case)], middleware)
@@ -55,7 +64,7 @@ async def _report(console: Console, folder: Path, middleware: Middleware | None,
     _print_bare(console, [score for score in bare if not score.reply.ran and not score.reply.envelope])
 
 
-async def _sections(folder: Path, middleware: Middleware | None) -> Any:
+async def _sections(folder: Path, middleware: Middleware | None, *, marked: bool) -> Any:
     files = (
         ("conversion_cases", data.conversion_cases(folder), scoring.conversion_verdict),
         ("reported_calls", data.reported_calls(folder), scoring.reported_verdict),
@@ -63,7 +72,7 @@ async def _sections(folder: Path, middleware: Middleware | None) -> Any:
     for title, cases, verdict in files:
         for kind in ("default", "strict"):
             strict = kind == "strict"
-            scores = await scoring.function_scores(cases, verdict, middleware, strict=strict)
+            scores = await scoring.function_scores(cases, verdict, middleware, strict=strict, marked=marked)
             yield f"{title}, {kind} server", scores
     yield "real_calls_valid", await scoring.valid_scores(data.real_calls(folder, "valid"), middleware)
 

@@ -80,11 +80,12 @@ async def function_scores(
     middleware: Middleware | None,
     *,
     strict: bool,
+    marked: bool = False,
 ) -> list[Score]:
     """Each case called on a function tool of a default or strict server."""
     async with servers.function_tools(cases, None, strict=strict) as caller:
         alone = [await caller.call(servers.tool_name(case), case.sent) for case in cases]
-    async with servers.function_tools(cases, middleware, strict=strict) as caller:
+    async with servers.function_tools(cases, middleware, strict=strict, marked=marked) as caller:
         replies = [await caller.call(servers.tool_name(case), case.sent) for case in cases]
     return [
         Score(case, reply, _unless_own(verdict(case, reply), reply, before))

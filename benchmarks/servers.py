@@ -18,6 +18,7 @@ from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
 from benchmarks.signatures import recording_function
+from mcp_lenient import lenient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -98,16 +99,16 @@ class Caller:
 
 @asynccontextmanager
 async def function_tools(
-    cases: Iterable[Case], middleware: Middleware | None, *, strict: bool
+    cases: Iterable[Case], middleware: Middleware | None, *, strict: bool, marked: bool = False
 ) -> AsyncIterator[Caller]:
-    """A server with one function tool for each case, called by the case's name."""
+    """A server with one function tool for each case, called by the case's name; ``marked`` with ``@lenient``."""
     server = FastMCP("function tools", strict_input_validation=strict)
     received: list[Any] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
         for case in cases:
             function = recording_function(case.schema, received, annotations=ANNOTATIONS.get(case.name))
-            server.tool(function, name=tool_name(case), output_schema=None)
+            server.tool(lenient(function) if marked else function, name=tool_name(case), output_schema=None)
     async with _connected(server, received, middleware) as caller:
         yield caller
 

@@ -6,17 +6,20 @@ import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import wraps
-from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints, overload
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_args, get_origin, overload
 
 from fastmcp import Context
-from fastmcp.utilities.types import is_class_member_of_type
+from fastmcp.utilities.types import get_function_type_hints, is_class_member_of_type
+from pydantic import Discriminator, Field
 from pydantic.fields import FieldInfo
 
 from mcp_lenient.declared import Declared, Normalize
-from mcp_lenient.marks import Marks, mark
-from mcp_lenient.normalizers import Aliases
+from mcp_lenient.marks import Marks, field_of, mark, published_name
+from mcp_lenient.normalizers import Aliases, annotated_normalizers
 from mcp_lenient.policy import Policy
-from mcp_lenient.settling import Settler
+from mcp_lenient.settling import Parameter, Settler
+
+_NONE: Final = inspect.Parameter.empty
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +77,10 @@ def lenient(
 
 
 def _declared(function: Callable[..., Any], declarations: Mapping[str, Declaration]) -> Declared:
+    if isinstance(function, (classmethod, staticmethod)) or not inspect.isroutine(function):
+        above = f": write @{type(function).__name__} above it" if inspect.isroutine(function) else ""
+        msg = f"lenient takes a function or method, got {function!r}{above}."
+        raise TypeError(msg)
     names = inspect.signature(function).parameters
     normalizers: dict[str, tuple[Normalize, ...]] = {}
     aliases: dict[str, tuple[str, ...]] = {}
@@ -84,7 +91,7 @@ def _declared(function: Callable[..., Any], declarations: Mapping[str, Declarati
             msg = f"lenient: {_name(function)} has no parameter {name!r}.{meant}"
             raise TypeError(msg)
         entries: tuple[object, ...] = declaration if isinstance(declaration, tuple) else (declaration,)
-        wrong = [entry for entry in entries if not isinstance(entry, Aliases) and not callable(entry)]
+        wrong = [entry for entry in entries if not isinstance(entry, Aliases) and not _normalizes(entry)]
         if wrong:
             msg = f"lenient: {name} takes a normalizer or aliases(...), got {wrong[0]!r}."
             raise TypeError(msg)
@@ -97,16 +104,37 @@ def _declared(function: Callable[..., Any], declarations: Mapping[str, Declarati
     return Declared(normalizers, aliases)
 
 
+def _normalizes(entry: object) -> bool:
+    """Whether it can be called with a value and gives one: a normalizer's factory that was not called cannot."""
+    if not callable(entry) or inspect.iscoroutinefunction(entry):
+        return False
+    try:
+        inspect.signature(entry).bind(None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # a builtin that does not tell
+    return True
+
+
 def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", repr(function))
 
 
 def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:
     settler = Settler(function, declared, policy or Policy())
-    decorated = _wrapped(function, settler)
-    # FastMCP reads types from the annotations and the rest from the signature, which stays as it was written.
-    decorated.__annotations__ = _marked_annotations(function, settler)
-    decorated.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    decorated = settler.decorated = _wrapped(function, settler)
+    hints, signature = _hints(function), inspect.signature(function)
+    if settler.policy.mode != "off":
+        marked = [_marked(settler, parameter, hints) for parameter in signature.parameters.values()]
+        hints |= {each.name: each.annotation for each in marked if each.annotation is not _NONE}
+        defaults = {each.name: each.default for each in marked}
+        signature = signature.replace(
+            parameters=[each.replace(default=defaults[name]) for name, each in signature.parameters.items()]
+        )
+    # FastMCP reads types from the annotations and the rest from the signature.
+    decorated.__annotations__ = hints
+    decorated.__signature__ = signature  # type: ignore[attr-defined]
     mark(decorated, Marks(declared, policy, function))
     return decorated
 
@@ -129,27 +157,48 @@ def _wrapped(function: Callable[..., Any], settler: Settler) -> Callable[..., An
     return run
 
 
-def _marked_annotations(function: Callable[..., Any], settler: Settler) -> dict[str, Any]:
-    """The annotations, each parameter's with a mark by which Pydantic asks the settler where it refuses."""
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     written = dict(getattr(function, "__annotations__", {}))
     try:
-        resolved = get_type_hints(function, include_extras=True)
+        resolved = get_function_type_hints(function)
     except (NameError, TypeError):
-        resolved = written  # a name that comes to be later: FastMCP resolves it, inside Annotated too
-    defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
-    marked = {}
-    for name, annotation in {**written, **resolved}.items():
-        if name == "return" or _is_context(annotation) or _has_discriminator(annotation, defaults.get(name)):
-            marked[name] = annotation
-        else:
-            marked[name] = Annotated[annotation, settler.parameter(name)]
-    return marked
+        return written  # a name that comes to be later: FastMCP resolves it, inside Annotated too
+    return {**written, **resolved}
 
 
-def _has_discriminator(annotation: Any, default: Any) -> bool:
-    """Whether Pydantic looks for a discriminated union here, which nothing may stand around."""
-    fields = (*getattr(annotation, "__metadata__", ()), default)
-    return any(isinstance(field, FieldInfo) and field.discriminator is not None for field in fields)
+def _marked(settler: Settler, parameter: inspect.Parameter, hints: Mapping[str, Any]) -> inspect.Parameter:
+    """The parameter with a mark in its annotation, by which Pydantic asks the settler where it refuses."""
+    name, default = parameter.name, parameter.default
+    declared = settler.declared.normalizers.get(name, ())
+    annotation = hints.get(name, Any if declared else _NONE)
+    if annotation is _NONE or _is_context(annotation):
+        return parameter.replace(annotation=annotation)
+    annotation, default, field = _with_room(annotation, default)
+    own = Parameter(settler, published_name(name, field), field, declared, annotated_normalizers(annotation))
+    return parameter.replace(annotation=Annotated[annotation, own], default=default)
+
+
+def _with_room(annotation: Any, default: Any) -> tuple[Any, Any, FieldInfo]:
+    """A parameter's annotation and default, which mean the same when a mark comes behind the annotation.
+
+    A lone text in ``Annotated`` is a description to FastMCP only where nothing else stands there, and what a
+    ``Field`` in place of the default says of the type, or of a discriminator, Pydantic applies last of all.
+    """
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    if len(notes) == 1 and isinstance(notes[0], str):
+        annotation = Annotated[kind, Field(description=notes[0])]
+    field = field_of(annotation, default)
+    late = isinstance(default, FieldInfo) and default.metadata
+    if not late and field.discriminator is None:
+        return annotation, default, field
+    parts = field.asdict()
+    rest = {name: each for name, each in parts["attributes"].items() if name != "discriminator"}
+    by = field.discriminator
+    before = [*parts["metadata"], *([Discriminator(by)] if isinstance(by, str) else [by] if by else [])]
+    annotation = parts["annotation"]
+    for each in before:
+        annotation = Annotated[annotation, each]
+    return annotation, Field(**rest), field
 
 
 def _is_context(annotation: Any) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MethodType
 from typing import Any, Final, TypeVar, get_type_hints
+
+from pydantic import AliasChoices
+from pydantic.fields import FieldInfo
 
 from mcp_lenient.declared import Declared
 from mcp_lenient.normalizers import annotated_aliases, annotated_normalizers
@@ -67,7 +71,36 @@ def declared_of(function: Callable[..., Any]) -> Declared:
     aliases = {name: annotated_aliases(hint) for name, hint in hints.items() if annotated_aliases(hint)}
     marks = marks_of(function)
     declared = Declared(normalizers, aliases)
-    return declared if marks is None else combined(declared, marks.declared)
+    if marks is not None:
+        declared = combined(marks.declared, declared)  # as the decorated function runs them
+    return _published(declared, written, hints)
+
+
+def _published(declared: Declared, function: Callable[..., Any], hints: Mapping[str, Any]) -> Declared:
+    """What is declared by the names of parameters, by those that their ``Field`` publishes them under."""
+    names = {
+        name: published_name(name, field_of(hints.get(name, Any), parameter.default))
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
+    return Declared(
+        {names.get(name, name): own for name, own in declared.normalizers.items()},
+        {names.get(name, name): own for name, own in declared.aliases.items()},
+        declared.policy,
+    )
+
+
+def field_of(annotation: Any, default: Any) -> FieldInfo:
+    """What a parameter's annotation and default say of it, as Pydantic reads them."""
+    if default is inspect.Parameter.empty:
+        return FieldInfo.from_annotation(annotation)
+    return FieldInfo.from_annotated_attribute(annotation, default)
+
+
+def published_name(name: str, field: FieldInfo) -> str:
+    """The name under which the schema has a parameter."""
+    alias = field.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else (alias,)
+    return next((choice for choice in choices if isinstance(choice, str)), name)
 
 
 def combined(first: Declared, second: Declared) -> Declared:

@@ -7,14 +7,18 @@ that the decorated function can say what became of the call.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter_ns
 from typing import Any
 
+from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools.function_tool import ToolMeta
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
@@ -25,13 +29,12 @@ from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import EventName, call_event
 from mcp_lenient.fastmcp_private import current_context
-from mcp_lenient.normalizing import NormalizingJudge
+from mcp_lenient.normalizing import NormalizingJudge, normalized
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
 from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
-from mcp_lenient.rules import ABSENT
 from mcp_lenient.types import Fault, Repair, Violation
 
 
@@ -69,16 +72,35 @@ class Settler:
         self.function = function
         self.declared = declared
         self.policy = policy
+        self.decorated = function
         self._log = EventLog()
 
     @cached_property
     def tool(self) -> Tool:
         """The tool that the function as written makes; built when its schema is first needed."""
-        return Tool.from_function(self.function, name=getattr(self.function, "__name__", "tool"))
+        meta = get_fastmcp_meta(self.decorated)
+        if not isinstance(meta, ToolMeta):
+            meta = ToolMeta()
+        name = meta.name or getattr(self.function, "__name__", "tool").strip("<>")
+        return Tool.from_function(
+            self.function, name=name, output_schema=meta.output_schema, annotations=meta.annotations
+        )
 
-    def parameter(self, name: str) -> Parameter:
-        """The mark for one parameter's annotation."""
-        return Parameter(self, name, self.declared.normalizers.get(name, ()))
+    def schema(self, bound: int = 0) -> dict[str, Any]:
+        """The tool's input schema, without the first parameters where a method has them already."""
+        schema = self.tool.parameters
+        own = tuple(inspect.signature(self.function).parameters)[:bound]
+        properties = {name: each for name, each in schema.get("properties", {}).items() if name not in own}
+        required = [name for name in schema.get("required", ()) if name not in own]
+        return {**schema, "properties": properties, "required": required}
+
+    @property
+    def destructive(self) -> bool:
+        """Whether only the rules closest to what was sent may act."""
+        if self.policy.destructive is not None:
+            return self.policy.destructive
+        hints = self.tool.annotations
+        return hints is not None and hints.destructive_hint is True
 
     def settled(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Settled:
         """Take repaired values out of their wrappers; where a value was refused, the envelope is the answer."""
@@ -88,18 +110,16 @@ class Settler:
         values = (*args, *kwargs.values())
         repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
         found = tuple(each for value in values if type(value) is _Refused for each in value.violations)
-        self._tell("call_rejected" if found else "call_repaired", repairs, found, started)
+        self.tell("call_rejected" if found else "call_repaired", repairs, found, started)
         if found:
-            answer = envelope(self.tool.name, self.tool.parameters, found, repairs)
+            answer = envelope(self.tool.name, self.schema(len(args)), found, repairs)
             return Settled((), {}, as_result(answer, has_output_schema=self.tool.output_schema is not None))
-        taken = {name: _taken(value) for name, value in kwargs.items()}
-        return Settled(
-            tuple(map(_taken, args)), {name: value for name, value in taken.items() if value is not ABSENT}
-        )
+        return Settled(tuple(map(_taken, args)), {name: _taken(value) for name, value in kwargs.items()})
 
-    def _tell(
+    def tell(
         self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
     ) -> None:
+        """Record on the span and in the log what becomes of a call."""
         code = error_code(found) if found else None
         spans.record(event, repairs=repairs, violations=found, error_code=code)
         if self._log.wants(event):
@@ -110,6 +130,8 @@ class Settler:
 
 _WRAPPERS = (_Repaired, _Refused)
 
+Handler = core_schema.ValidatorFunctionWrapHandler
+
 
 def _taken(value: Any) -> Any:
     return value.value if type(value) is _Repaired else value
@@ -117,74 +139,106 @@ def _taken(value: Any) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Parameter:
-    """The mark in a parameter's annotation: its type is tried first, and the settler asked where that fails."""
+    """The mark in a parameter's annotation: its type is tried first, and the settler asked where that fails.
+
+    Attributes:
+        settler: The function's.
+        name: The parameter as it is published.
+        field: What the parameter's annotation and default say of it.
+        declared: The normalizers that ``@lenient`` declares, which run before the type is tried.
+        annotated: The normalizers in the annotation, which Pydantic runs.
+    """
 
     settler: Settler
     name: str
-    normalizers: tuple[Normalize, ...]
-    _inner: CoreSchema | None = None
+    field: FieldInfo
+    declared: tuple[Normalize, ...]
+    annotated: tuple[Normalize, ...]
     _plan: Plan | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """The type's own schema, and behind it what repairs."""
-        inner = self._inner = handler(source)
+        inner = handler(source)
         # Strict mode takes a date or an enum in its JSON spelling from JSON only, and what Python code
         # hands on is no JSON any more: so it is written as JSON once more.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
+        if self.declared or self.annotated:
+            return core_schema.with_info_wrap_validator_function(self._normalize, again)
         settle = core_schema.with_info_wrap_validator_function(self._settle, again)
-        if self.normalizers:
-            return settle
         return core_schema.union_schema([inner, settle], mode="left_to_right")
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The type's own."""
-        return handler(self._inner if self._inner is not None else schema)
+        """The type's own, with all that is noted on it."""
+        parts: Any = schema
+        inner = parts["choices"][0] if parts["type"] == "union" else parts["schema"]["python_schema"]
+        return handler(core_schema.definitions_schema(inner, []))
 
-    def _settle(
-        self,
-        value: Any,
-        handler: core_schema.ValidatorFunctionWrapHandler,
-        info: core_schema.ValidationInfo[Any],
-    ) -> Any:
-        sent = {self.name: value}
-        own = {self.name: self.normalizers} if self.normalizers else {}
-        judge = NormalizingJudge(_HandlerJudge(self.name, handler, exact_integers=info.mode == "json"), own)
+    def _normalize(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
+        if self.settler.policy.mode == "repair":
+            own = {self.name: self.declared} if self.declared else {}
+            given = normalized({self.name: value}, own)
+            try:
+                if not given.faults and self.name in given.arguments:
+                    taken = handler(given.arguments[self.name])
+                    return _Repaired(taken, given.repairs) if given.repairs else taken
+            except Exception:  # noqa: BLE001, S110 - whatever the author's code raises: whose it is, is found out below
+                pass
+        return self._settle(value, handler, info)
+
+    def _settle(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
+        own = {self.name: (*self.declared, *self.annotated)}
+        needed = self.field.is_required()
+        pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")
+        judge = NormalizingJudge(pydantic, own)
         plan = self._planned()
-        outcome = repair(plan, sent, judge)
-        if outcome.status == "refused":
-            found = violations(plan.root, outcome, judge, plan.policy)
-            return _Refused(found, outcome.repairs)
+        outcome = repair(plan, {self.name: value}, judge)
+        refused = outcome.status == "refused"
+        found = violations(plan.root, outcome, judge, plan.policy) if refused else ()
         final = judge.settled(outcome.arguments)
-        repairs = (*outcome.repairs, *final.repairs)
-        if self.name not in final.arguments:
-            return _Repaired(ABSENT, repairs)
-        taken = handler(final.arguments[self.name])
+        repairs = outcome.repairs if refused else (*outcome.repairs, *final.repairs)
+        if plan.policy.mode == "observe":
+            return self._observed(value, handler, repairs, found)
+        if refused:
+            return _Refused(found, repairs)
+        taken = (
+            handler(final.arguments[self.name]) if self.name in final.arguments else self._default(handler)
+        )
         return _Repaired(taken, repairs) if repairs else taken
+
+    def _observed(
+        self, value: Any, handler: Handler, repairs: tuple[Repair, ...], found: tuple[Violation, ...]
+    ) -> Any:
+        if repairs or found:
+            self.settler.tell("call_observed", repairs, found, perf_counter_ns())
+        return handler(value)
+
+    def _default(self, handler: Handler) -> Any:
+        default = self.field.get_default(call_default_factory=True, validated_data={})
+        return handler(default) if self.field.validate_default else default
 
     def _planned(self) -> Plan:
         if self._plan is None:
-            self._plan = _plan_for(self.settler, self.name, self.normalizers)
+            self._plan = _plan_for(self.settler, self.name, (*self.declared, *self.annotated))
         return self._plan
 
 
 def _plan_for(settler: Settler, name: str, normalizers: tuple[Normalize, ...]) -> Plan:
     """The plan of one parameter: of the tool's schema only what is said of it."""
-    whole = settler.tool.parameters
+    whole = settler.schema()
     schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
     schema |= {
         "type": "object",
-        "properties": {name: whole.get("properties", {}).get(name, {})},
-        "required": [name] if name in whole.get("required", ()) else [],
+        "properties": {name: whole["properties"].get(name, {})},
+        "required": [name] if name in whole["required"] else [],
         "additionalProperties": False,
     }
-    destructive = settler.policy.destructive is True
     return Plan(
         schema,
         settler.policy,
-        destructive=destructive,
+        destructive=settler.destructive,
         normalizers={name: normalizers} if normalizers else {},
     )
 
@@ -194,7 +248,8 @@ class _HandlerJudge:
     """Pydantic's own validation of one parameter, while it runs."""
 
     name: str
-    handler: core_schema.ValidatorFunctionWrapHandler
+    handler: Handler
+    needed: bool
     exact_integers: bool
     by_schema: bool = False
 
@@ -203,7 +258,7 @@ class _HandlerJudge:
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         if self.name not in arguments:
-            return ()  # only what may be left out is left out
+            return (Fault((self.name,), "missing"),) if self.needed else ()
         value = arguments[self.name]
         try:
             self.handler(value)
