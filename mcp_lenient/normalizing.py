@@ -33,10 +33,17 @@ class NormalizedArguments:
     faults: tuple[Fault, ...] = ()
 
 
-def normalized(arguments: Mapping[str, Any], normalizers: Normalizers) -> NormalizedArguments:
+def normalized(
+    arguments: Mapping[str, Any], normalizers: Normalizers, *, tell: bool = False
+) -> NormalizedArguments:
     """Run the normalizers of the parameters that were sent.
 
     A value that one of them refuses stays as it was sent, and becomes a fault with its code and message.
+
+    Args:
+        arguments: What was sent.
+        normalizers: What runs, by parameter.
+        tell: Whether the author is told of exceptions: a call is normalized more than once.
     """
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
@@ -45,7 +52,7 @@ def normalized(arguments: Mapping[str, Any], normalizers: Normalizers) -> Normal
         if name not in arguments:
             continue
         sent = arguments[name]
-        value, rules, fault = _one(name, sent, normalizers[name])
+        value, rules, fault = _one(name, sent, normalizers[name], tell=tell)
         if fault is not None:
             faults.append(fault)
         elif value is ABSENT or not _same(value, sent):
@@ -59,7 +66,9 @@ def normalized(arguments: Mapping[str, Any], normalizers: Normalizers) -> Normal
     return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
-def _one(name: str, value: Any, normalizers: tuple[Normalize, ...]) -> tuple[Any, list[str], Fault | None]:
+def _one(
+    name: str, value: Any, normalizers: tuple[Normalize, ...], *, tell: bool
+) -> tuple[Any, list[str], Fault | None]:
     rules: list[str] = []
     for normalize in normalizers:
         try:
@@ -67,7 +76,8 @@ def _one(name: str, value: Any, normalizers: tuple[Normalize, ...]) -> tuple[Any
         except NormalizationError as error:
             return value, [], Fault((name,), "value", error.message, error.code)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
-            _tell_of(name, normalize, error)
+            if tell:
+                _tell_of(name, normalize, error)
             return value, [], Fault((name,), "value")
         if result is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
             return ABSENT, [*rules, rule_name(normalize)], None
@@ -143,8 +153,8 @@ class NormalizingJudge:
         return result
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
-        """What the normalizers refuse, and what is wrong with the rest."""
-        result = normalized(arguments, self.normalizers)
+        """What the normalizers refuse, and what is wrong with the rest; tells the author what they raised."""
+        result = normalized(arguments, self.normalizers, tell=True)
         refused = {fault.path[0] for fault in result.faults}
         others = (
             fault

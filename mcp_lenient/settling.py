@@ -163,7 +163,7 @@ class Parameter:
         # hands on is no JSON any more: so it is written as JSON once more.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
-        if self.declared or self.annotated:
+        if self.declared or self.annotated or self.settler.policy.mode == "observe":
             return core_schema.with_info_wrap_validator_function(self._normalize, again)
         settle = core_schema.with_info_wrap_validator_function(self._settle, again)
         return core_schema.union_schema([inner, settle], mode="left_to_right")
@@ -177,7 +177,7 @@ class Parameter:
         return handler(core_schema.definitions_schema(inner, []))
 
     def _normalize(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
-        if self.settler.policy.mode == "repair":
+        if self.settler.policy.mode == "repair" or not self.declared:
             own = {self.name: self.declared} if self.declared else {}
             given = normalized({self.name: value}, own)
             try:
@@ -266,4 +266,6 @@ class _HandlerJudge:
             return faults_of(error, arguments, (self.name,))
         except (ValueError, RecursionError):
             return (Fault((self.name,), "value"),)
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises says nothing of the value
+            return ()
         return ()

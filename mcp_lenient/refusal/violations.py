@@ -14,6 +14,7 @@ from mcp_lenient.refusal.patches import Patch
 from mcp_lenient.refusal.places import Place, fits, properties
 from mcp_lenient.refusal.trouble import Trouble
 from mcp_lenient.refusal.wording import ambiguous, worded
+from mcp_lenient.schema_judge import MOST_FAULTS
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
 
 if TYPE_CHECKING:
@@ -77,14 +78,20 @@ def violations(
     troubles = _troubles(refusal, groups[:MAX_GROUPS])
     kept = troubles[: MAX_VIOLATIONS - len(ties)]
     found = (*(_tied(refusal, tie) for tie in ties), *_told(refusal, kept))
-    return _with_rest(found, len(troubles) - len(kept) + max(len(groups) - MAX_GROUPS, 0))
+    rest = len(troubles) - len(kept) + max(len(groups) - MAX_GROUPS, 0)
+    return _with_rest(found, rest, at_least=len(outcome.faults) >= MOST_FAULTS)
 
 
-def _with_rest(found: tuple[Violation, ...], rest: int) -> tuple[Violation, ...]:
+def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tuple[Violation, ...]:
     if not found or rest < 1:
         return found
     last = found[-1]
-    return (*found[:-1], replace(last, message=f"{last.message} There are {rest} more faults."))
+    return (
+        *found[:-1],
+        replace(
+            last, message=f"{last.message} There are {'at least ' if at_least else ''}{rest} more faults."
+        ),
+    )
 
 
 def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:

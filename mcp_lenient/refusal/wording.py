@@ -73,10 +73,15 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     if asked:
         words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
     elif detail:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}; got {_received(refusal, trouble)}."
+        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}{_got(refusal, trouble)}."
     else:
         words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
     return _about_value(refusal, trouble, words)
+
+
+def _got(refusal: Refusal, trouble: Trouble) -> str:
+    echoed = trouble.count == 1 and _may_echo(refusal, trouble.places[0])
+    return f"; got {_received(refusal, trouble)}" if echoed else ""
 
 
 def _formats(trouble: Trouble) -> str:
