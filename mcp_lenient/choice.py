@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Any
 
 from mcp_lenient.types import Reading
 from mcp_lenient.values import same_json
 
 
-def combined(
-    columns: list[tuple[Any, list[Reading]]], most: int
-) -> Iterable[tuple[tuple[Any, Reading], ...]]:
+def combined(columns: list[list[Reading]], most: int) -> Iterable[Sequence[Reading]]:
     """Every way to take one reading of each; none when there are more than ``most``."""
     ways = 1
-    for _, readings in columns:
-        ways *= len(readings)
-        if ways > most:
-            return ()
-    if ways == 1:
-        return (tuple((name, readings[0]) for name, readings in columns),)
-    keys = [name for name, _ in columns]
-    return (
-        tuple(zip(keys, chosen, strict=True)) for chosen in product(*(readings for _, readings in columns))
-    )
+    for readings in columns:
+        if len(readings) > 1:
+            ways *= len(readings)
+            if ways > most:
+                return ()
+    return ([readings[0] for readings in columns],) if ways == 1 else product(*columns)
 
 
 def cheapest(readings: list[Reading]) -> list[Reading]:

@@ -17,7 +17,7 @@ from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.marks import Marks, field_of, mark, published_name
 from mcp_lenient.normalizers import Aliases, annotated_normalizers
 from mcp_lenient.policy import Policy
-from mcp_lenient.settling import Parameter, Settler
+from mcp_lenient.settling import Parameter, Settler, is_right
 
 _NONE: Final = inspect.Parameter.empty
 
@@ -128,9 +128,8 @@ def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy 
     if settler.policy.mode != "off":
         marked = [_marked(settler, parameter, hints) for parameter in signature.parameters.values()]
         hints |= {each.name: each.annotation for each in marked if each.annotation is not _NONE}
-        defaults = {each.name: each.default for each in marked}
         signature = signature.replace(
-            parameters=[each.replace(default=defaults[name]) for name, each in signature.parameters.items()]
+            parameters=list(map(_as_read, signature.parameters.values(), marked)),
         )
     # FastMCP reads types from the annotations and the rest from the signature.
     decorated.__annotations__ = hints
@@ -139,11 +138,19 @@ def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy 
     return decorated
 
 
+def _as_read(written: inspect.Parameter, marked: inspect.Parameter) -> inspect.Parameter:
+    """The parameter as written; Pydantic looks for marks only where the signature has an annotation."""
+    annotation = Any if written.annotation is _NONE is not marked.annotation else written.annotation
+    return written.replace(annotation=annotation, default=marked.default)
+
+
 def _wrapped(function: Callable[..., Any], settler: Settler) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
         async def run_async(*args: Any, **kwargs: Any) -> Any:
+            if is_right(args, kwargs):
+                return await function(*args, **kwargs)
             call = settler.settled(args, kwargs)
             return await function(*call.args, **call.kwargs) if call.answer is None else call.answer
 
@@ -151,6 +158,8 @@ def _wrapped(function: Callable[..., Any], settler: Settler) -> Callable[..., An
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if is_right(args, kwargs):
+            return function(*args, **kwargs)
         call = settler.settled(args, kwargs)
         return function(*call.args, **call.kwargs) if call.answer is None else call.answer
 
@@ -174,7 +183,8 @@ def _marked(settler: Settler, parameter: inspect.Parameter, hints: Mapping[str, 
     if annotation is _NONE or _is_context(annotation):
         return parameter.replace(annotation=annotation)
     annotation, default, field = _with_room(annotation, default)
-    own = Parameter(settler, published_name(name, field), field, declared, annotated_normalizers(annotation))
+    normalizers: tuple[Any, ...] = (*declared, *annotated_normalizers(annotation))
+    own = Parameter(settler, published_name(name, field), field, normalizers)
     return parameter.replace(annotation=Annotated[annotation, own], default=default)
 
 

@@ -141,7 +141,7 @@ class LenientMiddleware(Middleware):
         arguments = message.arguments or {}
         if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
-        return await self._not_accepted(call, server, arguments)
+        return await self._not_accepted(call, server, known, arguments)
 
     async def _no_object(self, call: Call, server: FastMCP, fault: Violation) -> ToolResult:
         """Refuse arguments that are no object; the message carries them under one name."""
@@ -152,12 +152,14 @@ class LenientMiddleware(Middleware):
         answer = envelope(call.context.message.name, known.plan.root, (fault,))
         return as_result(answer, has_output_schema=known.tool.output_schema is not None)
 
-    async def _not_accepted(self, call: Call, server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _not_accepted(
+        self, call: Call, server: FastMCP, judged: KnownTool, arguments: Mapping[str, Any]
+    ) -> ToolResult:
         # Nothing is changed or refused by what a tool of this name once accepted.
         known = await self._tools.look_up(server, call.context.message)
         if known is None:
             return await self._not_found(call, server)
-        if await known.accepts(arguments):
+        if known is not judged and await known.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
         return await self._rejected(call, known, arguments)
 

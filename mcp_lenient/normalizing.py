@@ -66,6 +66,19 @@ def normalized(
     return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
+def unchanged(value: Any, normalizers: tuple[Normalize, ...]) -> bool:
+    """Whether the normalizers give a value back as it came; quick, and does not say why not."""
+    given = value
+    for normalize in normalizers:
+        try:
+            given = normalize(given)
+        except Exception:  # noqa: BLE001 - why, is found out by whoever asks for more
+            return False
+        if given is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
+            return False
+    return given is value or _same(given, value)
+
+
 def _one(
     name: str, value: Any, normalizers: tuple[Normalize, ...], *, tell: bool
 ) -> tuple[Any, list[str], Fault | None]:

@@ -197,6 +197,13 @@ class Node:
         extra = self.shape.extra
         return self.plan.node(extra, Place.NONE, None) if isinstance(extra, Mapping) else None
 
+    def item_nodes(self, *, mixed: bool) -> Callable[[int], Node]:
+        """As :meth:`item`, for every index of one list."""
+        if self.shape.prefix:
+            return lambda index: self.item(index, mixed=mixed)
+        item = self.item(0, mixed=mixed)
+        return lambda _index: item
+
     def item(self, index: int, *, mixed: bool) -> Node:
         """The node of a list's item."""
         schemas = self.shape.prefix

@@ -11,7 +11,7 @@ def pointer(path: Path) -> str:
     >>> pointer(("rows", 0, "a/b"))
     '/rows/0/a~1b'
     """
-    return "".join(f"/{_token(part)}" for part in path)
+    return "".join([f"/{_token(part)}" for part in path])
 
 
 def _token(part: str | int) -> str:

@@ -12,6 +12,9 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationEr
 from mcp_lenient.normalizers.annotation import ERROR_TYPE
 from mcp_lenient.types import Fault, FaultKind, Path
 
+MOST_FAULTS = 1_000
+"""Errors of one call beyond which only the parameters are told."""
+
 _KINDS: Mapping[str, FaultKind] = {
     "missing": "missing",
     "missing_argument": "missing",
@@ -47,10 +50,22 @@ def faults_of(error: ValidationError, arguments: Mapping[str, Any], below: Path 
         arguments: All arguments of the call.
         below: Where the value that was validated stands in them.
     """
+    if error.error_count() > MOST_FAULTS:
+        return _by_parameter(error, arguments, below)
     details = error.errors(include_url=False)
     for detail in details:
         detail["loc"] = (*below, *detail["loc"])
     return ordered((_fault(detail, arguments) for detail in details), arguments)
+
+
+def _by_parameter(error: ValidationError, arguments: Mapping[str, Any], below: Path) -> tuple[Fault, ...]:
+    """Of very many errors only which parameters they are about, so that they cost little more than their count."""
+    found: dict[Fault, None] = {}
+    for detail in error.errors(include_url=False, include_input=False, include_context=False):
+        loc = (*below, *detail["loc"])
+        kind = _kind(detail["type"], loc) if len(loc) == 1 else "type"
+        found[Fault(loc[:1], kind)] = None
+    return ordered(found, arguments)
 
 
 def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:

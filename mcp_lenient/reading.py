@@ -167,20 +167,29 @@ def _read_object(
             return []
     cost, repairs = names.records(value, path)
     declared = node.property_nodes
-    columns: list[tuple[str, list[Reading]]] = []
+    kept: list[str] = []
+    columns: list[list[Reading]] = []
     for key, sent in value.items():
         child = declared.get(key) if scope is None else None
         if child is not None and takes(child, sent, run):
-            columns.append((key, [Reading(sent, 0)]))
+            kept.append(key)
+            columns.append([Reading(sent, 0)])
         elif key not in names.dropped:
             name, readings = _read_key(node, key, sent, path, run, names, scope)
             if not readings:
                 return []
-            columns.append((name, readings))
+            kept.append(name)
+            columns.append(readings)
     return [
         reading
         for chosen in combined(columns, run.plan.policy.limits.readings)
-        if _whole(node, reading := put_together(chosen, cost, repairs), value, run, by_schema=by_schema)
+        if _whole(
+            node,
+            reading := put_together(zip(kept, chosen, strict=True), cost, repairs),
+            value,
+            run,
+            by_schema=by_schema,
+        )
     ]
 
 
@@ -255,20 +264,33 @@ def accepts_near(run: Run, node: Node, name: str, value: Any) -> bool:
 def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
     by_schema = scope is None or scope.full
     mixed = is_mixed(value)
-    columns: list[tuple[int, list[Reading]]] = []
+    item_at = node.item_nodes(mixed=mixed)
+    columns: list[list[Reading]] = []
     for index, entry in enumerate(value):
         below = scope_below(scope, index)
-        item = node.item(index, mixed=mixed)
-        readings = (
-            [Reading(entry, 0)] if below is UNTOUCHED else read(item, entry, (*path, index), run, below)
-        )
+        item = item_at(index)
+        if below is UNTOUCHED or (below is None and takes(item, entry, run)):
+            columns.append([Reading(entry, 0)])
+            continue
+        readings = read(item, entry, (*path, index), run, below)
         if not readings:
             return []
-        columns.append((index, readings))
-    found = []
-    for entries in combined(columns, run.plan.policy.limits.readings):
-        repairs = tuple(each for _, reading in entries for each in reading.repairs)
-        reading = Reading([each.value for _, each in entries], sum(each.cost for _, each in entries), repairs)
-        if _whole(node, reading, value, run, by_schema=by_schema):
-            found.append(reading)
-    return found
+        columns.append(readings)
+    return [
+        reading
+        for entries in combined(columns, run.plan.policy.limits.readings)
+        if _whole(node, reading := _list_of(entries), value, run, by_schema=by_schema)
+    ]
+
+
+def _list_of(entries: Iterable[Reading]) -> Reading:
+    """The list that a reading of each item makes."""
+    values: list[Any] = []
+    cost = 0
+    repairs: list[Repair] = []
+    for entry in entries:
+        values.append(entry.value)
+        if entry.repairs:
+            cost += entry.cost
+            repairs += entry.repairs
+    return Reading(values, cost, tuple(repairs))

@@ -20,7 +20,7 @@ from mcp_lenient.rules.rule import Apply, Rule, worst_tier
 from mcp_lenient.rules.text import Texts, plain
 from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
-from mcp_lenient.values import Size, measured
+from mcp_lenient.values import measured
 
 _STEPS = 10_000
 _MENDING_STEPS = 20_000
@@ -41,13 +41,14 @@ def repair(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
     """
     if judge.accepts(arguments):
         return Outcome("accepted", arguments)
+    return repair_rejected(plan, arguments, judge)
+
+
+def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
+    """As :func:`repair`, for arguments of which the judge has said already that it does not accept them."""
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
-    return _repair_rejected(plan, arguments, judge, size)
-
-
-def _repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge, size: Size) -> Outcome:
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     faults = () if judge.by_schema else judge.faults(arguments)
     sent = dict(arguments)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, Final
 
 from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.tools import Tool, ToolResult
@@ -20,7 +20,7 @@ from fastmcp.tools.function_tool import ToolMeta
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
+from pydantic_core import CoreSchema, PydanticCustomError, ValidationError, core_schema, to_json
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
@@ -29,7 +29,7 @@ from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import EventName, call_event
 from mcp_lenient.fastmcp_private import current_context
-from mcp_lenient.normalizing import NormalizingJudge, normalized
+from mcp_lenient.normalizing import NormalizingJudge, unchanged
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
@@ -104,8 +104,6 @@ class Settler:
 
     def settled(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Settled:
         """Take repaired values out of their wrappers; where a value was refused, the envelope is the answer."""
-        if not any(type(value) in _WRAPPERS for value in (*args, *kwargs.values())):
-            return Settled(args, kwargs)
         started = perf_counter_ns()
         values = (*args, *kwargs.values())
         repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
@@ -128,7 +126,14 @@ class Settler:
             self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
 
 
-_WRAPPERS = (_Repaired, _Refused)
+_WRAPPERS: Final = frozenset({_Repaired, _Refused})
+_TO_SETTLE: Final = "to_settle"
+
+
+def is_right(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether nothing is to be settled before a decorated function runs with these."""
+    return _WRAPPERS.isdisjoint(map(type, (*args, *kwargs.values())))
+
 
 Handler = core_schema.ValidatorFunctionWrapHandler
 
@@ -145,15 +150,13 @@ class Parameter:
         settler: The function's.
         name: The parameter as it is published.
         field: What the parameter's annotation and default say of it.
-        declared: The normalizers that ``@lenient`` declares, which run before the type is tried.
-        annotated: The normalizers in the annotation, which Pydantic runs.
+        normalizers: Those that ``@lenient`` declares, then those in the annotation.
     """
 
     settler: Settler
     name: str
     field: FieldInfo
-    declared: tuple[Normalize, ...]
-    annotated: tuple[Normalize, ...]
+    normalizers: tuple[Normalize, ...]
     _plan: Plan | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -163,9 +166,13 @@ class Parameter:
         # hands on is no JSON any more: so it is written as JSON once more.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
-        if self.declared or self.annotated or self.settler.policy.mode == "observe":
-            return core_schema.with_info_wrap_validator_function(self._normalize, again)
         settle = core_schema.with_info_wrap_validator_function(self._settle, again)
+        if self.settler.policy.mode == "observe":
+            return settle
+        if self.normalizers:
+            inner = core_schema.no_info_before_validator_function(
+                self._as_sent, again, json_schema_input_schema=inner
+            )
         return core_schema.union_schema([inner, settle], mode="left_to_right")
 
     def __get_pydantic_json_schema__(
@@ -173,23 +180,17 @@ class Parameter:
     ) -> JsonSchemaValue:
         """The type's own, with all that is noted on it."""
         parts: Any = schema
-        inner = parts["choices"][0] if parts["type"] == "union" else parts["schema"]["python_schema"]
+        settle = parts["choices"][1] if parts["type"] == "union" else parts
+        inner = settle["schema"]["python_schema"]
         return handler(core_schema.definitions_schema(inner, []))
 
-    def _normalize(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
-        if self.settler.policy.mode == "repair" or not self.declared:
-            own = {self.name: self.declared} if self.declared else {}
-            given = normalized({self.name: value}, own)
-            try:
-                if not given.faults and self.name in given.arguments:
-                    taken = handler(given.arguments[self.name])
-                    return _Repaired(taken, given.repairs) if given.repairs else taken
-            except Exception:  # noqa: BLE001, S110 - whatever the author's code raises: whose it is, is found out below
-                pass
-        return self._settle(value, handler, info)
+    def _as_sent(self, value: Any) -> Any:
+        if unchanged(value, self.normalizers):
+            return value
+        raise PydanticCustomError(_TO_SETTLE, _TO_SETTLE)
 
     def _settle(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
-        own = {self.name: (*self.declared, *self.annotated)}
+        own = {self.name: self.normalizers}
         needed = self.field.is_required()
         pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")
         judge = NormalizingJudge(pydantic, own)
@@ -221,7 +222,7 @@ class Parameter:
 
     def _planned(self) -> Plan:
         if self._plan is None:
-            self._plan = _plan_for(self.settler, self.name, (*self.declared, *self.annotated))
+            self._plan = _plan_for(self.settler, self.name, self.normalizers)
         return self._plan
 
 

@@ -15,7 +15,7 @@ from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.refusal import violations
-from mcp_lenient.repair import repair
+from mcp_lenient.repair import repair_rejected
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
 from mcp_lenient.values import takes_long
@@ -84,8 +84,8 @@ class KnownTool:
     async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
         """The outcome for arguments that were not accepted; what takes long leaves the event loop free."""
         if self.in_thread or takes_long(arguments):
-            return await anyio.to_thread.run_sync(partial(repair, self.plan, arguments, self.judge))
-        return repair(self.plan, arguments, self.judge)
+            return await anyio.to_thread.run_sync(partial(repair_rejected, self.plan, arguments, self.judge))
+        return repair_rejected(self.plan, arguments, self.judge)
 
     async def violations(self, outcome: Outcome) -> tuple[Violation, ...]:
         """What is wrong with arguments that were not repaired; asks the judge which fixes mend them."""

@@ -1,0 +1,150 @@
+"""What ``@lenient`` costs a call that was right, and what it costs to register many tools with marks."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from dataclasses import dataclass
+from datetime import date
+from statistics import median
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastmcp import FastMCP
+from rich.table import Table
+
+from benchmarks import servers
+from benchmarks.overhead import five, five_sync, text
+from mcp_lenient import aliases, clamp, lenient, strip, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.console import Console
+
+
+async def one(limit: int) -> int:
+    """Take one number."""
+    return limit
+
+
+async def typed(since: date, labels: set[str], kind: Literal["new", "old"] = "new") -> str:
+    """Take what JSON spells in its own way."""
+    return f"{since}{labels}{kind}"
+
+
+async def store(content: str, tags: list[str] | None = None, task: str = "keep", limit: int = 10) -> str:  # noqa: ARG001
+    """Store a text."""
+    return content
+
+
+async def annotated(
+    content: Annotated[str, strip()], tags: Annotated[list[str] | None, tags()] = None, limit: int = 10
+) -> str:
+    """Store a text, with normalizers in the annotations; so has the undecorated one."""
+    return f"{content}{tags}{limit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function, its declarations, and a call that is right."""
+
+    title: str
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    declared: Mapping[str, Any]
+    calls: int = 4000
+
+
+_FIVE = {"query": "tea", "limit": 5, "tags": ["a", "b"], "kind": "old", "exact": True}
+_STORE = {"content": "a note", "tags": ["a", "b"], "task": "keep", "limit": 7}
+
+SIGNATURES = (
+    Signature("one parameter", one, {"limit": 5}, {}),
+    Signature("five parameters, async", five, _FIVE, {}),
+    Signature("five parameters, sync", five_sync, _FIVE, {}, 1500),
+    Signature("a date, a set, a literal", typed, {"since": "2024-01-31", "labels": ["a"]}, {}),
+    Signature("1 MiB, one long text", text, {"content": "x" * 2**20}, {}, 1000),
+    Signature("aliases on one of four", store, _STORE, {"task": aliases("query", "q")}),
+    Signature("a normalizer on one of four", store, _STORE, {"tags": tags()}),
+    Signature("normalizers on three of four", store, _STORE, {"tags": tags(), "task": strip(), "limit": clamp(1, 100)}),
+    Signature("normalizers in the annotations", annotated, {"content": "a", "tags": ["b"]}, {}),
+)
+
+_TARGET = 5.0
+_MANY = (1_000, 10_000)
+
+
+def main(console: Console) -> None:
+    """Print what a decorated call costs, and whether registering is linear."""
+    servers.quiet(logging.INFO)
+    console.print(asyncio.run(_calls()))
+    console.print(_registrations())
+
+
+def _server(function: Callable[..., Any]) -> FastMCP[Any]:
+    server = FastMCP("decorated")
+    server.tool(function, name="tool")
+    return server
+
+
+async def _calls() -> Table:
+    table = Table(title="A call that was right, server.call_tool in process, medians of interleaved calls")
+    for name in ("call", "undecorated us", "decorated us", "added us", "target", "undecorated to itself us"):
+        table.add_column(name, justify="left" if name == "call" else "right")
+    for each in SIGNATURES:
+        plain, again, decorated = await _medians(each)
+        figures = (f"{plain:.1f}", f"{decorated:.1f}", f"{decorated - plain:+.1f}")
+        table.add_row(each.title, *figures, f"<= {_TARGET}", f"{again - plain:+.1f}")
+    return table
+
+
+async def _medians(signature: Signature) -> list[float]:
+    """Microseconds for each server; they take turns, and each goes first as often as any other."""
+    functions = (signature.function, signature.function, lenient(**signature.declared)(signature.function))
+    contenders = [_server(function) for function in functions]
+    times: list[list[int]] = [[] for _ in contenders]
+    order = list(range(len(contenders)))
+    warm = signature.calls // 10
+    gc.collect()
+    for _ in range(signature.calls + warm):
+        for at in order:
+            started = perf_counter_ns()
+            await contenders[at].call_tool("tool", dict(signature.arguments))
+            times[at].append(perf_counter_ns() - started)
+        order.append(order.pop(0))
+    return [median(each[warm:]) / 1000 for each in times]
+
+
+def _registrations() -> Table:
+    table = Table(title="Registering tools with marks, and without")
+    for name in ("tools", "undecorated s", "decorated s", "decorated, each us"):
+        table.add_column(name, justify="right")
+    decorated = []
+    for many in _MANY:
+        plain, marked = _registered(many, marks=False), _registered(many, marks=True)
+        decorated.append(marked)
+        table.add_row(f"{many:,}", f"{plain:.2f}", f"{marked:.2f}", f"{marked / many * 1e6:.0f}")
+    ratio, linear = decorated[1] / decorated[0], _MANY[1] / _MANY[0]
+    table.caption = f"ratio {ratio:.1f}, linear is {linear:.0f}"
+    return table
+
+
+def _registered(many: int, *, marks: bool) -> float:
+    """Seconds to define and register so many tools."""
+    functions = [_new_store() for _ in range(many)]
+    server = FastMCP("many")
+    gc.collect()
+    started = perf_counter_ns()
+    for at, function in enumerate(functions):
+        tool = lenient(tags=tags(), task=aliases("query", "q"))(function) if marks else function
+        server.tool(tool, name=f"tool_{at}")
+    return (perf_counter_ns() - started) / 1e9
+
+
+def _new_store() -> Callable[..., Any]:
+    async def store(content: str, task: str, tags: list[str] | None = None, limit: int = 10) -> str:
+        return f"{content}{task}{tags}{limit}"
+
+    return store
