@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from mcp_lenient.naming import AS_SENT, Naming, naming
@@ -10,7 +9,6 @@ from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import (
     Run,
-    accepts_near,
     fits,
     is_mixed,
     put_together,
@@ -73,7 +71,7 @@ def _inside(node: Node, value: Any, path: Path, run: Run) -> Reading:
 def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Reading:
     names = AS_SENT
     if scope is None or scope.full or scope.names:
-        names = naming(node, value, partial(accepts_near, run))
+        names = naming(node, value, run.accepts_near)
     cost, repairs = names.records(value, path)
     found = [
         _key(node, key, sent, path, run, names, scope)

@@ -52,6 +52,8 @@ AcceptsNear = Callable[[Node, str, Any], bool]
 
 def naming(node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear) -> Naming:
     """Find for each undeclared key the declared name it was meant for; never two keys for one name."""
+    if value.keys() <= node.shape.properties.keys():
+        return AS_SENT
     unknown = undeclared(node, value)
     if not unknown:
         return AS_SENT

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from mcp_lenient.choice import cheapest, combined
@@ -32,6 +31,11 @@ class Run:
     steps: int
     texts: Texts
     ties: list[Tie] = field(default_factory=list)
+
+    def accepts_near(self, node: Node, name: str, value: Any) -> bool:
+        """Whether a guessed name takes the value as it is, or as the one item of a list."""
+        readings = read(node.property_nodes[name], value, (), self, None)
+        return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
 
 
 class OutOfSteps(Exception):  # noqa: N818 - a signal within this module, never seen outside
@@ -162,7 +166,7 @@ def _read_object(
     by_schema = scope is None or scope.full
     names = AS_SENT
     if scope is None or scope.full or scope.names:
-        names = naming(node, value, partial(accepts_near, run))
+        names = naming(node, value, run.accepts_near)
         if not names_right(node, value, names):
             return []
     cost, repairs = names.records(value, path)
@@ -253,12 +257,6 @@ def read_property(
             record = Repair(rule.name, pointer(path), json_type(value), "absent")
             found = cheapest([*found, Reading(ABSENT, cost, (record,))])
     return found
-
-
-def accepts_near(run: Run, node: Node, name: str, value: Any) -> bool:
-    """A guessed name must not carry a value that needs repair too, but for one list item without its list."""
-    readings = read(node.property_nodes[name], value, (), run, None)
-    return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
 
 
 def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from mcp_lenient.policy import Limits
@@ -54,8 +53,7 @@ def same_json(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """How much arguments are: characters, values, and the first limit they go beyond."""
 
     bytes: int
