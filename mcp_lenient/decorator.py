@@ -14,7 +14,7 @@ from pydantic import Discriminator, Field
 from pydantic.fields import FieldInfo
 
 from mcp_lenient.declared import Declared, Normalize
-from mcp_lenient.marks import Marks, field_of, mark, published_name
+from mcp_lenient.marks import Marks, field_of, mark, marks_of, published_name
 from mcp_lenient.normalizers import Aliases, annotated_normalizers
 from mcp_lenient.policy import Policy
 from mcp_lenient.settling import Parameter, Settler, is_right
@@ -80,6 +80,9 @@ def _declared(function: Callable[..., Any], declarations: Mapping[str, Declarati
     if isinstance(function, (classmethod, staticmethod)) or not inspect.isroutine(function):
         above = f": write @{type(function).__name__} above it" if inspect.isroutine(function) else ""
         msg = f"lenient takes a function or method, got {function!r}{above}."
+        raise TypeError(msg)
+    if marks_of(function) is not None:
+        msg = f"lenient: {_name(function)} is decorated already; one @lenient takes all declarations."
         raise TypeError(msg)
     names = inspect.signature(function).parameters
     normalizers: dict[str, tuple[Normalize, ...]] = {}

@@ -11,7 +11,7 @@ from fastmcp.server.middleware import Middleware
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
-from mcp_lenient.calls import Call, Running, current, run, run_raising
+from mcp_lenient.calls import Call, current, run, run_raising
 from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import call_event
@@ -126,7 +126,7 @@ class LenientMiddleware(Middleware):
         if running is not None and running.request is not request:
             running = None
         if running is not None and running.is_handed_to(server, message.name):
-            if running.has_seen_to(self.policy_for(message.name).mode):
+            if running.is_seen_to(self.policy_for(message.name).mode):
                 return await call_next(context)
             running = None
         whole = self._whole.claim()
@@ -136,7 +136,7 @@ class LenientMiddleware(Middleware):
         known = self._tools.get(server, message) or await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
-        if known.policy.mode == "off":
+        if known.mode == "off":
             return await run(call, known, context)
         arguments = message.arguments or {}
         if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
@@ -185,7 +185,7 @@ class LenientMiddleware(Middleware):
 
     async def _rejected(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
         outcome = await known.repair(arguments)
-        if known.policy.mode == "observe":
+        if known.mode == "observe":
             return await self._observed(call, known, outcome)
         if outcome.status == "repaired":
             return await self._go_on(call, known, outcome.arguments, outcome.repairs)
@@ -201,7 +201,7 @@ class LenientMiddleware(Middleware):
         if known.normalizers:
             final = known.settled(arguments)
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        if repairs and known.policy.mode == "observe":
+        if repairs and known.mode == "observe":
             self._tell("call_observed", call, known, repairs=repairs)
             return await run(call, known, context)
         if repairs:
@@ -227,11 +227,10 @@ class LenientMiddleware(Middleware):
     async def _forwarded(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = await known.violations(outcome)
         self._tell("call_forwarded", call, known, found=found)
-        running = Running(call.request, known.policy.mode, list(known.target.route))
         try:
-            return await run(call, known, call.context, running)
+            return await run(call, known, call.context)
         except ValidationError as error:
-            if call.nested or error is running.leaked:
+            if call.nested or error is call.leaked:
                 raise
             answer = envelope(call.context.message.name, known.plan.root, found, ())
             return as_result(answer, has_output_schema=known.tool.output_schema is not None)

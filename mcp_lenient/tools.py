@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policies import Policies
-    from mcp_lenient.policy import Policy
+    from mcp_lenient.policy import Mode, Policy
     from mcp_lenient.types import Fault, Judge, Outcome, Violation
 
 _MOST = 10_000
@@ -49,6 +49,7 @@ class KnownTool:
         plan: Its published schema under the policy in force.
         in_thread: Whether judging runs validators of the author that must not hold up the event loop.
         normalizers: What the author or operator declared to run on parameters before all else.
+        mode: The mode of the policy in force.
     """
 
     server: weakref.ref[FastMCP]
@@ -58,6 +59,7 @@ class KnownTool:
     plan: Plan
     in_thread: bool = False
     normalizers: Normalizers = field(default_factory=dict)
+    mode: Mode = "repair"
 
     @property
     def policy(self) -> Policy:
@@ -161,6 +163,7 @@ class ToolCache:
             plan,
             in_thread=target.has_validators,
             normalizers=declared.normalizers,
+            mode=policy.mode,
         )
 
 
