@@ -182,13 +182,24 @@ def _upper_snake(name: str) -> str:
     return words.strip("_").upper()[:MAX_PARAMETER] or "PARAMETER"
 
 
-def unknown_tool(name: str, near: Iterable[str] = ()) -> dict[str, Any]:
-    """What is told when no tool has this name; ``near`` are names the same client can see."""
+def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = False) -> dict[str, Any]:
+    """What is told when no tool has this name, or no version of it is the one that was asked for.
+
+    Args:
+        name: The name that was called.
+        near: Names like it that the same client can see.
+        has_versions: Whether there is such a tool, in other versions.
+    """
     told = shown(name, MAX_TOOL_NAME)
     names = [shown(other, MAX_TOOL_NAME) for other in near][:MAX_NEAR]
     quoted = " or ".join(f"'{other}'" for other in names)
     meant = f"Did you mean {quoted}?" if names else "List the tools to see what there is."
-    return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", {"tool": told, "did_you_mean": names})
+    details = {"tool": told, "did_you_mean": names}
+    if has_versions:
+        return _error(
+            "UNKNOWN_TOOL", f"Tool '{told}' has no such version. Call it without a version.", {"tool": told}
+        )
+    return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", details)
 
 
 def too_large(tool: str) -> dict[str, Any]:

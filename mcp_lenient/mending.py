@@ -49,11 +49,25 @@ def _broken(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -
     return _text(node, value, path, run)
 
 
+_SPELLINGS = frozenset({"text_to_integer", "text_to_number"})
+
+
+def _number(node: Node, value: str, path: Path) -> Reading | None:
+    """A text that is a number, though not one that the schema allows: the number is what is wrong then."""
+    for rule, cost, apply in node.rules.get(str, ()):
+        for new in apply(value) if rule.name in _SPELLINGS else ():
+            return Reading(new, cost, (Repair(rule.name, pointer(path), "string", json_type(new)),))
+    return None
+
+
 def _text(node: Node, value: Any, path: Path, run: Run) -> Reading:
     """A text that is a container of the right kind, though not all in it is right."""
     if not isinstance(value, str):
         return Reading(value, 0)
     for each in node.branches or (node,):
+        number = _number(each, value, path)
+        if number is not None:
+            return number
         for rule, cost, apply in each.rules.get(str, ()):
             for new in apply(value, run.texts) if rule.reads_text else ():
                 record = Repair(rule.name, pointer(path), "string", json_type(new))

@@ -255,7 +255,7 @@ class LenientMiddleware(Middleware):
         name = call.context.message.name
         with spans.aside():
             names = {tool.name for tool in await server.list_tools()}
-        answer = unknown_tool(name, near(name, names))
+        answer = unknown_tool(name, near(name, names - {name}), has_versions=name in names)
         self._tell("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 

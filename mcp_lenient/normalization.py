@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal import violations
@@ -45,6 +46,7 @@ def normalize(
     Raises:
         SchemaError: When the schema cannot be compiled.
     """
+    _check(schema, policy)
     judge, plan = _compiled(schema, policy or _DEFAULT)
     if not isinstance(arguments, Mapping):
         return _whole(plan, arguments, judge)
@@ -52,6 +54,15 @@ def normalize(
     if outcome.status != "refused":
         return Normalized(outcome.arguments, outcome.repairs, ())
     return Normalized(arguments, (), violations(plan.root, outcome, judge, plan.policy))
+
+
+def _check(schema: object, policy: object) -> None:
+    if not isinstance(schema, Mapping):
+        msg = f"a schema must be an object, got {schema!r}."
+        raise SchemaError(msg)
+    if policy is not None and not isinstance(policy, Policy):
+        msg = f"policy must be a Policy, got {policy!r}."
+        raise TypeError(msg)
 
 
 def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:

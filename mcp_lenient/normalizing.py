@@ -12,7 +12,7 @@ from mcp_lenient.errors import NormalizationError
 from mcp_lenient.normalizers.annotation import Normalizer
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.rule import ABSENT
-from mcp_lenient.types import Fault, Judge, Repair
+from mcp_lenient.types import Fault, FaultKind, Judge, Repair
 from mcp_lenient.values import json_type, same_json
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _one(
         try:
             result = normalize(value)
         except NormalizationError as error:
-            return value, [], Fault((name,), "value", error.message, error.code)
+            return value, [], Fault((name,), kind_of(error.code), error.message, error.code)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
             if tell:
                 _tell_of(name, normalize, error)
@@ -98,6 +98,11 @@ def _one(
             rules.append(rule_name(normalize))
         value = result
     return value, rules, None
+
+
+def kind_of(code: str) -> FaultKind:
+    """What a normalizer's code says is wrong: the type or the value."""
+    return "type" if code.endswith("_TYPE") else "value"
 
 
 def _same(one: Any, other: Any) -> bool:

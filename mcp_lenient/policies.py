@@ -31,6 +31,9 @@ class Policies:
         self._definitions = definitions
         server = _checked("policy", policy if policy is not None else Policy())
         self._server = server.changed(**definitions.policy) if definitions is not None else server
+        if not isinstance(patterns, Mapping) or not all(isinstance(name, str) and name for name in patterns):
+            msg = f"LenientMiddleware: tools must map name patterns to policies, got {patterns!r}."
+            raise TypeError(msg)
         self._patterns = tuple(
             (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in patterns.items()
         )

@@ -96,7 +96,8 @@ class Policy:
         _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
         _instance("limits", self.limits, Limits)
         _instance("echo_values", self.echo_values, bool)
-        _one_of("destructive", self.destructive, (None, True, False))
+        if self.destructive is not None:
+            _instance("destructive", self.destructive, bool)
         _set(self, "rules", _rules(self.rules))
         for name in ("disable", "drop", "secret"):
             _set(self, name, frozenset(_names(name, getattr(self, name))))
@@ -157,7 +158,7 @@ def _names(field_name: str, names: object) -> list[str]:
 
 
 def _aliases(aliases: object) -> Mapping[str, tuple[str, ...]]:
-    if not isinstance(aliases, Mapping):
+    if not isinstance(aliases, Mapping) or not all(isinstance(name, str) and name for name in aliases):
         msg = f"Policy.aliases must map a parameter to its other names, got {aliases!r}."
         raise PolicyError(msg)
     checked = {name: tuple(_names(f"aliases[{name!r}]", other)) for name, other in aliases.items()}

@@ -79,7 +79,8 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
         return Fault(loc[:1], "missing")  # a default that is validated and refused: something has to be sent
     if code == ERROR_TYPE:
         own = error["ctx"]
-        return Fault(_path(arguments, loc, given), "value", own["message"], own["code"])
+        told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
+        return Fault(_path(arguments, loc, given), told, own["message"], own["code"])
     detail = error["msg"].removeprefix(_AUTHORS_PREFIX[code]) if code in _AUTHORS_PREFIX else None
     if loc[-1:] == ("[key]",):
         return Fault(_path(arguments, loc[:-1], _ANY), "unknown", detail)

@@ -46,6 +46,9 @@ class _Stress(pytest.Item):
 
         report: StressReport = stress(_loaded(self._where))
         self.add_report_section("call", "lenient-stress", str(report))
+        if report.unprotected:
+            msg = f"no LenientMiddleware stands before {', '.join(report.unprotected)}, so nothing of it was tried."
+            raise _CorruptedError(msg)
         if report.corrupted:
             msg = f"{len(report.corrupted)} calls were repaired to something else than was meant; see the report."
             raise _CorruptedError(msg)

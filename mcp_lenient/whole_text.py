@@ -19,11 +19,17 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
 }
 
 
+_NOTHINGS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_text_to_absent"}
+
+
 def arguments_in_text(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair] | None:
     """The arguments that a text is, with the repair that it took; None where it is no such text."""
     allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
     if not isinstance(sent, str) or not allowed:
         return None
+    nothing = _NOTHINGS.get(sent.strip())
+    if nothing is not None:
+        return ({}, Repair(nothing, "", "string", "absent")) if policy.allows(nothing) else None
     limits = policy.limits
     parsed = parse_container(
         sent,
@@ -40,6 +46,9 @@ def arguments_in_text(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair
 def not_an_object(sent: Any) -> Violation:
     """What is wrong with arguments that are no object and cannot be read as one."""
     kind = json_type(sent)
+    if kind == "string":
+        message = "the arguments must be an object of parameters, but got a text that is not one whole JSON object; send a JSON object."
+        return Violation("", None, "type", message, received_type=kind, expected_types=("object",))
     article = "an" if kind[0] in "aio" else "a"
     message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object."
     return Violation("", None, "type", message, received_type=kind, expected_types=("object",))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.refusal.describe import allowed_values, likely_kinds
+from mcp_lenient.refusal.findings import findings
 from mcp_lenient.refusal.likeness import likeness
 from mcp_lenient.refusal.patches import Operation, Patch, applied
 from mcp_lenient.refusal.places import Place, Schema, fits, look_below, private, properties, required
@@ -278,13 +279,24 @@ def _optional(refusal: Refusal, path: Path) -> bool:
 
 def _mends(refusal: Refusal, patch: Patch, paths: Sequence[Path]) -> bool:
     patched = applied(refusal.outcome.arguments, patch)
-    if not isinstance(patched, Mapping):
+    if not isinstance(patched, Mapping) or not all(_is_published(refusal, operation) for operation in patch):
         return False
     if refusal.judge.accepts(patched):
         return True
     before = {(fault.path, fault.kind) for fault in refusal.outcome.faults}
     after = refusal.judge.faults(patched)
     return bool(after) and all(_was_there(fault, before, paths) for fault in after)
+
+
+def _is_published(refusal: Refusal, operation: Operation) -> bool:
+    """Whether a value that is put somewhere is one that the published schema takes there: a judge may take more."""
+    if "value" not in operation:
+        return True
+    place = next((refusal.look(path) for path in refusal.places if pointer(path) == operation["path"]), None)
+    exact_integers = refusal.judge.exact_integers
+    return place is None or not findings(
+        refusal.schema, place.forms, operation["value"], place.path, exact_integers=exact_integers
+    )
 
 
 def _was_there(fault: Fault, before: set[tuple[Path, Any]], paths: Sequence[Path]) -> bool:

@@ -165,10 +165,12 @@ def _hint(refusal: Refusal, trouble: Trouble) -> str:
         return f" Write it like {sample}." if sample and kinds == {"object"} else ""
     if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
+    if not kinds <= {"integer", "number", "boolean", "null"}:
+        return ""
+    if "boolean" in kinds:
+        return " Write true or false, without quotes."
     return (
-        f" Write it without quotes, like {sample}."
-        if kinds <= {"integer", "number", "boolean", "null"}
-        else ""
+        f" Write {'a whole number' if kinds <= {'integer', 'null'} else 'a number'} in digits, like {sample}."
     )
 
 

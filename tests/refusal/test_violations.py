@@ -105,7 +105,7 @@ ONE_FAULT = [
         {"limit": "five"},
         "type",
         "/limit",
-        "'limit' must be an integer, but got the string \"five\". Write it without quotes, like 1.",
+        "'limit' must be an integer, but got the string \"five\". Write a whole number in digits, like 1.",
         id="text for a number",
     ),
     pytest.param(

@@ -1,0 +1,53 @@
+"""What the tests of ``@lenient`` share: the four kinds of servers, and the log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import structlog
+from calls import Log, plain
+from fastmcp import FastMCP
+
+from mcp_lenient import LenientMiddleware
+
+Serve = Callable[..., FastMCP]
+
+
+@pytest.fixture(
+    params=[
+        pytest.param((strict, middleware), id=f"{'strict' if strict else 'lax'}-{where}")
+        for strict in (False, True)
+        for middleware, where in ((False, "alone"), (True, "middleware"))
+    ]
+)
+def serve(request) -> Serve:
+    """Makes a server of tools: on default settings or strict, without the middleware or with it."""
+    strict, middleware = request.param
+
+    def served(*tools: Any) -> FastMCP:
+        server = plain(*tools, strict=strict)
+        if middleware:
+            server.add_middleware(LenientMiddleware())
+        return server
+
+    return served
+
+
+@pytest.fixture
+def events() -> Iterator[Log]:
+    """The log of an application that configured structlog to write down everything."""
+    log = Log()
+
+    def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:
+        log.append(dict(event))
+        raise structlog.DropEvent
+
+    structlog.configure(
+        processors=[structlog.processors.add_log_level, write],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+    )
+    yield log
+    structlog.reset_defaults()

@@ -1,0 +1,82 @@
+"""A marked parameter takes all that the unmarked one takes, whatever its type and the server."""
+
+from __future__ import annotations
+
+import logging
+import math
+from datetime import date
+from typing import Annotated, Any
+
+import pytest
+from calls import plain, text
+from fastmcp import Client
+from fastmcp.exceptions import ValidationError
+from fastmcp.tools import Tool
+from normalizers.marked import TYPES, VALUES, Point
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from mcp_lenient import lenient
+
+SENT = [value for value in VALUES if not isinstance(value, float) or math.isfinite(value)]
+KINDS = [
+    *TYPES,
+    pytest.param(Annotated[int, "how many"], id="description-alone"),
+    pytest.param(Annotated[int, WithJsonSchema({"type": "integer", "x": 1})], id="own-schema"),
+    pytest.param(Annotated[list[date], BeforeValidator(lambda value: value)], id="before-validator"),
+    pytest.param(Annotated[list[Point], Field(min_length=1, description="where")], id="described-list"),
+]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _tools(kind: Any) -> list[Tool]:
+    """The tools of one parameter: unmarked, marked, and marked with a normalizer."""
+
+    async def tell(value):
+        return repr(value)
+
+    tell.__annotations__ = {"value": kind, "return": str}
+    functions = {"unmarked": tell, "marked": lenient(tell), "normalized": lenient(value=_same)(tell)}
+    return [Tool.from_function(function, name=name) for name, function in functions.items()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_schema_stays(kind):
+    """Input and output schema are byte for byte those of the unmarked parameter."""
+    unmarked, *others = (
+        tool.model_dump_json(include={"parameters", "output_schema"}) for tool in _tools(kind)
+    )
+    assert others == [unmarked, unmarked]
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_was_accepted_is_accepted(kind, strict, caplog):
+    """Each value that the unmarked parameter takes reaches the body as the same one."""
+    caplog.set_level(logging.CRITICAL, "fastmcp")  # it would tell of each value that is refused
+    server = plain(*_tools(kind), strict=strict)
+
+    async def told(tool: str, value: Any) -> str | None:
+        try:
+            result = await server.call_tool(tool, {"value": value})
+        except ValidationError:
+            return None
+        return None if result.is_error else text(result)
+
+    wanted = [(value, await told("unmarked", value)) for value in SENT]
+    taken = [(value, reply) for value, reply in wanted if reply is not None]
+    for tool in ("marked", "normalized"):
+        assert [(value, await told(tool, value)) for value, _ in taken] == taken
+
+
+async def test_what_was_accepted_is_no_repair(serve, events):
+    """A call that was right is recorded as no repair, neither in the log nor in the result."""
+    tools = _tools(date)
+    async with Client(serve(*tools)) as client:
+        for tool in tools:
+            result = await client.call_tool_mcp(tool.name, {"value": "2024-01-31"})
+            assert text(result) == repr(date(2024, 1, 31))
+            assert "mcp_lenient" not in (result.meta or {})
+    assert set(events.names) <= {"call_accepted"}

@@ -1,0 +1,181 @@
+"""What ``@lenient`` takes, and how it says what it does not take."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+from calls import call, got, rules
+from calls import lenient as lenient_server
+
+from mcp_lenient import aliases, lenient, lower, parse_json, strip, tags
+from mcp_lenient.marks import marks_of
+
+
+def store(content: str, tags: list[str] | None = None) -> list[str]:
+    """Store a text."""
+    return [content, *(tags or [])]
+
+
+async def later(value: Any) -> Any:
+    """The value, later."""
+    return value
+
+
+class Callable_:  # noqa: N801 - a name for a class of callables
+    """An object that is called."""
+
+    def __call__(self, content: str) -> str:
+        return content
+
+    @classmethod
+    def of_class(cls, content: str) -> str:
+        """A method of the class."""
+        return content
+
+    @staticmethod
+    def of_none(content: str) -> str:
+        """A method of nothing."""
+        return content
+
+
+@pytest.mark.parametrize(
+    ("declare", "told"),
+    [
+        pytest.param(
+            lambda: lenient(tgas=tags())(store),
+            "lenient: store has no parameter 'tgas'. Did you mean 'tags'?",
+            id="misspelt",
+        ),
+        pytest.param(
+            lambda: lenient(zzz=tags())(store),
+            "lenient: store has no parameter 'zzz'. Its parameters are content, tags.",
+            id="far-off",
+        ),
+        pytest.param(
+            lambda: lenient(policy=strip())(store),
+            "lenient: store has no parameter 'policy'.",
+            id="no-parameter-policy",
+        ),
+        pytest.param(lambda: lenient(tags="a")(store), "lenient: tags takes a normalizer", id="text"),
+        pytest.param(lambda: lenient(tags=None)(store), "lenient: tags takes a normalizer", id="none"),
+        pytest.param(lambda: lenient(tags=(tags(), 5))(store), "aliases(...), got 5.", id="one-of-several"),
+        pytest.param(lambda: lenient(tags=tags)(store), "lenient: tags takes a normalizer", id="not-called"),
+        pytest.param(
+            lambda: lenient(tags=strip)(store), "lenient: tags takes a normalizer", id="not-called-2"
+        ),
+        pytest.param(lambda: lenient(tags=later)(store), "lenient: tags takes a normalizer", id="async"),
+        pytest.param(
+            lambda: lenient(tags=lambda: None)(store), "lenient: tags takes a normalizer", id="takes-nothing"
+        ),
+        pytest.param(lambda: lenient(lenient(store)), "lenient: store is decorated already", id="twice"),
+        pytest.param(lambda: lenient(5), "lenient takes a function or method, got 5.", id="number"),
+        pytest.param(lambda: lenient(Callable_()), "lenient takes a function or method", id="object"),
+        pytest.param(
+            lambda: lenient(functools.partial(store, tags=[])), "lenient takes a function", id="partial"
+        ),
+        pytest.param(
+            lambda: lenient(Callable_.__dict__["of_class"]), "write @classmethod above it", id="classmethod"
+        ),
+        pytest.param(
+            lambda: lenient(Callable_.__dict__["of_none"]), "write @staticmethod above it", id="staticmethod"
+        ),
+    ],
+)
+def test_wrong_declarations(declare, told):
+    """A declaration that cannot work is refused when it is made, and told how to mend it."""
+    with pytest.raises(TypeError) as caught:
+        declare()
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [
+        pytest.param(tags(), id="ready-made"),
+        pytest.param(lambda value: [value] if isinstance(value, str) else value, id="lambda"),
+        pytest.param(functools.partial(lambda kind, value: kind([value]), list), id="partial"),
+        pytest.param((lambda value: value, tags()), id="several"),
+    ],
+)
+async def test_any_callable_is_a_normalizer(normalizer, serve):
+    """Whatever takes a value and gives one works, also several in a row."""
+    server = serve(lenient(tags=normalizer)(store))
+    assert got(await call(server, "store", {"content": "a", "tags": "b"})) == ["a", "b"]
+
+
+async def test_a_builtin_is_a_normalizer(serve):
+    """A builtin works as well."""
+    server = serve(lenient(content=str)(store))
+    assert got(await call(server, "store", {"content": 5})) == ["5"]
+
+
+async def test_several_run_in_their_order(serve):
+    """Normalizers run from left to right, those of ``@lenient`` before those of the annotation."""
+
+    @lenient(content=(strip(), lambda value: value + "1"))
+    def name(content: str) -> str:
+        return content
+
+    assert got(await call(serve(name), "name", {"content": " a "})).startswith("a1")
+
+
+@pytest.mark.parametrize("name", ["policy", "function", "parameters"])
+async def test_any_name_can_be_declared(name, serve):
+    """A parameter may have the name of an argument of the decorator itself."""
+    written: dict[str, Any] = {}
+    exec(f"def tool({name}: str) -> str:\n    return {name}", written)  # noqa: S102 - a name from the table above
+    server = serve(lenient(**{name: lower()})(written["tool"]))
+    assert got(await call(server, "tool", {name: "A"})) == "a"
+
+
+async def test_aliases_need_the_middleware():
+    """Other names are a matter of the whole call: with the middleware they are renamed, and recorded."""
+    server = lenient_server(lenient(content=aliases("text", "内容"), tags=(aliases("labels"), tags()))(store))
+    result = await call(server, "store", {"内容": "a", "labels": "b"})
+    assert got(result) == ["a", "b"]
+    assert sorted(rules(result)) == ["rename_alias", "rename_alias", "tags"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "wanted"),
+    [
+        pytest.param({"content": "a", "labels": "B"}, ["rename_alias", "tags"], id="alias"),
+        pytest.param({"args": {"content": "a", "tags": "B"}}, ["unwrap_arguments", "tags"], id="wrapped"),
+        pytest.param(
+            {"args": {"content": "a", "labels": "B"}}, ["unwrap_arguments", "rename_alias", "tags"], id="both"
+        ),
+    ],
+)
+async def test_normalizers_come_before_rules(sent, wanted):
+    """A value that came under another name or wrapped is its normalizer's business first, as any other."""
+    server = lenient_server(lenient(tags=(aliases("labels"), tags(lower=True)))(store))
+    result = await call(server, "store", sent)
+    assert got(result) == ["a", "b"]
+    assert rules(result) == wanted
+
+
+async def test_json_in_a_text():
+    """Where the schema takes the text itself, only a declared normalizer may read it."""
+
+    def note(content: str | list[str]) -> dict[str, str | list[str]]:
+        return {"content": content}
+
+    server = lenient_server(lenient(content=parse_json("array"))(note))
+    assert got(await call(server, "note", {"content": '["a"]'})) == {"content": ["a"]}
+    assert got(await call(lenient_server(note), "note", {"content": '["a"]'})) == {"content": '["a"]'}
+
+
+def test_marks_are_found_on_methods():
+    """A bound method has the marks of its function; a function that is not decorated has none."""
+
+    class Shelf:
+        @lenient(content=strip())
+        def put(self, content: str) -> str:
+            return content
+
+    assert marks_of(Shelf().put) is marks_of(Shelf.put)
+    assert marks_of(Shelf().put) is not None
+    assert marks_of(store) is None
+    assert marks_of(None) is None

@@ -1,0 +1,219 @@
+"""Marks survive mounting, namespaces, transformation and versions, wherever the middleware stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from calls import Log, call, code, got, plain
+from fastmcp import FastMCP
+from fastmcp.server.transforms import ToolTransform
+from fastmcp.tools import Tool
+from fastmcp.tools.tool_transform import ArgTransform, ArgTransformConfig, ToolTransformConfig
+
+from mcp_lenient import LenientMiddleware, Policy, aliases, lenient, lower, tags
+
+
+@lenient(task=(aliases("query", "指令"), lower()), tags=tags())
+def store(task: str, tags: list[str] | None = None, limit: int = 5) -> dict[str, Any]:
+    """Store a task."""
+    return {"task": task, "tags": tags, "limit": limit}
+
+
+WHERE = pytest.mark.parametrize(
+    ("on_parent", "on_child"),
+    [
+        pytest.param(True, False, id="parent"),
+        pytest.param(False, True, id="child"),
+        pytest.param(True, True, id="both"),
+    ],
+)
+Way = Callable[[FastMCP, FastMCP], str]
+
+
+def _mounted(parent: FastMCP, child: FastMCP) -> str:
+    child.add_tool(store)
+    parent.mount(child)
+    return "store"
+
+
+def _namespaced(parent: FastMCP, child: FastMCP) -> str:
+    child.add_tool(store)
+    parent.mount(child, namespace="ns")
+    return "ns_store"
+
+
+def _deep(parent: FastMCP, child: FastMCP) -> str:
+    lowest = plain(store, name="lowest")
+    child.mount(lowest, namespace="low")
+    parent.mount(child, namespace="ns")
+    return "ns_low_store"
+
+
+def _renamed_tool(parent: FastMCP, child: FastMCP) -> str:
+    child.add_tool(Tool.from_tool(Tool.from_function(store), name="keep"))
+    parent.mount(child, namespace="ns")
+    return "ns_keep"
+
+
+def _renamed_tool_twice(parent: FastMCP, child: FastMCP) -> str:
+    child.add_tool(Tool.from_tool(Tool.from_tool(Tool.from_function(store), name="keep"), name="hold"))
+    parent.mount(child)
+    return "hold"
+
+
+def _transformed_by_the_child(parent: FastMCP, child: FastMCP) -> str:
+    child.add_tool(store)
+    child.add_transform(ToolTransform({"store": ToolTransformConfig(name="keep")}))
+    parent.mount(child)
+    return "keep"
+
+
+def _transformed_by_the_parent(parent: FastMCP, child: FastMCP) -> str:
+    child.add_tool(store)
+    parent.mount(child, namespace="ns")
+    parent.add_transform(ToolTransform({"ns_store": ToolTransformConfig(name="keep")}))
+    return "keep"
+
+
+WAYS = [
+    _mounted,
+    _namespaced,
+    _deep,
+    _renamed_tool,
+    _renamed_tool_twice,
+    _transformed_by_the_child,
+    _transformed_by_the_parent,
+]
+
+
+def _servers(*, on_parent: bool, on_child: bool) -> tuple[FastMCP, FastMCP]:
+    parent, child = plain(name="parent"), plain(name="child")
+    for server, wanted in ((parent, on_parent), (child, on_child)):
+        if wanted:
+            server.add_middleware(LenientMiddleware())
+    return parent, child
+
+
+@WHERE
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
+async def test_marks_survive(way: Way, on_parent, on_child, events: Log):
+    """Aliases, normalizers and repairs work, and the call is one event.
+
+    A parent's transform checks names before its child sees them: there an alias needs the parent's middleware.
+    """
+    parent, child = _servers(on_parent=on_parent, on_child=on_child)
+    name = way(parent, child)
+    task = "query" if on_parent or way is not _transformed_by_the_parent else "task"
+    result = await call(parent, name, {task: "Tidy", "tags": "a", "limit": "7"})
+    assert got(result) == {"task": "tidy", "tags": ["a"], "limit": 7}
+    assert events.names == ["call_repaired"]
+    made = {repair["rule"] for repair in events[0]["repairs"]} - {"text_to_integer"}
+    assert made == {"lower", "tags"} | ({"rename_alias"} if task == "query" else set())
+
+
+@WHERE
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
+async def test_refusals_survive(way: Way, on_parent, on_child, events: Log):
+    """What a normalizer refuses is one envelope with its code, and one event."""
+    parent, child = _servers(on_parent=on_parent, on_child=on_child)
+    name = way(parent, child)
+    assert code(await call(parent, name, {"task": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
+    assert events.names == ["call_rejected"]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
+async def test_values_without_any_middleware(way: Way, events: Log):
+    """Without the middleware the function itself repairs and refuses values, wherever it is mounted."""
+    parent, child = _servers(on_parent=False, on_child=False)
+    name = way(parent, child)
+    result = await call(parent, name, {"task": "Tidy", "tags": "a", "limit": "[7]"})
+    assert code(result) == "INVALID_LIMIT_TYPE"
+    assert got(await call(parent, name, {"task": "Tidy", "tags": "a"})) == {
+        "task": "tidy",
+        "tags": ["a"],
+        "limit": 5,
+    }
+    assert events.names == ["call_rejected", "call_repaired"]
+
+
+def _by_tool(changes: dict[str, ArgTransform]) -> Way:
+    def way(parent: FastMCP, child: FastMCP) -> str:
+        child.add_tool(Tool.from_tool(Tool.from_function(store), transform_args=changes))
+        parent.mount(child, namespace="ns")
+        return "ns_store"
+
+    return way
+
+
+def _by_child(changes: dict[str, ArgTransformConfig]) -> Way:
+    def way(parent: FastMCP, child: FastMCP) -> str:
+        child.add_tool(store)
+        child.add_transform(ToolTransform({"store": ToolTransformConfig(arguments=changes)}))
+        parent.mount(child, namespace="ns")
+        return "ns_store"
+
+    return way
+
+
+RENAMED = [
+    pytest.param(_by_tool({"task": ArgTransform(name="job")}), id="tool"),
+    pytest.param(_by_child({"task": ArgTransformConfig(name="job")}), id="transform"),
+]
+HIDDEN = [
+    pytest.param(_by_tool({"tags": ArgTransform(hide=True, default=["x"])}), "tags", ["x"], id="tool"),
+    pytest.param(_by_child({"limit": ArgTransformConfig(hide=True, default=9)}), "limit", 9, id="transform"),
+]
+
+
+@WHERE
+@pytest.mark.parametrize("way", RENAMED)
+@pytest.mark.parametrize("name", ["job", "query", "指令"])
+async def test_renamed_arguments(way: Way, name, on_parent, on_child):
+    """The marks of an argument that a transform renames are those of its new name."""
+    parent, child = _servers(on_parent=on_parent, on_child=on_child)
+    tool = way(parent, child)
+    result = await call(parent, tool, {name: "Tidy", "tags": "a"})
+    assert got(result) == {"task": "tidy", "tags": ["a"], "limit": 5}
+
+
+@WHERE
+@pytest.mark.parametrize(("way", "hidden", "constant"), HIDDEN)
+async def test_hidden_arguments(way: Way, hidden, constant, on_parent, on_child):
+    """An argument that a transform hides has its constant, and the others keep their marks."""
+    parent, child = _servers(on_parent=on_parent, on_child=on_child)
+    tool = way(parent, child)
+    wanted = {"task": "tidy", "tags": None, "limit": 5, hidden: constant}
+    assert got(await call(parent, tool, {"query": "Tidy"})) == wanted
+    assert code(await call(parent, tool, {"query": "Tidy", hidden: constant})) == "UNKNOWN_PARAMETER"
+
+
+@lenient(tags=(aliases("labels"), tags(lower=True)))
+def first(tags: list[str]) -> dict[str, Any]:
+    """The first version."""
+    return {"version": 1, "tags": tags}
+
+
+@lenient(tags=aliases("words"), policy=Policy(disable={"scalar_to_array"}))
+def second(tags: list[str]) -> dict[str, Any]:
+    """The second version."""
+    return {"version": 2, "tags": tags}
+
+
+@WHERE
+@pytest.mark.parametrize("namespace", [None, "ns"], ids=["same_name", "namespaced"])
+async def test_versions(namespace, on_parent, on_child):
+    """Each version has its own marks and its own policy."""
+    parent, child = _servers(on_parent=on_parent, on_child=on_child)
+    for function, version in ((first, "1.0"), (second, "2.0")):
+        child.add_tool(Tool.from_function(function, name="tool", version=version))
+    parent.mount(child, namespace=namespace)
+    tool = "tool" if namespace is None else "ns_tool"
+    for _ in range(2):
+        result = await call(parent, tool, {"labels": "A"}, version="1.0")
+        assert got(result) == {"version": 1, "tags": ["a"]}
+        result = await call(parent, tool, {"words": ["A"]}, version="2.0")
+        assert got(result) == {"version": 2, "tags": ["A"]}
+        assert (await call(parent, tool, {"words": "A"}, version="2.0")).is_error
+        assert (await call(parent, tool, {"labels": ["A"]})).is_error

@@ -1,0 +1,217 @@
+"""Declared normalizers in calls: they always run, what they refuse is told, what they raise is kept quiet."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Annotated, Any, Literal
+
+import pytest
+from calls import call, code, envelope, got
+from pydantic import BaseModel
+
+from mcp_lenient import (
+    NormalizationError,
+    clamp,
+    default_on_null,
+    iso_date,
+    lenient,
+    lower,
+    normalizer,
+    null_as,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
+
+
+def _tool(kind: Any, normalize: Any, default: Any = None) -> Any:
+    """A decorated tool that tells what it got."""
+
+    def tell(value):
+        return {"value": repr(value)}
+
+    tell.__annotations__ = {"value": kind}
+    tell.__defaults__ = default
+    return lenient(value=normalize)(tell)
+
+
+async def _told(server: Any, value: Any) -> str:
+    told: str = got(await call(server, "tell", {"value": value}))["value"]
+    return told
+
+
+@pytest.mark.parametrize(
+    ("kind", "normalize", "sent", "wanted"),
+    [
+        pytest.param(str, strip(), " a ", "a", id="strip"),
+        pytest.param(str, (strip(), lower()), " A ", "a", id="strip-lower"),
+        pytest.param(Literal["A", "a"], upper(), "a", "A", id="upper"),
+        pytest.param(int, clamp(1, 10), 50, 10, id="clamp"),
+        pytest.param(str, synonyms({"open": "Active"}), "open", "Active", id="synonyms"),
+        pytest.param(list[str] | None, null_as([]), None, [], id="null-as"),
+        pytest.param(list[str] | str, split(), "a, b", ["a", "b"], id="split"),
+        pytest.param(list[str], tags(lower=True, unique=True), ["A", "a"], ["a"], id="tags"),
+        pytest.param(str | date, iso_date(), "31 Jan 2024", "2024-01-31", id="iso-date"),
+    ],
+)
+async def test_they_run_where_the_value_was_accepted(kind, normalize, sent, wanted, serve):
+    """A normalizer runs on a value that the tool would have taken as well."""
+    assert await _told(serve(_tool(kind, normalize)), sent) == repr(wanted)
+
+
+async def test_null_stands_for_the_default(serve):
+    """``default_on_null`` takes the parameter's own default, also where the type takes null."""
+    server = serve(_tool(int | None, default_on_null(), default=(7,)))
+    assert [await _told(server, value) for value in (None, 3)] == ["7", "3"]
+
+
+async def test_null_without_a_default(serve):
+    """Where there is no default, null is told to be missing."""
+    told = envelope(await call(serve(_tool(int, default_on_null())), "tell", {"value": None}))
+    assert told["error_code"] == "MISSING_VALUE"
+
+
+async def test_rules_repair_what_normalizers_leave(serve):
+    """What a normalizer does not make right is repaired by rule."""
+    server = serve(_tool(list[int], lambda value: value))
+    assert await _told(server, "[1, 2]") == "[1, 2]"
+
+
+async def test_what_they_change_is_recorded(serve, events):
+    """A normalizer's change is a repair under its name."""
+    assert await _told(serve(_tool(list[str], tags())), "urgent") == "['urgent']"
+    (event,) = (event for event in events if event["event"] == "call_repaired")
+    assert event["repairs"] == [{"rule": "tags", "pointer": "/value", "before": "string", "after": "array"}]
+
+
+def _quota(value: Any) -> Any:
+    if value == 99:
+        code, message = "QUOTA_EXCEEDED", "ask for less than 99"
+        raise NormalizationError(code, message)
+    return value
+
+
+def _by_parameter(value: Any) -> Any:
+    if value == 99:
+        code, message = "BAD_{PARAMETER}_HERE", "send any other number"
+        raise NormalizationError(code, message)
+    return value
+
+
+@pytest.mark.parametrize("where", ["decorator", "annotation"])
+@pytest.mark.parametrize(
+    ("normalize", "error_code", "message"),
+    [
+        pytest.param(_quota, "QUOTA_EXCEEDED", "ask for less than 99", id="own-code"),
+        pytest.param(_by_parameter, "BAD_VALUE_HERE", "send any other number", id="placeholder"),
+    ],
+)
+async def test_what_they_refuse(normalize, error_code, message, where, serve):
+    """A refusal is an envelope with the normalizer's code, the parameter's name filled in, and its sentence."""
+    if where == "decorator":
+        tool = _tool(int, normalize)
+    else:
+        tool = _tool(Annotated[int, normalizer(normalize)], lambda value: value)
+    server = serve(tool)
+    told = envelope(await call(server, "tell", {"value": 99}))
+    assert told["error_code"] == error_code
+    assert message in told["message"]
+    assert told["details"]["parameter"] == "value"
+    assert await _told(server, 5) == "5"
+
+
+VALUE, TEXT = "swordfish-of-the-caller", "sentence-with-swordfish-inside"
+
+
+class Strange(Exception):  # noqa: N818 - named as authors name them
+    """An exception of the author's own."""
+
+
+def _fails_plainly(value: Any) -> Any:
+    raise ValueError(TEXT + str(value))
+
+
+def _fails_strangely(value: Any) -> Any:
+    raise Strange(TEXT, value)
+
+
+def _fails_deeply(value: Any) -> Any:
+    try:
+        return {}[value]
+    except KeyError as error:
+        msg = TEXT + repr(value)
+        raise RuntimeError(msg) from error
+
+
+@pytest.mark.parametrize("where", ["decorator", "annotation"])
+@pytest.mark.parametrize("normalize", [_fails_plainly, _fails_strangely, _fails_deeply])
+async def test_what_they_raise(normalize, where, serve, events, caplog, capsys):
+    """Any other exception is an envelope without its text, and a logged traceback without text and value."""
+
+    def log_in(password):
+        return password
+
+    in_annotation = where == "annotation"
+    log_in.__annotations__ = {"password": Annotated[str, normalizer(normalize)] if in_annotation else str}
+    server = serve(lenient(password=strip() if in_annotation else normalize)(log_in))
+    result = await call(server, "log_in", {"password": VALUE})
+    assert code(result) == "INVALID_PASSWORD_VALUE"
+    assert events.names[-1] == "call_rejected"
+    told = [record for record in caplog.records if record.name == "mcp_lenient"]
+    assert told
+    for record in told:
+        assert normalize.__name__ in record.getMessage()
+        assert __file__ in record.getMessage()
+    written = capsys.readouterr()
+    everything = [result.model_dump_json(), caplog.text, json.dumps(events), written.err, written.out]
+    everything += [repr(vars(record)) for record in caplog.records]
+    for text in everything:
+        assert VALUE not in text
+        assert TEXT not in text
+
+
+async def test_what_bodies_raise_is_the_bodys(serve):
+    """An exception of the body or of an author's validator is a tool's error as before, not an envelope."""
+
+    @lenient(value=strip())
+    def fails(value: str) -> str:
+        raise KeyError(value)
+
+    result = await call(serve(fails), "fails", {"value": "a"})
+    assert result.is_error
+    assert "Error calling tool 'fails'" in result.content[0].text
+
+
+class Note(BaseModel):
+    """A note with normalizers in its fields."""
+
+    labels: Annotated[list[str] | None, tags(lower=True)] = None
+    due: Annotated[date | None, iso_date()] = None
+
+
+async def test_beside_annotations_inside(serve):
+    """Normalizers in fields of models work below a decorated function as well."""
+
+    @lenient(notes=lambda value: value)
+    def store(notes: list[Note]) -> str:
+        return repr(notes)
+
+    sent = [{"labels": '["A"]', "due": "31.1.2024"}, {}]
+    wanted = [Note(labels=["a"], due=date(2024, 1, 31)), Note()]
+    assert got(await call(serve(store), "store", {"notes": sent})) == repr(wanted)
+
+
+async def test_one_of_several_parameters_is_refused(serve):
+    """Where one parameter cannot be mended the call is refused, and told what was repaired in the others."""
+
+    @lenient(tags=tags())
+    def store(tags: list[str], limit: int, when: date) -> str:
+        return f"{tags}{limit}{when}"
+
+    result = await call(serve(store), "store", {"tags": "a", "limit": "[7]", "when": "soon"})
+    told = envelope(result)
+    assert {violation["parameter"] for violation in told["details"]["violations"]} == {"limit", "when"}
+    assert told["error_code"] == "INVALID_ARGUMENTS"

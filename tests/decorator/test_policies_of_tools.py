@@ -1,0 +1,96 @@
+"""The policy that ``@lenient`` gives one tool."""
+
+from __future__ import annotations
+
+import pytest
+from calls import call, code, envelope, got, plain
+from calls import lenient as lenient_server
+from fastmcp import FastMCP
+
+from mcp_lenient import LenientMiddleware, Policy, lenient, tags
+
+
+def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[str]:
+    """Store a text."""
+    return [content, *(tags or []), str(limit)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "tags_sent", "ran"),
+    [
+        pytest.param(None, '["a"]', True, id="none"),
+        pytest.param(Policy(), '["a"]', True, id="default"),
+        pytest.param(Policy.strict(), '["a"]', False, id="strict"),
+        pytest.param(Policy(disable={"json_text_to_array"}), '["a"]', False, id="disabled"),
+        pytest.param(Policy(disable={"json_text_to_array"}), "a", True, id="another-disabled"),
+        pytest.param(Policy(destructive=True), '["a"]', True, id="destructive-first-tier"),
+        pytest.param(Policy(destructive=True), "a", False, id="destructive-eighth-tier"),
+    ],
+)
+async def test_the_tools_own_policy(policy, tags_sent, ran, serve):
+    """A tool's own policy says what may be repaired, with the middleware and without."""
+    result = await call(serve(lenient(policy=policy)(store)), "store", {"content": "a", "tags": tags_sent})
+    if ran:
+        assert got(result) == ["a", "a", "5"]
+    else:
+        assert code(result) == "INVALID_TAGS_TYPE"
+
+
+@pytest.mark.parametrize(("hint", "ran"), [(True, False), (False, True), (None, True)])
+async def test_the_destructive_hint(hint, ran):
+    """Without a policy of its own a decorated tool that says it is destructive gets the closest repairs only."""
+    for middleware in (False, True):
+        server = FastMCP("server")
+        server.tool(lenient(store), annotations=None if hint is None else {"destructiveHint": hint})
+        if middleware:
+            server.add_middleware(LenientMiddleware())
+        assert (await call(server, "store", {"content": "a", "tags": "b"})).is_error is not ran
+        assert not (await call(server, "store", {"content": "a", "tags": '["b"]'})).is_error
+
+
+async def test_secrets_and_echoes(serve):
+    """Its secrets are kept from the envelope."""
+    server = serve(lenient(policy=Policy(secret={"limit"}))(store))
+    told = envelope(await call(server, "store", {"content": "a", "limit": "swordfish"}))
+    assert "swordfish" not in str(told)
+
+
+async def test_normalizers_under_a_strict_policy(serve):
+    """What the author declared runs under a policy without rules as well."""
+    server = serve(lenient(policy=Policy.strict(), tags=tags())(store))
+    assert got(await call(server, "store", {"content": "a", "tags": "b"})) == ["a", "b", "5"]
+    assert code(await call(server, "store", {"content": "a", "limit": "[5]"})) == "INVALID_LIMIT_TYPE"
+
+
+async def test_off_leaves_the_function_alone(events):
+    """A tool that is switched off is judged by FastMCP alone."""
+    server = plain(lenient(policy=Policy(mode="off"), tags=tags())(store))
+    result = await call(server, "store", {"content": "a", "tags": "b"})
+    assert result.is_error
+    assert "validation error" in result.content[0].text
+    assert events == []
+
+
+async def test_observe_changes_nothing(events):
+    """A tool that is observed answers as FastMCP does, and the log says what would have become of the call."""
+    server = plain(lenient(policy=Policy(mode="observe"), content=str.strip)(store))
+    assert got(await call(server, "store", {"content": " a "})) == [" a ", "5"]
+    assert (await call(server, "store", {"content": "a", "tags": '["b"]'})).is_error
+    assert (await call(server, "store", {"content": "a", "tags": 5})).is_error
+    assert got(await call(server, "store", {"content": "a"})) == ["a", "5"]
+    assert events.names == ["call_observed"] * 3
+    assert [event.get("error_code") for event in events] == [None, None, "INVALID_TAGS_TYPE"]
+
+
+async def test_the_operators_pattern_comes_first():
+    """A pattern that the operator gives the middleware is in force before what the author says."""
+    server = lenient_server(lenient(policy=Policy())(store), patterns={"sto*": Policy.strict()})
+    assert code(await call(server, "store", {"content": "a", "tags": '["b"]'})) == "INVALID_TAGS_TYPE"
+
+
+async def test_the_authors_policy_comes_before_the_servers():
+    """What the author says is in force before the server's own policy."""
+    server = lenient_server(lenient(policy=Policy())(store), policy=Policy.strict())
+    assert got(await call(server, "store", {"content": "a", "tags": '["b"]'})) == ["a", "b", "5"]
+    server = lenient_server(lenient(store), policy=Policy.strict())
+    assert code(await call(server, "store", {"content": "a", "tags": '["b"]'})) == "INVALID_TAGS_TYPE"

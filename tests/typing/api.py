@@ -1,0 +1,128 @@
+"""What type checkers see of the public names; checked by mypy, never executed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Annotated, Any
+
+from fastmcp import Context, FastMCP
+from fastmcp.tools import tool
+from typing_extensions import assert_type
+
+from mcp_lenient import (
+    LenientMiddleware,
+    NormalizationError,
+    Policy,
+    aliases,
+    clamp,
+    lenient,
+    normalizer,
+    strip,
+    tags,
+)
+
+mcp: FastMCP[Any] = FastMCP("types")
+mcp.add_middleware(LenientMiddleware(tools={"pay_*": Policy.strict()}))
+
+
+@lenient
+def bare(content: str, limit: int = 5) -> list[str]:
+    """Without parentheses."""
+    return [content] * limit
+
+
+@lenient(content=strip(), limit=(aliases("count"), clamp(1, 10)), policy=Policy.strict())
+async def asynchronous(content: str, *, limit: int = 5) -> list[str]:
+    """With declarations."""
+    return [content] * limit
+
+
+@lenient()
+def generator(content: str) -> Iterator[str]:
+    """With empty parentheses."""
+    yield content
+
+
+@lenient(content=strip())
+async def async_generator(content: str, ctx: Context) -> AsyncIterator[str]:
+    """With a context."""
+    await ctx.info("one is coming")
+    yield content
+
+
+@mcp.tool
+@lenient(tags=tags())
+def registered(tags: list[str] | None = None) -> int:
+    """Below the server's decorator."""
+    return len(tags or [])
+
+
+@tool
+@lenient(tags=tags())
+def standalone(tags: list[str] | None = None) -> int:
+    """Below the standalone decorator."""
+    return len(tags or [])
+
+
+class Shelf:
+    """Methods of each kind."""
+
+    @lenient(content=strip())
+    def put(self, content: str) -> str:
+        """Of an instance."""
+        return content
+
+    @classmethod
+    @lenient(content=strip())
+    def of_class(cls, content: str) -> str:
+        """Of the class."""
+        return content
+
+    @staticmethod
+    @lenient(content=strip())
+    def of_none(content: str) -> str:
+        """Of nothing."""
+        return content
+
+
+def refuse(value: Any) -> Any:
+    """A normalizer of an author's own."""
+    if value == "":
+        code, message = "EMPTY_{PARAMETER}", "send a text that is not empty"
+        raise NormalizationError(code, message)
+    return value
+
+
+def annotated(
+    content: Annotated[str, strip(), normalizer(refuse)], tags: Annotated[list[str], tags()]
+) -> str:
+    """Marked types stay what they are."""
+    assert_type(content, str)
+    assert_type(tags, list[str])
+    return content
+
+
+def seen() -> None:
+    """Each decorated function has the type that it had."""
+    assert_type(bare("a"), list[str])
+    assert_type(bare(content="a", limit=3), list[str])
+    assert_type(generator("a"), Iterator[str])
+    assert_type(registered(["a"]), int)
+    assert_type(standalone(["a"]), int)
+    assert_type(Shelf().put("a"), str)
+    assert_type(Shelf.of_class("a"), str)
+    assert_type(Shelf.of_none("a"), str)
+    as_declared: Callable[[str, Context], AsyncIterator[str]] = async_generator
+    later: Awaitable[list[str]] = asynchronous("a", limit=3)
+    assert_type(as_declared, Callable[[str, Context], AsyncIterator[str]])
+    assert_type(later, Awaitable[list[str]])
+
+
+def refused() -> None:
+    """Wrong calls and wrong declarations are seen; an ignore that is not needed would be an error."""
+    bare(5)  # type: ignore[arg-type]
+    bare("a", "b")  # type: ignore[arg-type]
+    asynchronous("a", 3)  # type: ignore[call-arg, unused-coroutine]
+    Shelf().put(content=5)  # type: ignore[arg-type]
+    lenient(content="a")  # type: ignore[call-overload]
+    lenient(5)  # type: ignore[call-overload]
