@@ -1,4 +1,4 @@
-"""``python -m benchmarks cases|overhead|growth|hostile|all [--alone] [--marked] [--verbose]``."""
+"""``python -m benchmarks cases|overhead|decorated|growth|hostile|all [--alone] [--marked] [--verbose]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from benchmarks import cases, growth, hostile, overhead
+from benchmarks import cases, decorated, growth, hostile, overhead
 
 
 def main() -> None:
@@ -27,7 +27,13 @@ def main() -> None:
             _BENCHMARKS[name](console)
 
 
-_BENCHMARKS = {"cases": cases.main, "overhead": overhead.main, "growth": growth.main, "hostile": hostile.main}
+_BENCHMARKS = {
+    "cases": cases.main,
+    "overhead": overhead.main,
+    "decorated": decorated.main,
+    "growth": growth.main,
+    "hostile": hostile.main,
+}
 
 if __name__ == "__main__":
     main()

@@ -66,17 +66,23 @@ def normalized(
     return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
-def unchanged(value: Any, normalizers: tuple[Normalize, ...]) -> bool:
-    """Whether the normalizers give a value back as it came; quick, and does not say why not."""
+def as_sent(normalizers: tuple[Normalize, ...], value: Any) -> Any:
+    """The value, where the normalizers give it back as it came; quick, and does not say why not.
+
+    Raises:
+        ValueError: Where they change or refuse it.
+    """
     given = value
     for normalize in normalizers:
         try:
             given = normalize(given)
-        except Exception:  # noqa: BLE001 - why, is found out by whoever asks for more
-            return False
+        except Exception as error:  # noqa: BLE001 - why, is found out by whoever asks for more
+            raise ValueError from error
         if given is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
-            return False
-    return given is value or _same(given, value)
+            raise ValueError
+    if given is value or _same(given, value):
+        return value
+    raise ValueError
 
 
 def _one(

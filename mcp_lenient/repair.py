@@ -68,8 +68,9 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> O
     except OutOfSteps:
         return Outcome("refused", arguments, faults=faults or judge.faults(arguments))
     remaining = judge.faults(mended.value) if mended.repairs or not faults else faults
-    if not remaining and not run.ties:
-        return Outcome("repaired", mended.value, mended.repairs)
+    if not remaining:
+        # Mended, it would be taken, but only against a guard: what was sent is what is refused.
+        return Outcome("refused", arguments, faults=faults or judge.faults(arguments), ties=tuple(run.ties))
     return Outcome("refused", mended.value, mended.repairs, remaining, tuple(run.ties))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from fastmcp.tools.function_tool import ToolMeta
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, ValidationError, core_schema, to_json
+from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
@@ -29,7 +29,7 @@ from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import EventName, call_event
 from mcp_lenient.fastmcp_private import current_context
-from mcp_lenient.normalizing import NormalizingJudge, unchanged
+from mcp_lenient.normalizing import NormalizingJudge, as_sent
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
@@ -127,7 +127,6 @@ class Settler:
 
 
 _WRAPPERS: Final = frozenset({_Repaired, _Refused})
-_TO_SETTLE: Final = "to_settle"
 
 
 def is_right(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -170,9 +169,8 @@ class Parameter:
         if self.settler.policy.mode == "observe":
             return settle
         if self.normalizers:
-            inner = core_schema.no_info_before_validator_function(
-                self._as_sent, again, json_schema_input_schema=inner
-            )
+            unchanged = partial(as_sent, self.normalizers)
+            inner = core_schema.no_info_before_validator_function(unchanged, again)
         return core_schema.union_schema([inner, settle], mode="left_to_right")
 
     def __get_pydantic_json_schema__(
@@ -183,11 +181,6 @@ class Parameter:
         settle = parts["choices"][1] if parts["type"] == "union" else parts
         inner = settle["schema"]["python_schema"]
         return handler(core_schema.definitions_schema(inner, []))
-
-    def _as_sent(self, value: Any) -> Any:
-        if unchanged(value, self.normalizers):
-            return value
-        raise PydanticCustomError(_TO_SETTLE, _TO_SETTLE)
 
     def _settle(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
         own = {self.name: self.normalizers}

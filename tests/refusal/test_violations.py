@@ -158,7 +158,7 @@ ONE_FAULT = [
         {"shape": {"kind": "circle", "r": "x"}},
         "type",
         "/shape/r",
-        "'shape.r' must be a number, but got the string \"x\". Write it without quotes, like 1.5.",
+        "'shape.r' must be a number, but got the string \"x\". Write a number in digits, like 1.5.",
         id="the branch that was meant",
     ),
     pytest.param(
