@@ -45,6 +45,10 @@ class Call:
         """Whether a tool's body makes it."""
         return self.within is not None
 
+    def is_here(self, context: CallContext, server: FastMCP, name: str) -> bool:
+        """Whether this is the call itself, come to another middleware of its server or to a mounted server."""
+        return context.fastmcp_context is self.context.fastmcp_context or self.is_handed_to(server, name)
+
     def is_handed_to(self, server: FastMCP, name: str) -> bool:
         """Whether this is the call itself, arrived at a mounted server; each arrival counts once."""
         for at, (expected, expected_name) in enumerate(self.route):

@@ -44,7 +44,7 @@ _LONGEST_TEXT: Final = 128
 _LONGEST_PART: Final = 64
 _MOST_PARTS: Final = 16
 _LONGEST_POINTER: Final = _MOST_PARTS * (_LONGEST_PART + 1) + 1
-_QUOTES: Final = ("{", "[", "(", '"', "'", "`")
+_HOLDS_VALUES: Final = re.compile(r"""^\s*[(`]|[{}\[\]"'=]|:\s""")
 _PLAIN_POINTER: Final = re.compile(r"[\w/~.$ -]{0,64}")
 _JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
 # No control character, line separator, invisible or direction mark.
@@ -71,8 +71,8 @@ def escaped(text: str, *, limit: int = _LONGEST_TEXT) -> str:
 def escaped_pointer(pointer: str) -> str:
     """A JSON Pointer as a log may show it: each part escaped and cut, at most 15 parts.
 
-    A part that is itself quoted or bracketed text (whole arguments that came as the name of a parameter)
-    would show values, so nothing of it is shown.
+    A part that holds quotes, brackets or ``=`` (arguments that came as the name of a parameter) would show
+    values, so nothing of it is shown.
 
     >>> escaped_pointer('/rows/0/{"password": "x"}')
     '/rows/0/{…}'
@@ -85,7 +85,7 @@ def escaped_pointer(pointer: str) -> str:
 
 
 def _part(part: str) -> str:
-    return "{…}" if part.lstrip().startswith(_QUOTES) else escaped(part, limit=_LONGEST_PART)
+    return "{…}" if _HOLDS_VALUES.search(part) else escaped(part, limit=_LONGEST_PART)
 
 
 class _Record(BaseModel):

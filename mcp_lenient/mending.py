@@ -85,7 +85,7 @@ def _inside(node: Node, value: Any, path: Path, run: Run) -> Reading:
 def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Reading:
     names = AS_SENT
     if scope is None or scope.full or scope.names:
-        names = naming(node, value, run.accepts_near)
+        names = naming(node, value, run.accepts_near, scope.unknown if scope is not None else ())
     cost, repairs = names.records(value, path)
     found = [
         _key(node, key, sent, path, run, names, scope)

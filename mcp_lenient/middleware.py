@@ -125,7 +125,7 @@ class LenientMiddleware(Middleware):
         running = current.get()
         if running is not None and running.request is not request:
             running = None
-        if running is not None and running.is_handed_to(server, message.name):
+        if running is not None and running.is_here(context, server, message.name):
             if running.is_seen_to(self.policy_for(message.name).mode):
                 return await call_next(context)
             running = None
@@ -133,7 +133,10 @@ class LenientMiddleware(Middleware):
         call = Call(context, call_next, request, running, started, whole.repairs)
         if whole.fault is not None:
             return await self._no_object(call, server, whole.fault)
-        known = self._tools.get(server, message) or await self._tools.look_up(server, message)
+        known = self._tools.get(server, message)
+        if known is None or known.normalizers:
+            # What another tool's author declared must not run on this one's arguments.
+            known = await self._tools.look_up(server, message)
         if known is None:
             return await self._not_found(call, server)
         if known.mode == "off":
@@ -271,7 +274,8 @@ class LenientMiddleware(Middleware):
     ) -> None:
         """Record on the span and in the log what becomes of a call."""
         code = error_code(found) if found else code
-        spans.record(event, repairs=repairs, violations=found, error_code=code)
+        name = call.context.message.name
+        spans.record(event, repairs=repairs, violations=found, error_code=code, tool=name)
         if self._log.wants(event):
             facts = call_facts(
                 call.context.fastmcp_context,

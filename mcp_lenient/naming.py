@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,7 @@ class Naming:
         return sum(cost for cost, _ in self.dropped.values()), repairs
 
 
-_MOST_RENAMED = 100
+_MOST_RENAMED = 16
 """Undeclared keys of one object beyond which none is looked at: nobody slips that often."""
 
 AS_SENT = Naming()
@@ -50,11 +50,21 @@ AcceptsNear = Callable[[Node, str, Any], bool]
 """Whether a declared name that was guessed takes the value, so that the guess may stand."""
 
 
-def naming(node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear) -> Naming:
-    """Find for each undeclared key the declared name it was meant for; never two keys for one name."""
+def naming(
+    node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear, judged: Collection[str] = ()
+) -> Naming:
+    """Find for each undeclared key the declared name it was meant for; never two keys for one name.
+
+    Args:
+        node: Where the object stands.
+        value: The object.
+        accepts_near: Whether a guess may stand.
+        judged: The keys that the tool's own validator calls unknown, where it calls any so: no other key is
+            looked at, since it may be one that only this validator knows.
+    """
     if value.keys() <= node.shape.properties.keys():
         return AS_SENT
-    unknown = undeclared(node, value)
+    unknown = [key for key in undeclared(node, value) if not judged or key in judged]
     if not unknown:
         return AS_SENT
     dropped = drops(node, unknown)

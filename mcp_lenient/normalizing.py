@@ -76,7 +76,7 @@ def as_sent(normalizers: tuple[Normalize, ...], value: Any) -> Any:
     for normalize in normalizers:
         try:
             given = normalize(given)
-        except Exception as error:  # noqa: BLE001 - why, is found out by whoever asks for more
+        except Exception as error:
             raise ValueError from error
         if given is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
             raise ValueError
@@ -161,19 +161,26 @@ class NormalizingJudge:
         return self.judge.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments once they are normalized, or as they are."""
+        """Whether the tool would take these arguments once they are normalized, as far as it takes that."""
         result = normalized(arguments, self.normalizers)
         if result.faults:
             return False
-        return self.judge.accepts(result.arguments) or (
-            bool(result.repairs) and self.judge.accepts(arguments)
+        if self.judge.accepts(result.arguments):
+            return True
+        return bool(result.repairs) and self.judge.accepts(self._reverted(arguments, result).arguments)
+
+    def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
+        """The arguments with those parameters as they were sent whose normalized value is refused."""
+        refused = {fault.path[0] for fault in self.judge.faults(result.arguments) if fault.path}
+        return normalized(
+            arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
         )
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Accepted arguments as the tool gets them: normalized, unless only as they are it takes them."""
         result = normalized(arguments, self.normalizers)
         if result.repairs and not self.judge.accepts(result.arguments):
-            return NormalizedArguments(arguments)
+            return self._reverted(arguments, result)
         return result
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from mcp_lenient.values import is_shallow
+
 _INTEGERS: Final = {"minimum": -(2**62), "maximum": 2**62}
 """Well inside what Pydantic takes as an integer in any spelling; larger ones are left to it."""
 _NUMBERS: Final = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max}
@@ -44,7 +46,7 @@ def plain_check(core: Core) -> Callable[[Any], bool] | None:
 
     def check(arguments: Any) -> bool:
         try:
-            return is_valid(arguments)
+            return is_shallow(arguments) and is_valid(arguments)
         except (ValueError, RecursionError):
             return False
 
@@ -63,7 +65,7 @@ def _schema(core: Core, definitions: dict[str, Schema]) -> Schema:
 
 def _only(core: Core, *keys: str) -> None:
     """Whether a core schema says nothing but this; a False or None says nothing."""
-    if any(core[key] not in (None, False) for key in core.keys() - _ANYWHERE - set(keys)):
+    if any(core[key] is not None and core[key] is not False for key in core.keys() - _ANYWHERE - set(keys)):
         raise _NotPlain
 
 
@@ -175,6 +177,8 @@ def _object(fields: Mapping[str, Core], definitions: dict[str, Schema], *, close
         published = field.get("validation_alias", name)
         if not isinstance(published, str):
             raise _NotPlain
+        if published in properties:
+            raise _NotPlain
         properties[published] = _schema(field["schema"], definitions)
         if field["schema"]["type"] != "default":
             required.append(published)
@@ -190,7 +194,10 @@ def _arguments(core: Core, definitions: dict[str, Schema]) -> Schema:
             raise _NotPlain
         if not isinstance(parameter.get("alias", ""), str):
             raise _NotPlain
-        fields[parameter.get("alias", parameter["name"])] = parameter
+        published = parameter.get("alias", parameter["name"])
+        if published in fields:
+            raise _NotPlain
+        fields[published] = parameter
     return _object(fields, definitions, closed=True)
 
 

@@ -7,7 +7,7 @@ which are read in turn. A tier that could not win any more is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,12 +123,13 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
         told = _read_discriminated(node, value, path, run, scope)
         if told is not None:
             return told
-    partial = scope is not None and not scope.full
-    if partial:
+    branches: Sequence[Node] = node.branches
+    below = None
+    if scope is not None and not scope.full:
         fitting = [branch for branch in node.branches if fits(branch, value)]
-        if len(fitting) == 1:
-            return read(fitting[0], value, path, run, scope)
-    found = [reading for branch in node.branches for reading in read(branch, value, path, run, None)]
+        if fitting:
+            branches, below = fitting, scope
+    found = [reading for branch in branches for reading in read(branch, value, path, run, below)]
     if node.has_lists_beside_objects and isinstance(value, (dict, list)):
         # {"item": ["1"]} may be the one or a wrapped other: only what stays close to what was sent tells.
         found = [reading for reading in found if worst_tier(reading.cost) <= _CLOSE]
@@ -166,7 +167,7 @@ def _read_object(
     by_schema = scope is None or scope.full
     names = AS_SENT
     if scope is None or scope.full or scope.names:
-        names = naming(node, value, run.accepts_near)
+        names = naming(node, value, run.accepts_near, scope.unknown if scope is not None else ())
         if not names_right(node, value, names):
             return []
     cost, repairs = names.records(value, path)

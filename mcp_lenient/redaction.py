@@ -21,7 +21,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 
 _SECRET_WORDS = frozenset(
-    "token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "
+    "bearer cookie cookies cvc cvv jwt mnemonic otp passcode pin ssn token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "
     "credential credentials".split()
 )
 _SECRET_NAMES = ("apikey", "privatekey", "accesskey", "secretkey", "authkey", "signingkey", "encryptionkey")

@@ -12,6 +12,7 @@ from typing import Any
 
 from mcp_lenient.choice import cheapest, distinct
 from mcp_lenient.mending import mend
+from mcp_lenient.moving import moved
 from mcp_lenient.naming import Naming, drops, undeclared
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
@@ -50,28 +51,66 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> O
     if size.beyond is not None:
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
-    faults = () if judge.by_schema else judge.faults(arguments)
-    sent = dict(arguments)
-    scope = None if judge.by_schema else scope_of(faults)
     texts = Texts(plan.policy.limits)
     run = Run(plan, judge.exact_integers, steps, texts)
+    if judge.by_schema:
+        return _by_reading(arguments, judge, run, None, ())
+    base, moves, faults = _moves(dict(arguments), judge, run)
+    if moves and not faults:
+        return Outcome("repaired", base, moves)
+    return _by_reading(base if moves else arguments, judge, run, faults, moves)
+
+
+_ROUNDS = 4
+"""Moves within moves that are followed: arguments out of a wrapper, out of a text, under their names."""
+
+
+def _moves(
+    sent: dict[str, Any], judge: Judge, run: Run
+) -> tuple[dict[str, Any], tuple[Repair, ...], tuple[Fault, ...]]:
+    """What was sent brought to its place as it is, round by round, and what the judge still holds against it."""
+    base = sent
+    moves: tuple[Repair, ...] = ()
+    faults = judge.faults(base)
+    for _ in range(_ROUNDS):
+        step = moved(run.plan.top, base, (), run, scope_of(faults))
+        if not step.repairs:
+            break
+        base, moves = plain(step.value), (*moves, *step.repairs)
+        faults = judge.faults(base)
+        if not faults:
+            break
+    return base, moves, faults
+
+
+def _by_reading(
+    arguments: Mapping[str, Any],
+    judge: Judge,
+    run: Run,
+    faults: tuple[Fault, ...] | None,
+    moves: tuple[Repair, ...],
+) -> Outcome:
+    """Read what the judge holds something against by the schema; all of it where the judge is the schema."""
+    plan = run.plan
+    sent = dict(arguments)
+    scope = None if faults is None else scope_of(faults)
     try:
         readings = distinct(
             reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)
         )
         if len(readings) == 1:
-            return Outcome("repaired", readings[0].value, readings[0].repairs)
+            return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
         if len(readings) > 1:
-            return _tied(sent, readings, judge)
-        run = Run(plan, judge.exact_integers, min(steps, _MENDING_STEPS), texts)
+            return _tied(sent, readings, judge, moves)
+        run = Run(plan, judge.exact_integers, min(run.steps, _MENDING_STEPS), run.texts)
         mended = _plain(mend(plan.top, sent, (), run, scope))
     except OutOfSteps:
-        return Outcome("refused", arguments, faults=faults or judge.faults(arguments))
+        return Outcome("refused", arguments, moves, faults or judge.faults(arguments))
     remaining = judge.faults(mended.value) if mended.repairs or not faults else faults
     if not remaining:
         # Mended, it would be taken, but only against a guard: what was sent is what is refused.
-        return Outcome("refused", arguments, faults=faults or judge.faults(arguments), ties=tuple(run.ties))
-    return Outcome("refused", mended.value, mended.repairs, remaining, tuple(run.ties))
+        return Outcome("refused", arguments, moves, faults or judge.faults(arguments), tuple(run.ties))
+    return Outcome("refused", mended.value, (*moves, *mended.repairs), remaining, tuple(run.ties))
 
 
 def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) -> list[Reading]:
@@ -111,7 +150,7 @@ def _plain(reading: Reading) -> Reading:
     return reading if value is reading.value else Reading(value, reading.cost, reading.repairs)
 
 
-def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge) -> Outcome:
+def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge, moves: tuple[Repair, ...]) -> Outcome:
     """Refused for the parameters on which the readings differ; what they agree on is repaired."""
     ties = _ties(readings)
     open_names = {tie.path[0] for tie in ties}
@@ -125,7 +164,7 @@ def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge) -> Outcom
         if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
     )
     arguments = {**settled, **unsettled}
-    return Outcome("refused", arguments, repairs, judge.faults(arguments), ties)
+    return Outcome("refused", arguments, (*moves, *repairs), judge.faults(arguments), ties)
 
 
 def _ties(readings: list[Reading]) -> tuple[Tie, ...]:

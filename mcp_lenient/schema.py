@@ -24,6 +24,9 @@ _STRUCTURE = frozenset(
 )
 _TELLING = frozenset("type properties items prefixItems $ref allOf anyOf oneOf enum const".split())
 """Keywords that say what kind of value a branch of a union takes; ``required`` alone does not."""
+_BY_NAME = frozenset("properties patternProperties dependentSchemas $defs definitions".split())
+"""Keywords whose values hold schemas under names of the author's, which may be spelt like keywords."""
+_VALUES = frozenset("enum const default examples".split())
 _FOLLOWED = frozenset("$ref allOf $defs definitions".split())
 
 
@@ -46,6 +49,7 @@ class Shape:
     prefix: tuple[Any, ...] = ()
     branches: tuple[Any, ...] = ()
     format: str | None = None
+    nullable: bool = False
     default: tuple[Any, ...] = ()
     plain: bool = False
     """Only structure: nothing but types, properties and items decides."""
@@ -96,7 +100,8 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         items=_last(parts, "additionalItems") if tuples else items,
         prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
         branches=branches,
-        format=_last(parts, "format"),
+        format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
+        nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
         plain=all(keyword in _STRUCTURE or keyword in _ANNOTATIONS for part in parts for keyword in part),
     )
@@ -206,16 +211,21 @@ def _standing_alone(root: Mapping[str, Any], schema: Any) -> Any:
 
 def _absolute(schema: Any) -> Any:
     """The schema with its local references led to the root, so that a part of it can stand alone."""
-    if isinstance(schema, Mapping):
-        return {
-            name: ROOT_URI + value
-            if name == "$ref" and isinstance(value, str) and value.startswith("#")
-            else (value if name in ("enum", "const", "default", "examples") else _absolute(value))
-            for name, value in schema.items()
-        }
     if isinstance(schema, list):
         return [_absolute(entry) for entry in schema]
-    return schema
+    if not isinstance(schema, Mapping):
+        return schema
+    return {keyword: _absolute_entry(keyword, value) for keyword, value in schema.items()}
+
+
+def _absolute_entry(keyword: str, value: Any) -> Any:
+    if keyword in _VALUES:
+        return value
+    if keyword in _BY_NAME and isinstance(value, Mapping):
+        return {name: _absolute(sub) for name, sub in value.items()}
+    if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
+        return ROOT_URI + value
+    return _absolute(value)
 
 
 def validator_for(root: Mapping[str, Any], schema: Any) -> jsonschema_rs.Validator:

@@ -9,7 +9,7 @@ from typing import Any
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.types import Fault, Path
-from mcp_lenient.values import json_type
+from mcp_lenient.values import is_shallow, json_type
 
 MOST_FAULTS = 1_000
 _DEEPEST = 100
@@ -38,7 +38,7 @@ class SchemaJudge:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
-        return self._top.takes(arguments)
+        return is_shallow(arguments) and self._top.takes(arguments)
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """What the schema holds against these arguments, from the top down, at most 1,000.
@@ -46,6 +46,8 @@ class SchemaJudge:
         The walk is ours: asking a validator for all errors costs time without end where unions recurse.
         Inside a union it does not look, since nobody knows which branch was meant.
         """
+        if not is_shallow(arguments):
+            return (Fault((), "size"),)
         return tuple(dict.fromkeys(islice(_faults(self._top, arguments, ()), MOST_FAULTS)))
 
 

@@ -14,6 +14,7 @@ class Scope:
 
     full: bool = False
     names: bool = False
+    unknown: set[str] = field(default_factory=set)
     below: dict[str | int, Scope] = field(default_factory=dict)
 
 
@@ -38,6 +39,8 @@ def scope_of(faults: Iterable[Fault]) -> Scope:
             scope = scope.below.setdefault(part, Scope())
         if names:
             scope.names = True
+            if fault.kind == "unknown" and isinstance(fault.path[-1], str):
+                scope.unknown.add(fault.path[-1])
         else:
             scope.full = True
     return top

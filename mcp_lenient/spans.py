@@ -23,6 +23,7 @@ def record(
     repairs: Sequence[Repair] = (),
     violations: Sequence[Violation] = (),
     error_code: str | None = None,
+    tool: str | None = None,
 ) -> None:
     """Put what became of a call on the current span: attributes to search by, and one span event.
 
@@ -34,6 +35,7 @@ def record(
         repairs: What was changed, or would have been; the first 50 are recorded.
         violations: What was still wrong after repair; the first 50 are recorded.
         error_code: The envelope's code, of a call that was refused or would have been.
+        tool: The tool that was called.
     """
     span = trace.get_current_span()
     if not span.is_recording():
@@ -46,6 +48,9 @@ def record(
         outcome["mcp_lenient.error_code"] = code
     span.set_attributes(outcome)
     span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations)})
+    if event == "call_rejected" and tool is not None:
+        # FastMCP names the tool only where it runs it.
+        span.set_attribute("gen_ai.tool.name", escaped(tool))
     if event == "call_rejected":
         span.set_status(Status(StatusCode.ERROR, code))
 

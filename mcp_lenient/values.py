@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,8 @@ _TYPE_NAMES: Mapping[type, str] = {
 }
 _NUMBERS = frozenset({int, float})
 _SCALAR_SIZE = 8
+_DEEPEST = 1_000
+_MARSHAL_VERSION = 2
 _MANY = 100
 _LONG_TEXT = 10_000
 
@@ -117,3 +120,30 @@ def takes_long(arguments: Mapping[str, Any]) -> bool:
         if kind is str and len(value) > _LONG_TEXT:
             return True
     return len(arguments) > _MANY
+
+
+def is_shallow(value: Any) -> bool:
+    """Whether a value nests so little that a validator written in C or Rust can walk it on any stack."""
+    try:
+        marshal.dumps(value, _MARSHAL_VERSION)
+    except ValueError:
+        return _nests_less(value, _DEEPEST)
+    return True
+
+
+def _nests_less(value: Any, deepest: int) -> bool:
+    level = [value]
+    for _ in range(deepest):
+        level = (
+            [
+                inner
+                for each in level
+                for inner in (each.values() if isinstance(each, dict) else each)
+                if isinstance(inner, (dict, list, tuple))
+            ]
+            if isinstance(value, (dict, list, tuple))
+            else []
+        )
+        if not level:
+            return True
+    return False

@@ -20,6 +20,7 @@ from mcp_lenient.refusal.name_wording import missing, unknown
 from mcp_lenient.refusal.places import Place
 from mcp_lenient.refusal.private_values import told_safely
 from mcp_lenient.refusal.trouble import Trouble, is_or_are, named, parameter, where
+from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.types import Tie, Violation
 from mcp_lenient.values import json_type
 
@@ -119,6 +120,8 @@ def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any
 
 
 def _may_echo(refusal: Refusal, spot: Place) -> bool:
+    if isinstance(spot.value, str) and looks_like_json(spot.value):
+        return False
     if not (spot.present and refusal.may_show(spot) and short_scalar(spot.value)):
         return False
     container = any(kind in _CONTAINERS for form in spot.forms for kind in likely_kinds(form))

@@ -35,7 +35,8 @@ def _inner(entry: dict[str, Any]) -> _Values:
 
 def array_to_scalar(site: Site) -> Apply | None:
     """``[5]`` to 5."""
-    if not site.shape.types or not site.shape.types <= _SCALAR_TYPES:
+    shape = site.shape
+    if not shape.types or not shape.types <= _SCALAR_TYPES or shape.format == "json":
         return None
 
     def apply(value: list[Any]) -> _Values:

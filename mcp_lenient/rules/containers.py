@@ -65,6 +65,8 @@ def _in_force(site: Site, json_type: str) -> frozenset[Dialect]:
 def wrapped_value(site: Site) -> Apply | None:
     """``{"type": "float", "value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
     name = site.name
+    if site.shape.format == "json":
+        return None
 
     def apply(value: dict[str, Any]) -> _Values:
         if len(value) == 1 and name is not None and name in value:

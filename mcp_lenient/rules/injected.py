@@ -22,6 +22,14 @@ _ASKING = frozenset(
     confirm dryrun force
     """.split()
 )
+# And whatever else holds one of these words: it restrains or directs the call.
+_RESTRAINING = frozenset(
+    """
+    abort cancel check commit confirm draft dry env environment etag force if match mode noop only preview
+    region rev revision rollback run safe sandbox schedule simulate skip stage tenant test transaction undo
+    unless validate version when
+    """.split()
+)
 
 
 def injected_keys(
@@ -55,7 +63,11 @@ def _is_private(key: str, declared: Collection[str]) -> bool:
     if len(name) > LONGEST_NAME or not name[:1].isalpha():
         return False
     words = singular_words(name)
-    if "".join(words) in _ASKING or near_target(name, declared) is not None:
+    if (
+        "".join(words) in _ASKING
+        or not _RESTRAINING.isdisjoint(words)
+        or near_target(name, declared) is not None
+    ):
         return False
     return not any(_overlap(name, words, other) for other in declared)
 

@@ -40,6 +40,9 @@ _REAL_WORDS = frozenset(
     raise react rect redact relay rely replay reply reset resets resolvers resolves rest rests rise rogue
     rote rouge route sacred sale sales scale scales scared seed sell send sent server sever shell shift
     short shot side sides sift sign silver sing singe single site sites slide slides sliver sold solid
+    sender counties stores votes unblock reuse plants patents trails charges liked stale util exit exits exist exists
+    tracker tracer caching catching parens parents slice splice codes codecs though through
+    behavior behaviour uint unit stable until
     sort sorts specifiers specifies speed spend spent spilt spit split sport sports spot spots staring
     stars start starting starts stat state states stats statue status statute steam sting stream string
     suite suites table tail tale tend tends there thick thorough thread threat three through tick tied
@@ -160,8 +163,11 @@ def _is_slip(sent: list[str], declared: list[str]) -> bool:
 
 
 def _is_word_slip(sent: str, declared: str) -> bool:
-    if sent in _REAL_WORDS or not (sent.isalpha() and declared.isalpha()):
+    if sent in _REAL_WORDS or _singular(sent) in _REAL_WORDS or not (sent.isalpha() and declared.isalpha()):
         return False
+    short, long = sorted((sent, declared), key=len)
+    if short.endswith("es") and long == f"{short[:-1]}rs":
+        return False  # handles and handlers: two words of one stem, not a slip
     if len(sent) == len(declared):
         return _swapped(sent, declared)
     if len(declared) < _SHORTEST_SLIPPED_WORD:

@@ -29,7 +29,7 @@ def null_text_to_absent(site: Site) -> Apply | None:
 
 def null_to_absent(site: Site) -> Apply | None:
     """Null for an optional property that forbids it: left out."""
-    if site.takes(None) or _has_none_member(site) or _spares(site):
+    if site.takes(None) or _has_none_member(site) or _spares(site) or _is_nullable(site):
         return None
 
     def apply(value: None) -> bool:
@@ -48,6 +48,11 @@ def empty_text_to_absent(site: Site) -> Apply | None:
         return not text
 
     return apply
+
+
+def _is_nullable(site: Site) -> bool:
+    """Whether null is meant to be taken, though the schema says so in words of another dialect or by an enum."""
+    return site.shape.nullable or None in _members(site)
 
 
 def _spares(site: Site) -> bool:

@@ -37,6 +37,9 @@ _OTHERWISE_READ = re.compile(
 
 _THOUSANDS = re.compile(r"(?:^|,)[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 
+_LONGEST_UNIT = 3
+# HH:mm, yyyy-MM-dd: runs of one letter whose case is the meaning.
+_DATE_PATTERN = re.compile(r"(?:([yYmMdDhHsS])\1{0,3}[\W_]*)+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
@@ -142,14 +145,24 @@ def _unquoted(text: str) -> str:
 
 def _same_case(text: str, member: str) -> bool:
     """Whether two texts of equal letters differ in case only where case says nothing."""
-    single = len(text) == 1 or _DIGIT.search(text) is not None
-    pairs = zip(_LETTERS.findall(text), _LETTERS.findall(member), strict=False)
-    return not any(ours != theirs and _case_counts(ours, theirs, single=single) for ours, theirs in pairs)
+    if "%" in text or _DATE_PATTERN.fullmatch(text):
+        return False
+    ours, theirs = _LETTERS.findall(text), _LETTERS.findall(member)
+    single = len(text) == 1 or _DIGIT.search(text) is not None or "-" in text[1:-1]
+    pairs = zip(ours, theirs, strict=False)
+    return not any(one != other and _case_counts(one, other, single=single) for one, other in pairs)
 
 
 def _case_counts(ours: str, theirs: str, *, single: bool) -> bool:
     if len(ours) == 1:
         return single
+    if (
+        len(ours) <= _LONGEST_UNIT
+        and ours[0] != theirs[0]
+        and ours[1:] == theirs[1:]
+        and not ours[1:].islower()
+    ):
+        return True  # mV and MV
     word = ours.lower()
     return word in _MILLI_OR_MEGA or (word in _BITS_OR_BYTES and not (ours.islower() or theirs.islower()))
 

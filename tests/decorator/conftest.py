@@ -1,15 +1,15 @@
-"""What the tests of ``@lenient`` share: the four kinds of servers, and the log."""
+"""What the tests of ``@lenient`` share: the four kinds of servers, what clients see, and the log."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
 import structlog
 from calls import Log, plain
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 
 from mcp_lenient import LenientMiddleware
 
@@ -34,6 +34,18 @@ def serve(request) -> Serve:
         return server
 
     return served
+
+
+@pytest.fixture
+def published() -> Callable[[Any], Awaitable[str]]:
+    """Tells all that a client sees of a tool, as it goes over the wire."""
+
+    async def listed(function: Any) -> str:
+        async with Client(FastMCP("server", tools=[function])) as client:
+            (tool,) = await client.list_tools()
+        return tool.model_dump_json(by_alias=True)
+
+    return listed
 
 
 @pytest.fixture

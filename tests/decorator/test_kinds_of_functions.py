@@ -1,4 +1,4 @@
-"""Functions and methods of every kind under ``@lenient``: as tools, and called directly."""
+"""Functions of every kind under ``@lenient``: as tools, and called directly."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from types import FunctionType
 from typing import Annotated, Any, get_type_hints
 
 import pytest
-from calls import call, code, envelope, got
+from calls import call, envelope, got
 from fastmcp import Client, Context, FastMCP
 from fastmcp.dependencies import Depends
-from fastmcp.tools import Tool, tool
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import Field
 
-from mcp_lenient import aliases, lenient, parse_json, strip, tags
+from mcp_lenient import lenient, strip, tags
 
 
 def sync(content: str, tags: list[str] | None = None) -> list[str]:
@@ -124,18 +123,12 @@ DECORATORS = pytest.mark.parametrize(
 SPELT = pytest.mark.parametrize("spell", [lambda function: function, _with_types], ids=["texts", "types"])
 
 
-async def _published(function: Any) -> str:
-    async with Client(FastMCP("server", tools=[function])) as client:
-        (published,) = await client.list_tools()
-    return published.model_dump_json(by_alias=True)
-
-
 @every_function
 @DECORATORS
 @SPELT
-async def test_what_is_published_stays(function, decorate, spell):
+async def test_what_is_published_stays(function, decorate, spell, published):
     """Schema, output schema, name and description of a tool are byte for byte those of the undecorated one."""
-    assert await _published(decorate(spell(function))) == await _published(spell(function))
+    assert await published(decorate(spell(function))) == await published(spell(function))
 
 
 @every_function
@@ -212,212 +205,3 @@ def test_direct_calls_raise_as_before():
 
     with pytest.raises(KeyError):
         fails(5)
-
-
-class Shelf:
-    """A class with tools."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @lenient(tags=tags(), content=aliases("text"))
-    def put(self, content: str, tags: list[str] | None = None) -> list[str]:
-        """Put a text on this shelf."""
-        return [self.name, content, *(tags or [])]
-
-    def bare(self, content: str, tags: list[str] | None = None) -> list[str]:
-        """Put a text on this shelf, not decorated."""
-        return [self.name, content, *(tags or [])]
-
-    @lenient(tags=tags())
-    async def put_later(self, content: str, tags: list[str] | None = None) -> list[str]:
-        """Put a text on this shelf later."""
-        return self.bare(content, tags)
-
-    @classmethod
-    @lenient(tags=tags())
-    def of_class(cls, content: str, tags: list[str] | None = None) -> list[str]:
-        """Put a text on any shelf."""
-        return [cls.__name__, content, *(tags or [])]
-
-    @staticmethod
-    @lenient(tags=tags())
-    def of_none(content: str, tags: list[str] | None = None) -> list[str]:
-        """Put a text nowhere."""
-        return ["nowhere", content, *(tags or [])]
-
-    @tool
-    @lenient(tags=tags())
-    def below_tool(self, content: str, tags: list[str] | None = None) -> list[str]:
-        """Put a text here."""
-        return self.bare(content, tags)
-
-
-METHODS = [
-    pytest.param(Shelf("left").put, "left", id="instance"),
-    pytest.param(Shelf("left").put_later, "left", id="async"),
-    pytest.param(Shelf.of_class, "Shelf", id="class"),
-    pytest.param(Shelf("left").of_class, "Shelf", id="class-of-instance"),
-    pytest.param(Shelf.of_none, "nowhere", id="static"),
-    pytest.param(Shelf("left").below_tool, "left", id="below-tool"),
-    pytest.param(lenient(tags=tags())(Shelf("left").bare), "left", id="bound"),
-]
-
-
-@pytest.mark.parametrize(("method", "where"), METHODS)
-async def test_methods(method, where, serve):
-    """Methods of each kind are repaired and refused; the envelope knows nothing of what they are bound to."""
-    server, name = serve(method), method.__name__
-    assert got(await call(server, name, {"content": "a", "tags": ["b"]})) == [where, "a", "b"]
-    assert got(await call(server, name, {"content": "a", "tags": "b"})) == [where, "a", "b"]
-    told = envelope(await call(server, name, {"content": "a", "tags": 5}))
-    assert told["error_code"] == "INVALID_TAGS_TYPE"
-    assert told["details"]["parameters"] == {"required": ["content"], "optional": ["tags"]}
-
-
-async def test_methods_keep_their_instances_apart(serve):
-    """Two instances' methods are two tools."""
-    server = serve(
-        *(Tool.from_function(Shelf(name).put, name=name) for name in ("left", "right")),
-    )
-    for name in ("left", "right"):
-        assert got(await call(server, name, {"content": "a", "tags": "b"})) == [name, "a", "b"]
-
-
-def _by_server(function: Any) -> FastMCP:
-    server = FastMCP("server")
-    server.tool(function)
-    return server
-
-
-def _by_server_with_arguments(function: Any) -> FastMCP:
-    server = FastMCP("server")
-    server.tool(description="told elsewhere", tags={"notes"})(function)
-    return server
-
-
-def _added(made: Any) -> FastMCP:
-    server = FastMCP("server")
-    server.add_tool(made)
-    return server
-
-
-@pytest.mark.parametrize(
-    "register",
-    [
-        pytest.param(lambda function: _by_server(lenient(function)), id="server-tool"),
-        pytest.param(
-            lambda function: _by_server_with_arguments(lenient(function)), id="server-tool-arguments"
-        ),
-        pytest.param(lambda function: _added(tool(lenient(function))), id="tool-above"),
-        pytest.param(
-            lambda function: _added(tool(version="2")(lenient(function))), id="tool-above-arguments"
-        ),
-        pytest.param(lambda function: _added(lenient(tool(function))), id="tool-below"),
-        pytest.param(
-            lambda function: _added(lenient(tool(version="2")(function))), id="tool-below-arguments"
-        ),
-        pytest.param(lambda function: _added(Tool.from_function(lenient(function))), id="from-function"),
-        pytest.param(lambda function: FastMCP("server", tools=[lenient(function)]), id="tools-of-server"),
-    ],
-)
-async def test_ways_to_register(register):
-    """It works with each way to make a tool of a function."""
-    server = register(_with_types(sync))
-    assert got(await call(server, "sync", {"content": "a", "tags": '["b"]'})) == ["a", "b"]
-    assert code(await call(server, "sync", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
-
-
-@pytest.mark.parametrize(
-    "register",
-    [
-        pytest.param(lambda server, function: server.tool(function, name="store"), id="keyword"),
-        pytest.param(lambda server, function: server.tool("store")(function), id="first"),
-        pytest.param(lambda server, function: server.add_tool(tool(name="store")(function)), id="standalone"),
-    ],
-)
-async def test_the_envelope_has_the_tools_own_name(register, events):
-    """Envelope and log name the tool as its author does, where the function has another name."""
-    server = FastMCP("server")
-    register(server, lenient(_with_types(sync)))
-    told = envelope(await call(server, "store", {"content": "a", "tags": 5}))
-    assert told["details"]["tool"] == events[-1]["tool"] == "store"
-
-
-class Note(BaseModel):
-    """A type that a schema refers to."""
-
-    text: str
-
-
-async def test_one_function_on_two_servers():
-    """A decorated function may be registered again after it was called."""
-
-    @lenient
-    def store(note: Annotated[Note, parse_json()]) -> str:
-        return note.text
-
-    published = []
-    for _ in range(2):
-        server = FastMCP("server", tools=[store])
-        assert got(await call(server, "store", {"note": '{"text": "a"}'})) == "a"
-        published.append(await _published(store))
-    assert published[0] == published[1]
-
-
-async def test_parameters_without_a_type(serve):
-    """A normalizer works on a parameter that has no type."""
-
-    @lenient(tags=tags())
-    def untyped(tags, more=None):
-        return {"tags": tags, "more": more}
-
-    def written(tags, more=None):
-        return {"tags": tags, "more": more}
-
-    written.__name__ = written.__qualname__ = "untyped"
-    server = serve(untyped)
-    assert got(await call(server, "untyped", {"tags": "a", "more": 5})) == {"tags": ["a"], "more": 5}
-    assert code(await call(server, "untyped", {"tags": 5})) == "INVALID_TAGS_TYPE"
-    assert await _published(untyped) == await _published(written)
-
-
-async def test_parameters_by_another_name(serve):
-    """Where a ``Field`` publishes a parameter under another name, that is the one that is spoken of."""
-
-    @lenient(limit=(strip(), aliases("count")))
-    def search(limit: Annotated[int, Field(alias="maxResults")] = 3) -> int:
-        return limit
-
-    server = serve(search)
-    assert got(await call(server, "search", {"maxResults": " 7 "})) == 7
-    told = envelope(await call(server, "search", {"maxResults": "many"}))
-    assert told["error_code"] == "INVALID_MAX_RESULTS_TYPE"
-    assert told["details"]["parameter"] == "maxResults"
-
-
-@pytest.mark.parametrize(
-    ("annotation", "default", "wanted"),
-    [
-        pytest.param(int, 5, 5, id="plain"),
-        pytest.param(int, Field(5, ge=1, description="many"), 5, id="field"),
-        pytest.param(
-            Annotated[int, Field(default_factory=lambda: 5)], inspect.Parameter.empty, 5, id="factory"
-        ),
-        pytest.param(
-            Annotated[int, AfterValidator(lambda value: value * 2), Field(validate_default=True)],
-            5,
-            10,
-            id="validated",
-        ),
-    ],
-)
-async def test_null_for_a_default(annotation, default, wanted, serve):
-    """A null that the type forbids stands for the default, however the default is given."""
-
-    def search(limit):
-        return {"limit": limit}
-
-    search.__annotations__ = {"limit": annotation}
-    search.__defaults__ = None if default is inspect.Parameter.empty else (default,)
-    assert got(await call(serve(lenient(search)), "search", {"limit": None})) == {"limit": wanted}

@@ -1,0 +1,104 @@
+"""The ways to make a tool of a decorated function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+from calls import call, code, envelope, got
+from fastmcp import FastMCP
+from fastmcp.tools import Tool, tool
+from pydantic import BaseModel
+
+from mcp_lenient import lenient, parse_json
+
+
+def _new_store() -> Callable[..., list[str]]:
+    """A new function each time: FastMCP leaves notes on functions."""
+
+    def keep(content: str, tags: list[str] | None = None) -> list[str]:
+        return [content, *(tags or [])]
+
+    return keep
+
+
+def _by_server(function: Any) -> FastMCP:
+    server = FastMCP("server")
+    server.tool(function)
+    return server
+
+
+def _by_server_with_arguments(function: Any) -> FastMCP:
+    server = FastMCP("server")
+    server.tool(description="told elsewhere", tags={"notes"})(function)
+    return server
+
+
+def _added(made: Any) -> FastMCP:
+    server = FastMCP("server")
+    server.add_tool(made)
+    return server
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        pytest.param(lambda function: _by_server(lenient(function)), id="server-tool"),
+        pytest.param(
+            lambda function: _by_server_with_arguments(lenient(function)), id="server-tool-arguments"
+        ),
+        pytest.param(lambda function: _added(tool(lenient(function))), id="tool-above"),
+        pytest.param(
+            lambda function: _added(tool(version="2")(lenient(function))), id="tool-above-arguments"
+        ),
+        pytest.param(lambda function: _added(lenient(tool(function))), id="tool-below"),
+        pytest.param(
+            lambda function: _added(lenient(tool(version="2")(function))), id="tool-below-arguments"
+        ),
+        pytest.param(lambda function: _added(Tool.from_function(lenient(function))), id="from-function"),
+        pytest.param(lambda function: FastMCP("server", tools=[lenient(function)]), id="tools-of-server"),
+    ],
+)
+async def test_ways_to_register(register):
+    """It works with each way to make a tool of a function."""
+    server = register(_new_store())
+    assert got(await call(server, "keep", {"content": "a", "tags": '["b"]'})) == ["a", "b"]
+    assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        pytest.param(lambda server, function: server.tool(function, name="store"), id="keyword"),
+        pytest.param(lambda server, function: server.tool("store")(function), id="first"),
+        pytest.param(lambda server, function: server.add_tool(tool(name="store")(function)), id="standalone"),
+    ],
+)
+async def test_the_envelope_has_the_tools_own_name(register, events):
+    """Envelope and log name the tool as its author does, where the function has another name."""
+    server = FastMCP("server")
+    register(server, lenient(_new_store()))
+    told = envelope(await call(server, "store", {"content": "a", "tags": 5}))
+    assert told["details"]["tool"] == events[-1]["tool"] == "store"
+
+
+class Note(BaseModel):
+    """A type that a schema refers to."""
+
+    text: str
+
+
+async def test_one_function_on_two_servers(published):
+    """A decorated function may be registered again after it was called."""
+
+    @lenient
+    def store(note: Annotated[Note, parse_json()]) -> str:
+        return note.text
+
+    told = []
+    for _ in range(2):
+        server = FastMCP("server", tools=[store])
+        assert got(await call(server, "store", {"note": '{"text": "a"}'})) == "a"
+        told.append(await published(store))
+    assert told[0] == told[1]
