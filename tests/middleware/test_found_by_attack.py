@@ -8,7 +8,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, Json
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, upper
+from mcp_lenient import LenientMiddleware, Policy, lenient, normalize, upper
 
 
 def _percent(value):
@@ -19,15 +19,21 @@ Rate = Annotated[float, BeforeValidator(_percent)]
 
 
 class Order(BaseModel):
+    """An amount whose author reads text as percent."""
+
     rate: Rate
     count: int = 1
 
 
 class Other(BaseModel):
+    """Another branch of a union."""
+
     name: str
 
 
 class Labeled(BaseModel):
+    """A field that a second name reaches, beside one that is spelt like it."""
+
     model_config = ConfigDict(extra="forbid")
 
     id: int
@@ -148,8 +154,6 @@ async def test_a_second_middleware_acts_where_the_first_stands_aside(mode):
 
 def test_a_bottomless_value_is_refused_without_a_crash():
     """Validators that recurse on the stack are never given a value that is deeper than they can go."""
-    from mcp_lenient import normalize
-
     value: list = []
     for _ in range(30_000):
         value = [value]
