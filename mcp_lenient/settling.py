@@ -15,6 +15,7 @@ from time import perf_counter_ns
 from typing import Any, Final
 
 from fastmcp.decorators import get_fastmcp_meta
+from fastmcp.exceptions import ValidationError as InvalidArguments
 from fastmcp.tools import Tool, ToolResult
 from fastmcp.tools.function_tool import ToolMeta
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -24,6 +25,7 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
+from mcp_lenient.calls import current
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.eventlog import EventLog
@@ -109,6 +111,11 @@ class Settler:
         repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
         found = tuple(each for value in values if type(value) is _Refused for each in value.violations)
         self.tell("call_rejected" if found else "call_repaired", repairs, found, started)
+        call = current.get()
+        if found and call is not None and call.nested:
+            # To a tool's body that made the call an envelope would look like success.
+            msg = f"Invalid arguments for tool {self.tool.name!r}: {error_code(found)}"
+            raise InvalidArguments(msg)
         if found:
             answer = envelope(self.tool.name, self.schema(len(args)), found, repairs)
             return Settled((), {}, as_result(answer, has_output_schema=self.tool.output_schema is not None))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import pytest
-from fastmcp import Client, FastMCP
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import ValidationError
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, Json
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, normalize, upper
@@ -150,6 +151,27 @@ async def test_a_second_middleware_acts_where_the_first_stands_aside(mode):
 
     result = await _called(mcp, "count", {"number": "x"})
     assert result.meta["mcp_lenient"]["error_code"] == "INVALID_NUMBER_TYPE"
+
+
+async def test_a_body_that_calls_a_marked_tool_wrongly_sees_an_exception():
+    """An envelope is for clients: to a tool's body it would look like success."""
+    mcp = FastMCP("nested")
+    mcp.add_middleware(LenientMiddleware())
+
+    @mcp.tool
+    @lenient
+    def count(number: int) -> int:
+        return number
+
+    @mcp.tool
+    async def outer(ctx: Context) -> str:
+        try:
+            await ctx.fastmcp.call_tool("count", {"number": "x"})
+        except ValidationError:
+            return "raised"
+        return "returned"
+
+    assert (await _called(mcp, "outer", {})).data == "raised"
 
 
 def test_a_bottomless_value_is_refused_without_a_crash():
