@@ -26,7 +26,8 @@ MAX_TRIED = 6
 MAX_PLACES = 8
 MAX_VALUE = 200
 MAX_ARGUMENTS = 100_000
-MAX_NAMES = 1_000
+MAX_NAMES = 300
+MAX_COMPARED = 200
 MAX_EXTRA = 20
 MIN_LIKENESS = 0.25
 
@@ -240,7 +241,10 @@ def near_values(place: Place) -> list[Any]:
     folded = {value.casefold(): value for value in allowed_values(place.forms) if isinstance(value, str)}
     sent = place.value.strip().casefold()
     begun = [name for name in folded if _begins(name, sent) or _begins(sent, name)]
-    near = difflib.get_close_matches(sent, folded, n=2 * MAX_FIXES, cutoff=_NEAR)
+    compared: Iterable[str] = folded
+    if len(folded) > MAX_COMPARED:
+        compared = islice((name for name in folded if name[:1] == sent[:1]), MAX_COMPARED)
+    near = difflib.get_close_matches(sent, compared, n=2 * MAX_FIXES, cutoff=_NEAR)
     likely = dict.fromkeys((*(begun if len(begun) == 1 else ()), *near))
     return [folded[name] for name in likely if _digits(name) == _digits(sent)][:MAX_FIXES]
 

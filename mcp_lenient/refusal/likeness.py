@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import lru_cache
 
 from mcp_lenient.redaction import name_words
 
@@ -27,6 +28,7 @@ _OPPOSITES = tuple(
 )
 
 
+@lru_cache(maxsize=8192)
 def likeness(sent: str, name: str) -> float:
     """How alike two names are: 1 for the same words, 0 for nothing in common, below 0 for opposites.
 
