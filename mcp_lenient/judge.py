@@ -11,7 +11,7 @@ from pydantic_core import ValidationError
 from mcp_lenient import fastmcp_private
 from mcp_lenient.pydantic_faults import faults_of, ordered, step, unserializable
 from mcp_lenient.types import Fault, Judge
-from mcp_lenient.values import takes_long
+from mcp_lenient.values import has_many
 
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
@@ -58,7 +58,7 @@ class FunctionJudge:
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
         """
-        if self._is_plain is not None and takes_long(arguments) and self._is_plain(arguments):
+        if self._is_plain is not None and has_many(arguments) and self._is_plain(arguments):
             return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))

@@ -44,13 +44,20 @@ def plain_check(core: Core) -> Callable[[Any], bool] | None:
     except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
         return None
 
+    # Only a schema that refers to itself leads a validator as deep as a value goes.
+    may_enter = is_shallow if "'$ref'" in repr(schema) else _anything
+
     def check(arguments: Any) -> bool:
         try:
-            return is_shallow(arguments) and is_valid(arguments)
+            return may_enter(arguments) and is_valid(arguments)
         except (ValueError, RecursionError):
             return False
 
     return check
+
+
+def _anything(_arguments: Any) -> bool:
+    return True
 
 
 def _schema(core: Core, definitions: dict[str, Schema]) -> Schema:

@@ -111,15 +111,20 @@ def has_whole_float(value: Any) -> bool:
     return False
 
 
-def takes_long(arguments: Mapping[str, Any]) -> bool:
-    """Whether looking at each value takes more than a few milliseconds, told from the top level alone."""
+def has_many(arguments: Mapping[str, Any]) -> bool:
+    """Whether one of the arguments is a container of many values."""
     for value in arguments.values():
         kind = type(value)
         if (kind is list or kind is dict) and len(value) > _MANY:
             return True
-        if kind is str and len(value) > _LONG_TEXT:
-            return True
-    return len(arguments) > _MANY
+    return False
+
+
+def takes_long(arguments: Mapping[str, Any]) -> bool:
+    """Whether looking at each value takes more than a few milliseconds, told from the top level alone."""
+    if has_many(arguments) or len(arguments) > _MANY:
+        return True
+    return any(type(value) is str and len(value) > _LONG_TEXT for value in arguments.values())
 
 
 def is_shallow(value: Any) -> bool:
