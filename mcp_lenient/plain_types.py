@@ -97,17 +97,19 @@ def _boolean(core: Core, definitions: dict[str, Schema]) -> Schema:
 def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, *_BOUNDS)
-    return {"allOf": [{"type": "integer", **_INTEGERS}, _bounds(core)]}
+    return {"type": "integer", **_bounds(core, _INTEGERS)}
 
 
 def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, *_BOUNDS)
-    return {"allOf": [{"type": "number", **_NUMBERS}, _bounds(core)]}
+    return {"type": "number", **_bounds(core, _NUMBERS)}
 
 
-def _bounds(core: Core) -> Schema:
-    return {keyword: core[bound] for bound, keyword in _BOUNDS.items() if core.get(bound) is not None}
+def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:
+    own = {keyword: core[bound] for bound, keyword in _BOUNDS.items() if core.get(bound) is not None}
+    least = max(widest["minimum"], own.pop("minimum", widest["minimum"]))
+    return {"minimum": least, "maximum": min(widest["maximum"], own.pop("maximum", widest["maximum"])), **own}
 
 
 def _string(core: Core, definitions: dict[str, Schema]) -> Schema:
