@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
+_SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
 _NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
 Validate = Callable[[dict[str, Any]], object]
@@ -59,6 +60,7 @@ class Probe:
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter asks for strict integers by itself.
         plain: For plain types a quick check; True means that ``lax`` raises nothing.
+        builds_many: Whether validating a long container builds an object for each entry.
     """
 
     lax: Validate
@@ -67,6 +69,7 @@ class Probe:
     has_validators: bool
     exact_integers: bool
     plain: Callable[[Any], bool] | None
+    builds_many: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
         plain=plain_check(arguments),
+        builds_many=any(map(_builds_many, nodes)),
     )
 
 
@@ -223,6 +227,12 @@ def _is_authors(function: object) -> bool:
         return False
     is_closure = "<locals>" in getattr(function, "__qualname__", "")
     return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
+
+
+def _builds_many(node: Mapping[str, Any]) -> bool:
+    """Whether validating a long container here builds a Python object for each entry."""
+    entries = node.get("items_schema") if node["type"] == "list" else node.get("values_schema")
+    return node["type"] in ("list", "dict") and isinstance(entries, dict) and entries["type"] not in _SCALARS
 
 
 def _is_strict_integer(node: Mapping[str, Any]) -> bool:

@@ -40,7 +40,7 @@ class FunctionJudge:
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = fastmcp_private.probe(tool.fn, run_in_thread=tool.run_in_thread)
         self._validate = probe.strict if strict else probe.lax
-        self._is_plain = None if strict else probe.plain
+        self._is_plain = probe.plain if probe.builds_many and not strict else None
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 

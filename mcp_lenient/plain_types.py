@@ -7,7 +7,6 @@ schema says the same of every value it accepts; what it does not accept is left 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -15,9 +14,8 @@ import jsonschema_rs
 
 from mcp_lenient.values import is_shallow
 
-_INTEGERS: Final = {"minimum": -(2**62), "maximum": 2**62}
-"""Well inside what Pydantic takes as an integer in any spelling; larger ones are left to it."""
-_NUMBERS: Final = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max}
+_WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
+"""Well inside what Pydantic takes as an integer or a number in any spelling; larger ones are left to it."""
 _BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 _ANYWHERE: Final = frozenset({"type", "metadata", "ref", "serialization"})
 _MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
@@ -97,13 +95,13 @@ def _boolean(core: Core, definitions: dict[str, Schema]) -> Schema:
 def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, *_BOUNDS)
-    return {"type": "integer", **_bounds(core, _INTEGERS)}
+    return {"type": "integer", **_bounds(core, _WITHIN)}
 
 
 def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, *_BOUNDS)
-    return {"type": "number", **_bounds(core, _NUMBERS)}
+    return {"type": "number", **_bounds(core, _WITHIN)}
 
 
 def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:

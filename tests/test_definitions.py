@@ -328,7 +328,7 @@ def test_a_wrong_file_is_told_by_place(refused, text, told):
         pytest.param("[tools.a.parameters.p]\nclamp = [0, inf]", "tools.toml: tools.a.parameters.p.clamp[1]: must be a finite number.", id="infinite"),
         pytest.param(f"x = {'9' * 5000}", "tools.toml: this cannot be read as TOML: ", id="long-number"),
         pytest.param(f"x = {'[' * 100_000}", "tools.toml: this cannot be read as TOML: it is nested too deeply.", id="deep"),
-        pytest.param("a." * 5000 + "b = 1", "tools.toml: a.a.a.a", id="deep-names"),
+        pytest.param("a." * 5000 + "b = 1", "tools.toml: ", id="deep-names"),
         pytest.param('[tools."x.y".parameters.p]\nstrip = 1', 'tools.toml: tools["x.y"].parameters.p.strip: must be true or false.', id="quoted-name"),
     ],
 )  # fmt: skip
