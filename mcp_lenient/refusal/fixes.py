@@ -35,7 +35,7 @@ _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
 _MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
-_LAST_RESORT = 0.3
+LAST_RESORT = 0.3
 _NEAR = 0.6
 _MIN_START = 3
 
@@ -204,7 +204,7 @@ def likely_name(names: Names, sent: str, name: str) -> float:
     alike = likeness(sent, name)
     if alike >= MIN_LIKENESS:
         return alike
-    return _LAST_RESORT if alike >= 0 and names.lacking == (name,) and names.extra == (sent,) else 0.0
+    return LAST_RESORT if alike >= 0 and names.lacking == (name,) and names.extra == (sent,) else 0.0
 
 
 def _only_value(refusal: Refusal, path: Path) -> Iterator[Patch]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mcp_lenient.redaction import shown
 from mcp_lenient.refusal.describe import MAX_VALUES, allowed_values, description, either, expected, type_words
-from mcp_lenient.refusal.fixes import Refusal, likely_name, names_at
+from mcp_lenient.refusal.fixes import LAST_RESORT, Refusal, likely_name, names_at
 from mcp_lenient.refusal.places import Place, fits, properties
 from mcp_lenient.refusal.trouble import Trouble, parameter, where
 from mcp_lenient.types import Path, Violation
@@ -33,7 +33,7 @@ def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
     meant = [
         name
         for name in names.extra
-        if likely_name(names, name, str(spot.path[-1])) > 0 and _may_stand(refusal, parent, name, spot)
+        if _may_stand(refusal, parent, name, spot, likely_name(names, name, str(spot.path[-1])))
     ]
     if meant:
         words += f" If {either([where((*parent.path, name)) for name in meant[:MAX_NEAR]])} is meant, send it under this name."
@@ -47,8 +47,12 @@ def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
     )
 
 
-def _may_stand(refusal: Refusal, parent: Place, name: str, spot: Place) -> bool:
-    """Whether what was sent under a name is of a type that the missing one takes."""
+def _may_stand(refusal: Refusal, parent: Place, name: str, spot: Place, likely: float) -> bool:
+    """Whether a name was likely meant; where nothing but its being alone says so, its value must fit as well."""
+    if likely > LAST_RESORT:
+        return True
+    if likely <= 0:
+        return False
     if not isinstance(parent.value, Mapping) or not spot.forms:
         return True
     value, exact_integers = parent.value.get(name), refusal.judge.exact_integers
@@ -90,7 +94,7 @@ def _near_names(refusal: Refusal, parent: Place, sent: object) -> list[str]:
     scored = [(likely_name(names, sent, name), name) for name in names.absent]
     likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
     spots = {name: refusal.look((*parent.path, name)) for _, name in likely}
-    return [name for _, name in likely if _may_stand(refusal, parent, sent, spots[name])][:MAX_NEAR]
+    return [name for how, name in likely if _may_stand(refusal, parent, sent, spots[name], how)][:MAX_NEAR]
 
 
 def _accepted(parent: Place) -> str:
