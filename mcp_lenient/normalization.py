@@ -83,7 +83,12 @@ def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, P
     except ValueError:
         # Not made of plain JSON types: nothing to recognize it by.
         return SchemaJudge(schema), Plan(schema, policy)
-    return _remembered(written, _Same(policy))
+    return _by_default(written) if policy is _DEFAULT else _remembered(written, _Same(policy))
+
+
+@lru_cache(maxsize=1024)
+def _by_default(written: bytes) -> tuple[SchemaJudge, Plan]:
+    return _built(written, _DEFAULT)
 
 
 class _Same:
@@ -103,5 +108,9 @@ class _Same:
 
 @lru_cache(maxsize=1024)
 def _remembered(written: bytes, policy: _Same) -> tuple[SchemaJudge, Plan]:
+    return _built(written, policy.policy)
+
+
+def _built(written: bytes, policy: Policy) -> tuple[SchemaJudge, Plan]:
     schema = marshal.loads(written)  # noqa: S302 - written by us a moment ago
-    return SchemaJudge(schema), Plan(schema, policy.policy)
+    return SchemaJudge(schema), Plan(schema, policy)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp_lenient.rules.rule import Apply, Site
-from mcp_lenient.rules.text import Dialect, Texts
+from mcp_lenient.rules.text import Dialect, Texts, may_be_container
 
 _Values = tuple[Any, ...]
 
@@ -46,6 +46,8 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
         )
 
         def apply(text: str, texts: Texts) -> _Values:
+            if not may_be_container(text):
+                return ()
             parsed = texts.parse(text, dialects)
             if parsed is None or parsed.dialect != dialect or not isinstance(parsed.value, python_type):
                 return ()

@@ -43,6 +43,7 @@ class Parsed:
 
 _STARTS: Final = frozenset("[{(/")
 _ENDS: Final = frozenset("]})")
+_MAY_BEGIN: Final = re.compile(r"""[\s\ufeff]*[\[{(/"`]""")
 _LAST_LINE: Final = 1000
 """Characters at the end in which a comment may stand after the value."""
 _QUOTINGS: Final = 3
@@ -107,6 +108,11 @@ class Texts:
                 dialects=dialects,
             )
         return self._parsed[key]
+
+
+def may_be_container(text: str) -> bool:
+    """Whether the text begins with anything that :func:`parse_container` reads at all; asked of every text."""
+    return _MAY_BEGIN.match(text) is not None
 
 
 def looks_like_json(text: str) -> bool:
