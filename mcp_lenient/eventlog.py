@@ -28,9 +28,6 @@ _MOST_SUBJECTS: Final = 1000
 _LONGEST_REASON: Final = 512
 
 
-_A_SECOND = 1_000_000_000
-
-
 class EventLog:
     """The log of one middleware: the application's structlog, else JSON lines on stderr from level INFO on.
 
@@ -42,8 +39,6 @@ class EventLog:
     __slots__ = ("_accepted", "_application", "_asked_until", "_failed", "_said", "_stderr")
 
     def __init__(self) -> None:
-        self._accepted = False
-        self._asked_until = 0
         self._application: tuple[dict[str, Any], Any] = ({}, None)
         self._failed = False
         self._said: set[tuple[str, str]] = set()
@@ -62,17 +57,6 @@ class EventLog:
             return _enabled(self._logger(), LEVELS[event])
         except Exception:  # noqa: BLE001 - as in `_write`, which meets the same failure and tells of it
             return True
-
-    def wants_accepted(self, now_ns: int) -> bool:
-        """As :meth:`wants` for accepted calls, the most of all, so that it is asked once a second only.
-
-        Args:
-            now_ns: The time of ``time.perf_counter_ns()``.
-        """
-        if now_ns >= self._asked_until:
-            self._asked_until = now_ns + _A_SECOND
-            self._accepted = self.wants("call_accepted")
-        return self._accepted
 
     def emit(self, event: CallEvent) -> None:
         """Write one event at its level."""

@@ -172,7 +172,7 @@ class LenientMiddleware(Middleware):
         try:
             if known.normalizers or call.sent_as_text:
                 return await self._go_on(call, known, arguments, ())
-            if self._log.wants_accepted(call.started):
+            if self._log.wants("call_accepted"):
                 self._tell("call_accepted", call, known)
             return await run(call, known, call.context)
         except ValidationError:
@@ -213,7 +213,7 @@ class LenientMiddleware(Middleware):
         if repairs:
             self._tell("call_repaired", call, known, repairs=repairs)
             return repaired_result(await run(call, known, context), repairs)
-        if self._log.wants_accepted(call.started):
+        if self._log.wants("call_accepted"):
             self._tell("call_accepted", call, known)
         return await run(call, known, context)
 
