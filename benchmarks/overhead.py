@@ -15,8 +15,6 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from pydantic import BaseModel
 from rich.table import Table
 
-from benchmarks import servers
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -147,7 +145,7 @@ BAD: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
 
 def main(console: Console) -> None:
     """Print what an accepted call and a repair cost."""
-    servers.quiet(logging.INFO)
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_accepted_table()))
     console.print(_repair_table())
 
