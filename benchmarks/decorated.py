@@ -7,7 +7,6 @@ import gc
 import logging
 from dataclasses import dataclass
 from datetime import date
-from statistics import median
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -110,17 +109,8 @@ async def _medians(signature: Signature) -> list[float]:
     """Microseconds for each server; they take turns, and each goes first as often as any other."""
     functions = (signature.function, signature.function, lenient(**signature.declared)(signature.function))
     contenders = [_server(function) for function in functions]
-    times: list[list[int]] = [[] for _ in contenders]
-    order = list(range(len(contenders)))
-    warm = signature.calls // 10
     gc.collect()
-    for _ in range(signature.calls + warm):
-        for at in order:
-            started = perf_counter_ns()
-            await contenders[at].call_tool("tool", dict(signature.arguments))
-            times[at].append(perf_counter_ns() - started)
-        order.append(order.pop(0))
-    return [median(each[warm:]) / 1000 for each in times]
+    return await servers.medians(contenders, "tool", signature.arguments, signature.calls)
 
 
 def _registrations() -> Table:

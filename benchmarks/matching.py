@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mcp_lenient.pointers import tokens_of
+
 _LOOSE = re.compile(r"[ ,./\-_*^]")
 
 
@@ -106,10 +108,6 @@ def _applied(document: Any, operation: Mapping[str, Any]) -> Any:
     return _put(rest, path, value, new=True)
 
 
-def _tokens(path: str) -> list[str]:
-    return [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
-
-
 def _step(container: Any, token: str) -> Any:
     if isinstance(container, Mapping):
         return container[token]
@@ -125,14 +123,14 @@ def _index(items: list[Any], token: str) -> int:
 
 
 def _found(document: Any, path: str) -> Any:
-    for token in _tokens(path):
+    for token in tokens_of(path):
         document = _step(document, token)
     return document
 
 
 def _parent(document: Any, path: str) -> tuple[Any, str]:
     above, _, _ = path.rpartition("/")
-    return _found(document, above), _tokens(path)[-1]
+    return _found(document, above), tokens_of(path)[-1]
 
 
 def _removed(document: Any, path: str) -> Any:

@@ -15,6 +15,8 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from pydantic import BaseModel
 from rich.table import Table
 
+from benchmarks import servers
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -174,7 +176,7 @@ async def _accepted_table() -> Table:
     ):
         table.add_column(name, justify="left" if name == "call" else "right")
     for call in ACCEPTED:
-        plain, again, lenient = await _medians(contenders, call)
+        plain, again, lenient = await servers.medians(contenders, call.tool, call.arguments, call.calls)
         ratios = (f"{lenient / plain:.3f}", f"{await _without_collection(contenders, call):.3f}")
         noise = f"{again / plain:.3f}"
         table.add_row(call.title, f"{plain:.1f}", f"{lenient:.1f}", *ratios, f"<= {call.target}", noise)
@@ -185,22 +187,9 @@ async def _without_collection(contenders: Sequence[FastMCP[Any]], call: Accepted
     """The ratio while the garbage collector rests: with it, many new objects cost what the heap is large."""
     gc.collect()
     gc.disable()
-    plain, _, lenient = await _medians(contenders, call)
+    plain, _, lenient = await servers.medians(contenders, call.tool, call.arguments, call.calls)
     gc.enable()
     return lenient / plain
-
-
-async def _medians(contenders: Sequence[FastMCP[Any]], call: Accepted) -> list[float]:
-    """Microseconds for each server; the servers take turns, and each goes first as often as any other."""
-    times: list[list[int]] = [[] for _ in contenders]
-    order = list(range(len(contenders)))
-    for _ in range(call.calls + call.calls // 10):
-        for at in order:
-            started = perf_counter_ns()
-            await contenders[at].call_tool(call.tool, dict(call.arguments))
-            times[at].append(perf_counter_ns() - started)
-        order.append(order.pop(0))
-    return [median(each[call.calls // 10 :]) / 1000 for each in times]
 
 
 def _repair_table() -> Table:

@@ -6,6 +6,8 @@ import logging
 import warnings
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -21,7 +23,7 @@ from benchmarks.signatures import recording_function
 from mcp_lenient import lenient
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from fastmcp.server.middleware import Middleware
 
@@ -143,3 +145,19 @@ def quiet(level: int = logging.CRITICAL) -> None:
     """Let FastMCP and the middleware log only from this level on."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
+
+
+async def medians(
+    contenders: Sequence[FastMCP[Any]], tool: str, arguments: Mapping[str, Any], calls: int
+) -> list[float]:
+    """Microseconds for each server; the servers take turns, and each goes first as often as any other."""
+    times: list[list[int]] = [[] for _ in contenders]
+    order = list(range(len(contenders)))
+    warm = calls // 10
+    for _ in range(calls + warm):
+        for at in order:
+            started = perf_counter_ns()
+            await contenders[at].call_tool(tool, dict(arguments))
+            times[at].append(perf_counter_ns() - started)
+        order.append(order.pop(0))
+    return [median(each[warm:]) / 1000 for each in times]

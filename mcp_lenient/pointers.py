@@ -14,6 +14,15 @@ def pointer(path: Path) -> str:
     return "".join([f"/{_token(part)}" for part in path])
 
 
+def tokens_of(text: str) -> list[str]:
+    """The parts of a JSON Pointer, as text: whether one is an index depends on what it is applied to.
+
+    >>> tokens_of("/rows/0/a~1b")
+    ['rows', '0', 'a/b']
+    """
+    return [token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:]]
+
+
 def _token(part: str | int) -> str:
     if isinstance(part, int):
         return str(part)

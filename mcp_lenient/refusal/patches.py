@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mcp_lenient.pointers import tokens_of
+
 Operation = Mapping[str, Any]
 Patch = tuple[Operation, ...]
 
@@ -18,14 +20,10 @@ def applied(arguments: object, patch: Patch) -> Any:
     for operation in patch:
         value = operation.get("value")
         if operation["op"] == "move":
-            value = _found(arguments, _tokens(operation["from"]))
-            arguments = _with(arguments, _tokens(operation["from"]), remove=True)
-        arguments = _with(arguments, _tokens(operation["path"]), value, remove=operation["op"] == "remove")
+            value = _found(arguments, tokens_of(operation["from"]))
+            arguments = _with(arguments, tokens_of(operation["from"]), remove=True)
+        arguments = _with(arguments, tokens_of(operation["path"]), value, remove=operation["op"] == "remove")
     return arguments
-
-
-def _tokens(path: str) -> list[str]:
-    return [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
 
 
 def _found(value: Any, tokens: Sequence[str]) -> Any:
