@@ -28,7 +28,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/mcp-lenient demo
 
 test: lint types ## Lint, check types, and run all tests and the code in the docs
 	$(BIN)/python -m pytest

@@ -1,7 +1,4 @@
-"""Nearly right calls to ``context_store.py`` over stdio: FastMCP alone beside FastMCP with mcp-lenient.
-
-Run ``python examples/demo.py``. The exit code is 0 only if each call did what the table must say of it.
-"""
+"""Nearly right calls to ``context_store.py`` over stdio: FastMCP alone beside FastMCP with mcp-lenient."""
 
 from __future__ import annotations
 
@@ -25,9 +22,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from demo_calls import NOTES, SECTIONS, Call, Section
+from mcp_lenient.demo.calls import NOTES, SECTIONS, Call, Section
 
-SERVER = Path(__file__).with_name("context_store.py")
+_NAME = "context_store.py"
+_HERE = Path(__file__).parent
+# It stands among the examples; the wheel carries it beside this file.
+SERVER = next(path for path in (_HERE / _NAME, _HERE.parents[1] / "examples" / _NAME) if path.exists())
 META = "mcp_lenient"
 
 
@@ -210,12 +210,16 @@ def _sum_up(rows: list[Row]) -> str:
     )
 
 
-async def main() -> int:
+def main() -> int:
     """Run the demo.
 
     Returns:
         0 when each call did what it must, else 1.
     """
+    return asyncio.run(_main())
+
+
+async def _main() -> int:
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
     console = Console(width=width, highlight=False)
     console.print(Text(f"The same calls to the same server, {SERVER.name}, over stdio.\n"))
@@ -229,7 +233,3 @@ async def main() -> int:
         console.print(Text(f"NOT AS EXPECTED  {surprise}", "bold red"))
     console.print(Text(_sum_up(rows) if not surprises else f"{len(surprises)} surprises.", "bold"))
     return 1 if surprises else 0
-
-
-if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))

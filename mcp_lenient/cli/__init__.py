@@ -1,0 +1,45 @@
+"""The command line, ``mcp-lenient``: each command in a file of its own, loaded when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Final
+
+from cyclopts import App, CycloptsError
+from rich.console import Console
+from rich.text import Text
+
+from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
+from mcp_lenient.errors import LenientError
+
+_COMMANDS: Final = ("demo",)
+
+app: Final = App(
+    name="mcp-lenient",
+    help="Repairs nearly right MCP tool calls, refuses the rest with one envelope, and reads the log of both.",
+    help_format="markdown",
+    version=lambda: version("mcp-lenient"),
+    result_action="return_value",
+)
+for _command in _COMMANDS:
+    app.command(f"mcp_lenient.cli.{_command}:{_command}", name=_command)
+app.register_install_completion_command()
+
+
+def main() -> None:
+    """Run the command that the arguments name, and exit with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code, 2 where what was asked cannot be done: one line on stderr says why."""
+    try:
+        code = app(list(arguments), exit_on_error=False, print_error=False)
+    except (CycloptsError, CommandError, LenientError) as error:
+        Console(stderr=True, highlight=False).print(
+            Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True
+        )
+        return WRONG_USE
+    return code if isinstance(code, int) else DONE

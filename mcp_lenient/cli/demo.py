@@ -1,0 +1,10 @@
+"""``mcp-lenient demo``: nearly right calls to a real server over stdio, with and without this package."""
+
+from __future__ import annotations
+
+
+def demo() -> int:
+    """Show nearly right calls run: FastMCP alone beside FastMCP with mcp-lenient, over stdio."""
+    from mcp_lenient.demo import main  # noqa: PLC0415 - loaded when it is called
+
+    return main()

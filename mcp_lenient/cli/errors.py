@@ -1,0 +1,15 @@
+"""What a command exits with, and the error it tells in one line."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DONE: Final = 0
+FOUND: Final = 1
+"""A command that looks for something has found it: `check` a finding, `stress` a corrupted call."""
+WRONG_USE: Final = 2
+"""An argument is wrong: a file that is not there, a target that cannot be reached."""
+
+
+class CommandError(Exception):
+    """What keeps a command from being carried out, in one sentence that names what and where."""

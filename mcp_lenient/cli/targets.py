@@ -1,0 +1,125 @@
+"""The server that a command is about: a command line, a URL, a client configuration or a Python file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fastmcp import FastMCP
+from fastmcp.client.transports import (
+    SSETransport,
+    StdioTransport,
+    StreamableHttpTransport,
+)
+from fastmcp.client.transports.config import MCPConfigTransport
+from fastmcp.mcp_config import MCPConfig
+from pydantic import ValidationError
+
+from mcp_lenient.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from fastmcp.client.transports import ClientTransport
+
+_USUAL_NAMES: Final = ("mcp", "server", "app")
+
+
+def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
+    """The server that the words of a command line name.
+
+    One word is a URL (``https://host/mcp``; server-sent events where the path ends in ``/sse``), a client
+    configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``), or a whole command
+    line in quotes; several words are a command line. A Python file's server runs within this process, so
+    that its functions' own types are the judge.
+
+    Raises:
+        CommandError: Where the words name nothing that is there.
+    """
+    if not words:
+        msg = "no server is named: give a URL, a .json or .py file, or `-- command arguments`"
+        raise CommandError(msg)
+    if len(words) > 1:
+        return _started_by(words)
+    (word,) = words
+    if word.startswith(("http://", "https://")):
+        path = word.partition("?")[0].rstrip("/")
+        return SSETransport(word) if path.endswith("/sse") else StreamableHttpTransport(word)
+    if word.endswith(".json"):
+        return _configured(Path(word))
+    file, colon, name = word.rpartition(":")
+    if colon and file.endswith(".py"):
+        return _imported(Path(file), name)
+    if word.endswith(".py"):
+        return _imported(Path(word), None)
+    return _started_by(shlex.split(word))
+
+
+def _started_by(words: Sequence[str]) -> StdioTransport:
+    if not words:
+        msg = "no server is named: the command line is empty"
+        raise CommandError(msg)
+    if shutil.which(words[0]) is None:
+        msg = f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file"
+        raise CommandError(msg)
+    return StdioTransport(command=words[0], args=list(words[1:]))
+
+
+def _configured(path: Path) -> MCPConfigTransport:
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        config = MCPConfig.model_validate(written)
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+        raise CommandError(msg) from None
+    except ValidationError as error:
+        places = "; ".join(".".join(map(str, fault["loc"])) + ": " + fault["msg"] for fault in error.errors())
+        msg = f"{path}: this is no client configuration: {places}"
+        raise CommandError(msg) from None
+    except ValueError as error:
+        msg = f"{path}: this is not JSON: {error}"
+        raise CommandError(msg) from None
+    if not config.mcpServers:
+        msg = f"{path}: no server stands under mcpServers"
+        raise CommandError(msg)
+    return MCPConfigTransport(config)
+
+
+def _imported(path: Path, name: str | None) -> FastMCP:
+    if not path.is_file():
+        msg = f"{path}: there is no such file"
+        raise CommandError(msg)
+    module = _module(path)
+    if name is not None:
+        server = getattr(module, name, None)
+        if not isinstance(server, FastMCP):
+            msg = f"{path}: {name!r} is no FastMCP server"
+            raise CommandError(msg)
+        return server
+    for usual in _USUAL_NAMES:
+        if isinstance(server := getattr(module, usual, None), FastMCP):
+            return server
+    msg = f"{path}: no FastMCP server is named mcp, server or app; name yours: {path}:NAME"
+    raise CommandError(msg)
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"mcp_lenient_target_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        msg = f"{path}: this cannot be loaded as Python"
+        raise CommandError(msg)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        msg = f"{path}: {type(error).__name__} while it was loaded: {error}"
+        raise CommandError(msg) from error
+    return module

@@ -1,0 +1,7 @@
+"""``python -m mcp_lenient.demo``: the same as ``mcp-lenient demo``."""
+
+import sys
+
+from mcp_lenient.demo import main
+
+sys.exit(main())
