@@ -9,13 +9,10 @@ from typing import TypeVar
 from mcp_lenient.types import Reading
 from mcp_lenient.values import same_json
 
-
 Key = TypeVar("Key", str, int)
 
 
-def combined(
-    columns: list[tuple[Key, list[Reading]]], most: int
-) -> Iterable[Iterable[tuple[Key, Reading]]]:
+def combined(columns: list[tuple[Key, list[Reading]]], most: int) -> Iterable[Iterable[tuple[Key, Reading]]]:
     """Every way to take one reading at each key; none when there are more than ``most``."""
     ways = 1
     for _, readings in columns:

@@ -95,9 +95,7 @@ def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
     return found
 
 
-def without_injected(
-    node: Node, value: dict[str, Any]
-) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
+def without_injected(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
     """The object without the keys that a client added, what that costs, and its repairs."""
     dropped = drops(node, undeclared(node, value))
     if not dropped:

@@ -95,9 +95,7 @@ def _by_reading(
     sent = dict(arguments)
     scope = None if faults is None else scope_of(faults)
     try:
-        readings = [
-            reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)
-        ]
+        readings = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
         if len(readings) > 1:
             readings = distinct(readings)
         if len(readings) == 1:
