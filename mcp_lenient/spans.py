@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
-from mcp_lenient.events import LISTED, escaped, escaped_pointer
+from mcp_lenient.events import LISTED
+from mcp_lenient.one_line import escaped, escaped_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

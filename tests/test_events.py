@@ -32,6 +32,7 @@ FACTS = CallFacts(
     mounted="child",
     client_name="claude-ai",
     client_version="1.2.3",
+    subject="user-1",
     session_id="6f1d",
     request_id="7",
     transport="stdio",
@@ -42,7 +43,9 @@ REPAIRS = (
     Repair("scalar_to_array", "/tags", "string", "array"),
     Repair("drop_injected", "/x", "null", "absent"),
 )
-VIOLATIONS = (Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}"),)
+VIOLATIONS = (
+    Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}", received_type="string"),
+)
 TEXT_FIELDS = [entry.name for entry in fields(CallFacts) if entry.name != "duration_us"]
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_rejected"}', id="a line of its own"),
@@ -69,8 +72,11 @@ events = st.builds(
         **{name: texts if name == "tool" else st.none() | texts for name in TEXT_FIELDS},
     ),
     error_code=st.none() | texts,
-    violations=st.lists(st.builds(Violation, pointers, st.none(), codes, texts), max_size=3),
+    violations=st.lists(
+        st.builds(Violation, pointers, st.none(), codes, texts, st.none() | json_types | texts), max_size=3
+    ),
     repairs=st.lists(st.builds(Repair, texts, pointers, json_types, json_types), max_size=3),
+    hints=st.lists(pointers, max_size=3),
 )
 
 
@@ -187,24 +193,31 @@ def test_values_stay_out():
 def test_all_is_there():
     """An event says what became of the call, by whom it was made, and what was found."""
     event = call_event(
-        "call_rejected", FACTS, error_code="INVALID_LIMIT_TYPE", violations=VIOLATIONS, repairs=REPAIRS
+        "call_rejected",
+        FACTS,
+        error_code="INVALID_LIMIT_TYPE",
+        violations=VIOLATIONS,
+        repairs=REPAIRS,
+        hints=["/note"],
     )
     assert event.model_dump(mode="json", exclude={"timestamp"}) == {
         "event": "call_rejected",
         "tool": "store_context",
         "error_code": "INVALID_LIMIT_TYPE",
-        "violations": [{"code": "type", "pointer": "/limit"}],
+        "violations": [{"code": "type", "pointer": "/limit", "received": "string"}],
         "violation_count": 1,
         "repairs": [
             {"rule": "scalar_to_array", "pointer": "/tags", "before": "string", "after": "array"},
             {"rule": "drop_injected", "pointer": "/x", "before": "null", "after": "absent"},
         ],
         "repair_count": 2,
+        "hints": [{"code": "json_text_kept", "pointer": "/note"}],
         "duration_us": 41,
         "server": "context store",
         "mounted": "child",
         "client_name": "claude-ai",
         "client_version": "1.2.3",
+        "subject": "user-1",
         "session_id": "6f1d",
         "request_id": "7",
         "transport": "stdio",
