@@ -53,7 +53,7 @@ def event_parts(known: Mapping[str, Any], *, today: datetime | None = None) -> l
     parts += [(text, "") for text in _found(known)]
     caller = " ".join(str(known[name]) for name in ("client_name", "client_version") if name in known)
     if caller:
-        parts.append((caller, "dim"))
+        parts.append((f"by {caller}", "dim"))
     parts += [(f"{name}={value}", "dim") for name, value in known.get("context", {}).items()]
     return [(escaped(text, limit=8 * LONGEST_TEXT), style) for text, style in parts]
 
@@ -80,23 +80,18 @@ def _found(known: Mapping[str, Any]) -> Iterator[str]:
     violations, repairs = known.get("violations", ()), known.get("repairs", ())
     if "error_code" in known:
         yield known["error_code"]
-    yield from _some(
-        [_violation(each, alone=len(violations) == 1) for each in violations],
-        known.get("violation_count", len(violations)),
-    )
-    yield from _some(
-        [f"{each['pointer'] or '/'} {each['rule']}" for each in repairs],
-        known.get("repair_count", len(repairs)),
-    )
-    yield from _some([f"{each['pointer']} {each['code']}" for each in known.get("hints", ())])
+    faults = [_violation(each, alone=len(violations) == 1) for each in violations]
+    yield from _some("at ", faults, known.get("violation_count", 0))
+    mended = [f"{each['rule']} at {each['pointer'] or '/'}" for each in repairs]
+    yield from _some("after " if faults else "", mended, known.get("repair_count", 0))
+    yield from _some("", [f"{each['code']} at {each['pointer']}" for each in known.get("hints", ())], 0)
 
 
-def _some(texts: list[str], count: int | None = None) -> Iterator[str]:
+def _some(word: str, texts: list[str], count: int) -> Iterator[str]:
     """The first few of a list, and how many more there are."""
-    count = len(texts) if count is None else count
-    more = count - min(len(texts), _MOST_SHOWN)
+    more = max(count, len(texts)) - min(len(texts), _MOST_SHOWN)
     if texts:
-        yield ", ".join(texts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        yield f"{word}{', '.join(texts[:_MOST_SHOWN])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _violation(record: Mapping[str, Any], *, alone: bool) -> str:

@@ -93,30 +93,38 @@ class EventLog:
 
     def _write(self, method: str, event: str, known: dict[str, Any]) -> None:
         try:
-            getattr(self._way(), method)(event, **known)
+            own = self._own()
+            if own is not None:
+                getattr(own, method)(event, fields=known)
+            else:
+                getattr(self._logger(), method)(event, **known)
         # The sink is the application's: its processors and streams may raise anything, and a tool call
         # must be answered all the same.
         except Exception as error:  # noqa: BLE001
             self._tell(type(error).__name__)
 
-    def _way(self) -> Any:
-        """The logger that an event goes to."""
+    def _own(self) -> Any:
+        """A logger of ours, which takes the fields as one; None where the application's structlog is to be used."""
         chosen = destination()
         if chosen is not None:
             return chosen.logger
         if structlog.is_configured():
-            return self._logger()
+            return None
         return self._standard if _STANDARD.handlers else self._stderr
 
     def _logger(self) -> Any:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
         config = structlog.get_config()
         known, logger = self._application
-        if any(config[key] is not known.get(key) for key in config):
-            logger = structlog.get_logger(_LOGGER).bind()
-            if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
-                logger = logger.sync_bl
-            self._application = (config, logger)
+        for key, value in config.items():
+            if value is not known.get(key):
+                break
+        else:
+            return logger
+        logger = structlog.get_logger(_LOGGER).bind()
+        if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
+            logger = logger.sync_bl
+        self._application = (config, logger)
         return logger
 
     def _tell(self, error: str) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, fields
 from datetime import datetime, timezone
-from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
@@ -137,8 +135,7 @@ class CallEvent(_Record):
     """The version of this model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFacts:
+class CallFacts(NamedTuple):
     """What is known of a call besides its judgment, as it came: nothing of it need be safe to log.
 
     ``duration_us`` is the time that judging and repairing took. The other fields are those of
@@ -159,8 +156,7 @@ class CallFacts:
     span_id: str | None = None
 
 
-_TEXTS: Final = tuple(entry.name for entry in fields(CallFacts) if entry.name not in {"tool", "duration_us"})
-_texts: Final = attrgetter(*_TEXTS)
+_FACTS: Final = CallFacts._fields[2:]
 
 
 def event_fields(
@@ -184,7 +180,7 @@ def event_fields(
         repairs: What was changed, or would have been.
         hints: JSON Pointers of JSON texts that were kept as text.
     """
-    now = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
+    now = f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
     known: dict[str, Any] = {"timestamp": now, "event": event, "tool": escaped(facts.tool)}
     if error_code is not None:
         known["error_code"] = escaped(error_code)
@@ -200,9 +196,9 @@ def event_fields(
         ]
     if facts.duration_us > 0:
         known["duration_us"] = facts.duration_us
-    for name, text in zip(_TEXTS, _texts(facts), strict=True):
+    for name, text in zip(_FACTS, facts[2:], strict=True):
         if text is not None:
-            known[name] = escaped(text)
+            known[name] = text if text.isprintable() and len(text) <= LONGEST_TEXT else escaped(text)
     known["schema_version"] = 1
     return known
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from structlog.typing import EventDict
 
+    from mcp_lenient.event_lines import Part
     from mcp_lenient.events import EventName
 
 Style = Literal["json", "text"]
@@ -156,24 +157,27 @@ class _File(RotatingFileHandler):
     """A file that is rotated by size; what cannot be written raises."""
 
     def line(self, line: str) -> None:
-        """Write one line."""
-        self.handle(logging.LogRecord(_EVENTS.name, logging.INFO, "", 0, line, None, None))
+        """Write one line, without the record and the formatter that this handler has for other loggers."""
+        self.acquire()
+        try:
+            if self.stream is None:
+                self.stream = self._open()
+            if 0 < self.maxBytes < os.fstat(self.stream.fileno()).st_size + len(line):
+                self.doRollover()
+            self.stream.write(f"{line}\n")
+            self.stream.flush()
+        finally:
+            self.release()
 
     debug = info = warning = line
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - the standard library's
-        """Leave it to the event log to tell of the error, once."""
-        error = sys.exc_info()[1]
-        if error is not None:
-            raise error
 
 
 def json_line(_logger: object, level: str, known: EventDict) -> str:
     """One JSON object on one line, in ASCII: what stderr makes of other characters need not be JSON."""
-    ordered = {"timestamp": known.pop("timestamp"), "level": level, "event": known.pop("event"), **known}
-    context = ordered.pop("context", None)
-    if context is not None:
-        ordered.update(context)
+    fields = known["fields"]
+    ordered = {"timestamp": fields["timestamp"], "level": level, "event": known["event"], **fields}
+    if "context" in known:
+        ordered.update(known["context"])
     try:
         encoded = pydantic_core.to_json(ordered, inf_nan_mode="null", fallback=repr)
     except pydantic_core.PydanticSerializationError:  # a lone surrogate in what the application has bound
@@ -184,11 +188,15 @@ def json_line(_logger: object, level: str, known: EventDict) -> str:
 
 
 def _plain_line(_logger: object, _level: str, known: EventDict) -> str:
-    return plain(event_parts(known))
+    return plain(_parts(known))
 
 
 def _coloured_line(_logger: object, _level: str, known: EventDict) -> str:
-    return coloured(event_parts(known))
+    return coloured(_parts(known))
+
+
+def _parts(known: EventDict) -> list[Part]:
+    return event_parts({"event": known["event"], **known["fields"], "context": known.get("context", {})})
 
 
 def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:

@@ -106,8 +106,16 @@ class Metrics:
         self._clients = CLIENTS.union(name.lower() for name in clients)
         self._instruments = _instruments()
 
+    @property
+    def live(self) -> bool:
+        """Whether there is a provider to count for; one may be set at any time."""
+        # Until then the API's instruments stand for none. Asking for the provider reads the environment each time.
+        return getattr(self._instruments.calls, "_real_instrument", True) is not None
+
     def accepted(self, tool: str, started: int) -> None:
         """Count a call that was right."""
+        if not self.live:
+            return
         self._instruments.calls.add(1, {"outcome": "accepted", "tool": tool})
         self._instruments.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
 

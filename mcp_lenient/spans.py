@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from mcp_lenient.types import Repair, Violation
 
 
+def recording() -> bool:
+    """Whether there is a span to record on; ask before working out what to record."""
+    return trace.get_current_span().is_recording()
+
+
 def record(
     event: EventName,
     *,

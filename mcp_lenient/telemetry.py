@@ -86,17 +86,22 @@ class Telemetry:
             code: The envelope's code where nothing was found wrong with an argument.
             kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
         """
+        if self._metrics.live:
+            self._metrics.count(
+                event,
+                tool=told.name if told.exists else None,
+                client=client_name(told.context),
+                started=told.started,
+                repairs=repairs,
+                violations=found,
+            )
+        recording, wanted = spans.recording(), self.log.wants(event)
+        if not recording and not wanted:
+            return
         code = error_code(found) if found else code
-        self._metrics.count(
-            event,
-            tool=told.name if told.exists else None,
-            client=client_name(told.context),
-            started=told.started,
-            repairs=repairs,
-            violations=found,
-        )
-        spans.record(event, repairs=repairs, violations=found, error_code=code, tool=told.name)
-        if self.log.wants(event):
+        if recording:
+            spans.record(event, repairs=repairs, violations=found, error_code=code, tool=told.name)
+        if wanted:
             hints = kept_texts(*kept_in) if kept_in is not None else ()
             self._write(event, told, hints=hints, error_code=code, violations=found, repairs=repairs)
 

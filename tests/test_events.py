@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from datetime import datetime, timezone
 
 import jsonschema_rs
@@ -46,7 +45,7 @@ REPAIRS = (
 VIOLATIONS = (
     Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}", received_type="string"),
 )
-TEXT_FIELDS = [entry.name for entry in fields(CallFacts) if entry.name != "duration_us"]
+TEXT_FIELDS = [name for name in CallFacts._fields if name != "duration_us"]
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_rejected"}', id="a line of its own"),
     pytest.param("a\r\nb\x0bc\x0cd\x85e\u2028f\u2029g", id="every kind of line break"),
@@ -152,7 +151,7 @@ def test_escaping_a_pointer_twice_changes_nothing(pointer):
 @pytest.mark.parametrize("name", TEXT_FIELDS)
 def test_smuggled_through_a_field(name, hostile):
     """Whatever a client puts into a field, the event is one bounded line of JSON."""
-    event = call_event("call_repaired", replace(FACTS, **{name: hostile}))
+    event = call_event("call_repaired", FACTS._replace(**{name: hostile}))
     line = event.model_dump_json()
     assert len(line) < 2000
     assert not [text for text in strings(json.loads(line.encode("utf-8"))) if unsafe(text)]
