@@ -34,9 +34,9 @@ class EventLog:
     """The log of one middleware.
 
     Events go where :func:`mcp_lenient.configure_logging` sends them; without it to the application's
-    structlog; without that to the handlers of the standard logger ``mcp_lenient``, one record each, if it
-    has any of its own; and else to stderr as JSON lines. A level that the standard logger was given holds for the
-    last two, INFO otherwise. All this is looked up at each event, so a later ``structlog.configure`` is followed.
+    structlog; without that, if the standard logger ``mcp_lenient`` has handlers of its own, to them, one
+    record each; and else to stderr, as JSON lines from level INFO on, or from the level that the standard
+    logger was given. All this is looked up at each event, so a later ``structlog.configure`` is followed.
 
     Nothing that a log does can lose a call: an event that cannot be written is dropped, and the first such
     failure is told to the standard logger ``mcp_lenient``.
@@ -57,6 +57,8 @@ class EventLog:
         if chosen is not None:
             return chosen.wants(event)
         if not structlog.is_configured():
+            if _STANDARD.handlers:
+                return _STANDARD.isEnabledFor(LEVELS[event])
             return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
         try:
             return _enabled(self._logger(), LEVELS[event])

@@ -136,7 +136,8 @@ class Destination(logging.NullHandler):
     def close(self) -> None:
         """Close the file, if it is one; written to again, as after a ``dictConfig``, it is opened again."""
         if isinstance(self._sink, logging.Handler):
-            self._sink.close()
+            with suppress(OSError):  # a full disk, where what is left cannot be written
+                self._sink.close()
         super().close()
 
 
@@ -181,7 +182,8 @@ def json_line(_logger: object, level: str, known: EventDict) -> str:
     try:
         encoded = pydantic_core.to_json(ordered, inf_nan_mode="null", fallback=repr)
     except pydantic_core.PydanticSerializationError:  # a lone surrogate in what the application has bound
-        return json.dumps(ordered, separators=(",", ":"), default=repr)
+        bound = {ascii(name)[1:-1]: ascii(value) for name, value in known.get("context", {}).items()}
+        return json_line(_logger, level, {**known, "context": bound})
     if encoded.isascii():
         return encoded.decode()
     return json.dumps(pydantic_core.from_json(encoded), separators=(",", ":"))
