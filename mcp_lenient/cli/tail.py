@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def tail(
-    file: str,
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
     *,
     lines: Annotated[int, Parameter(name=("--lines", "-n"))] = 10,
