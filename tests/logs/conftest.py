@@ -10,6 +10,7 @@ import pytest
 import structlog
 from calls import Log
 from opentelemetry import metrics
+from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import Counter, Histogram, MeterProvider
 from opentelemetry.sdk.metrics.export import AggregationTemporality, InMemoryMetricReader
 
@@ -41,7 +42,7 @@ def _value(point: Any) -> float:
 def counted() -> Iterator[Callable[[], dict[str, Points]]]:
     """Tells what was counted since the test began."""
     if not isinstance(metrics.get_meter_provider(), MeterProvider):
-        metrics.set_meter_provider(MeterProvider([_READER]))
+        metrics.set_meter_provider(MeterProvider([_READER, PrometheusMetricReader()]))
     points()
     yield points
     points()

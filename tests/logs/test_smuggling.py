@@ -16,7 +16,7 @@ from mcp_lenient import LenientMiddleware, configure_logging
 from mcp_lenient.events import read_event
 from mcp_lenient.logging_setup import reset_logging
 
-SECRET = "sk-live-4242424242"
+SECRET = "sk-live-4242424242"  # noqa: S105 - of nobody
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_accepted", "tool": "t", "schema_version": 1}', id="a line of its own"),
     pytest.param("a\r\nb\x0bc\x85d\u2028e\u2029f", id="every kind of line break"),
