@@ -4,11 +4,13 @@ from mcp_lenient.decorator import lenient
 from mcp_lenient.errors import (
     DefinitionError,
     LenientError,
+    LoggingError,
     NormalizationError,
     PolicyError,
     SchemaError,
     ToolCallError,
 )
+from mcp_lenient.logging_setup import configure_logging
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.normalization import normalize
 from mcp_lenient.normalizers import (
@@ -37,6 +39,7 @@ __all__ = [
     "LenientError",
     "LenientMiddleware",
     "Limits",
+    "LoggingError",
     "NormalizationError",
     "Normalized",
     "Policy",
@@ -49,6 +52,7 @@ __all__ = [
     "Violation",
     "aliases",
     "clamp",
+    "configure_logging",
     "default_on_null",
     "iso_date",
     "lenient",
