@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mcp_types import ListToolsRequest
 
     from mcp_lenient.calls import CallContext, Next
+    from mcp_lenient.declared import Declared
     from mcp_lenient.definitions import Definitions
     from mcp_lenient.events import EventName
     from mcp_lenient.policy import Policy
@@ -94,6 +95,10 @@ class LenientMiddleware(Middleware):
     def policy_for(self, tool: str) -> Policy:
         """The operator's policy for a tool name, apart from what the tool's author says of it."""
         return self._policies.named(tool)
+
+    def declared_for(self, tool: str) -> Declared:
+        """What the operator's definitions file declares of a tool name."""
+        return self._policies.declared(tool)
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""

@@ -1,0 +1,55 @@
+"""A server that a command asks or calls, with what goes wrong on the way told in one line."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import ClientTransport
+from fastmcp.server.providers.proxy import FastMCPProxy
+from mcp.shared.exceptions import MCPError
+
+from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.middleware import LenientMiddleware
+from mcp_lenient.policy import Policy
+
+
+@contextmanager
+def told(named: str) -> Iterator[None]:
+    """Tell in one line why a server cannot be asked.
+
+    Args:
+        named: The server, as the command line names it.
+
+    Raises:
+        CommandError: When the server cannot be started, reached or asked.
+    """
+    try:
+        yield
+    except (MCPError, RuntimeError, OSError) as error:
+        msg = f"{named}: the server cannot be asked: {_reason(error)}"
+        raise CommandError(msg) from error
+
+
+def _reason(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def lenient_front(transport: ClientTransport) -> FastMCP:
+    """A server with the middleware before another one, to which one connection is held while it is in use.
+
+    What cannot be repaired is refused: nothing that the other server's schema forbids reaches it.
+    """
+    client: Client[Any] = Client(transport)
+
+    @asynccontextmanager
+    async def connected(_: Any) -> AsyncIterator[None]:
+        async with client:
+            yield
+
+    front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name="upstream")
+    front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
+    return front
