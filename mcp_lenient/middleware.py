@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
+from mcp_types import CallToolRequestParams
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from mcp_types import ListToolsRequest
 
     from mcp_lenient.calls import CallContext, Next
-    from mcp_lenient.declared import Declared
     from mcp_lenient.definitions import Definitions
     from mcp_lenient.events import EventName
     from mcp_lenient.policy import Policy
@@ -96,9 +96,9 @@ class LenientMiddleware(Middleware):
         """The operator's policy for a tool name, apart from what the tool's author says of it."""
         return self._policies.named(tool)
 
-    def declared_for(self, tool: str) -> Declared:
-        """What the operator's definitions file declares of a tool name."""
-        return self._policies.declared(tool)
+    async def known(self, server: FastMCP, tool: str) -> KnownTool | None:
+        """A tool as this middleware judges it on a server; None where there is no such tool."""
+        return await self._tools.look_up(server, CallToolRequestParams(name=tool))
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""

@@ -17,7 +17,7 @@ from mcp_lenient.check.catalogue import CHECKS
 from mcp_lenient.check.finding import Check, Finding
 from mcp_lenient.check.surface import Surface
 from mcp_lenient.marks import as_written
-from mcp_lenient.middleware import LenientMiddleware
+from mcp_lenient.protection import judged_by
 from mcp_lenient.targets import find_target
 from mcp_lenient.testing.trial import in_own_loop
 
@@ -95,19 +95,15 @@ async def published(target: FastMCP | ClientTransport) -> list[Published]:
 async def _known(server: FastMCP, published_tool: Tool) -> Published:
     async with Context(fastmcp=server):
         tool = await server.get_tool(published_tool.name)
-        if tool is None:
+        target = None if tool is None else await find_target(server, tool)
+        if target is None:
             return Published(published_tool)
-        target = await find_target(server, tool)
-    normalized = set(target.declared.normalizers)
-    drops_null = False
-    for below, name in ((server, published_tool.name), *target.route):
-        for middleware in below.middleware:
-            if isinstance(middleware, LenientMiddleware):
-                normalized.update(middleware.declared_for(name).normalizers)
-                policy = middleware.policy_for(name)
-                drops_null |= policy.mode == "repair" and policy.allows("null_to_absent")
-    hints = tool.annotations
-    drops_null &= hints is None or hints.destructive_hint is not True
+        seen_to = await judged_by(server, target)
+    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in seen_to))
+    drops_null = any(
+        known.mode == "repair" and known.policy.allows("null_to_absent") and not known.plan.destructive
+        for known in seen_to
+    )
     file, line = _origin(target.function) if target.function is not None else (None, None)
     return Published(published_tool, file, line, frozenset(normalized), drops_null)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import ClientTransport
@@ -12,8 +12,11 @@ from fastmcp.server.providers.proxy import FastMCPProxy
 from mcp.shared.exceptions import MCPError
 
 from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.cli.targets import target_of
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.policy import Policy
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -53,3 +56,11 @@ def lenient_front(transport: ClientTransport) -> FastMCP:
     front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name="upstream")
     front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
     return front
+
+
+async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:
+    """Do something with the server that a command line names, connected to while it is done."""
+    target = target_of(words)
+    server = target if isinstance(target, FastMCP) else lenient_front(target)
+    async with Client(server):
+        return await work(server)
