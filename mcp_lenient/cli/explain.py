@@ -41,7 +41,7 @@ def explain(
     import json  # noqa: PLC0415
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
-    from mcp_lenient.cli.upstream import served, told  # noqa: PLC0415
+    from mcp_lenient.cli.upstream import quiet, served, told  # noqa: PLC0415
     from mcp_lenient.explanation import explain as explain_call  # noqa: PLC0415
     from mcp_lenient.explanation import explain_event  # noqa: PLC0415
     from mcp_lenient.explanation.steps import RUNS  # noqa: PLC0415
@@ -56,7 +56,7 @@ def explain(
             return [await explain_call(server, tool, _sent(arguments))]
         return [await explain_event(server, each) for each in events]
 
-    with told(target):
+    with told(target), quiet():
         explanations = asyncio.run(served([target], work))
     if output == "json":
         shown = [each.as_dict() for each in explanations]
@@ -108,7 +108,11 @@ def _print(explanations: list[Explanation]) -> None:
             for line in step.lines:
                 indent = " " * (5 if line.startswith("  ") else 3)
                 wrapped = wrap(
-                    line.strip(), console.width, initial_indent=indent, subsequent_indent=f"{indent}  "
+                    line.strip(),
+                    console.width,
+                    initial_indent=indent,
+                    subsequent_indent=f"{indent}  ",
+                    break_on_hyphens=False,
                 )
                 console.print(Text("\n".join(wrapped)), soft_wrap=True)
         if each.envelope is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import ClientTransport
 from fastmcp.server.providers.proxy import FastMCPProxy
@@ -41,19 +43,32 @@ def _reason(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def lenient_front(transport: ClientTransport) -> FastMCP:
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the events of calls that a command makes itself out of its output."""
+    before = structlog.get_config() if structlog.is_configured() else None
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    try:
+        yield
+    finally:
+        structlog.reset_defaults()
+        if before is not None:
+            structlog.configure(**before)
+
+
+def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
     """A server with the middleware before another one, to which one connection is held while it is in use.
 
     What cannot be repaired is refused: nothing that the other server's schema forbids reaches it.
     """
-    client: Client[Any] = Client(transport)
+    client: Client[Any] = Client(target)
 
     @asynccontextmanager
     async def connected(_: Any) -> AsyncIterator[None]:
         async with client:
             yield
 
-    front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name="upstream")
+    front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name)
     front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
     return front
 
@@ -61,6 +76,6 @@ def lenient_front(transport: ClientTransport) -> FastMCP:
 async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:
     """Do something with the server that a command line names, connected to while it is done."""
     target = target_of(words)
-    server = target if isinstance(target, FastMCP) else lenient_front(target)
+    server = target if isinstance(target, FastMCP) else lenient_front(target, " ".join(words))
     async with Client(server):
         return await work(server)

@@ -200,7 +200,7 @@ def _proposed(trace: Trace) -> Iterator[str]:
     if not trace.proposals and not unread:
         yield "Nothing: no rule speaks about it."
     for place, rules in unread.items():
-        yield f"{where(place)}: no rule has a reading of it. These were asked:"
+        yield f"{where(place)}: no rule has a reading of it. Those that were asked, and their guards:"
         by_guard: dict[str, list[str]] = {}
         for rule in rules:
             words = RULE_WORDS.get(rule)
@@ -221,7 +221,7 @@ def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int
     for tie in outcome.ties:
         yield f"{where(pointer(tie.path))}: {len(tie.readings)} readings are equally good, so none is used:"
         yield from (f"  {in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
-    kept = "repaired" if outcome.status == "repaired" else "repaired by itself"
+    kept = "repaired" if outcome.status == "repaired" else "would be repaired"
     for each in outcome.repairs:
         yield f"{where(each.pointer)}: {kept} by {each.rule} (tier {tiers[each.rule]})"
         yield from _beaten(each, proposals, tiers)
