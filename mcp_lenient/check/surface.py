@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,8 +106,18 @@ class Surface:
         """Every place of the input schema, from the top down; what is referred to twice is there once."""
         found: list[Spot] = []
         seen: set[int] = set()
-        for spot in _below(self.top, "", 0):
-            _collect(spot, found, seen)
+        waiting = deque(_below(self.top, "", 0))
+        while waiting and len(found) < _MOST_SPOTS:
+            spot = waiting.popleft()
+            # The nodes keep their schemas alive, so that an id stays one schema's.
+            if id(spot.node.schema) in seen:
+                continue
+            seen.add(id(spot.node.schema))
+            found.append(spot)
+            if spot.depth < _DEEPEST:
+                waiting += (
+                    below for node in spot.alternatives for below in _below(node, spot.place, spot.depth)
+                )
         return tuple(found)
 
     @property
@@ -122,17 +133,6 @@ class Surface:
             for node in spot.alternatives:
                 if node.property_nodes:
                     yield spot.place, node
-
-
-def _collect(spot: Spot, found: list[Spot], seen: set[int]) -> None:
-    # The nodes keep their schemas alive, so that an id stays one schema's.
-    if id(spot.node.schema) in seen or len(found) >= _MOST_SPOTS or spot.depth > _DEEPEST:
-        return
-    seen.add(id(spot.node.schema))
-    found.append(spot)
-    for node in spot.alternatives:
-        for below in _below(node, spot.place, spot.depth):
-            _collect(below, found, seen)
 
 
 def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:

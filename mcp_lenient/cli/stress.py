@@ -56,8 +56,8 @@ def stress(
     with told(" ".join(target)), quiet():
         server = target_of(target)
         plan = rehearse(server, tool, seed, per_tool, everything=everything)
-        if output == "text" and (dry_run or plan.is_real):
-            console.print(plan)
+        if plan.is_real or (dry_run and output == "text"):
+            (Console(stderr=True, highlight=False) if output == "json" else console).print(plan)
         if dry_run or not plan.tools:
             if output == "json":
                 print(json.dumps(plan.as_dict(), indent=2))  # noqa: T201 - the command's output

@@ -11,6 +11,7 @@ from mcp_lenient.envelope import envelope, unknown_tool
 from mcp_lenient.explanation.rule_words import RULE_WORDS
 from mcp_lenient.explanation.steps import Explanation, Fate, Step, in_words, where
 from mcp_lenient.explanation.trace import Proposal, Trace
+from mcp_lenient.marks import marks_of
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
@@ -23,6 +24,8 @@ from mcp_lenient.targets import find_target
 from mcp_lenient.tools import KnownTool
 from mcp_lenient.types import Fault, Outcome, Reading, Repair
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
+
+_MOST_LINES = 60
 
 
 async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
@@ -93,6 +96,8 @@ class _Explainer:
             yield f"The schema that {self.tool} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "No LenientMiddleware stands before this tool: this is what it would do."
+            if marks_of(known.target.function) is not None:
+                yield "@lenient on its function repairs values alone; names and wrapped arguments it leaves."
         if known.plan.destructive:
             yield "The tool is destructive, so only rules of tiers 1 and 2 may act."
         if known.normalizers:
@@ -165,7 +170,9 @@ class _Explainer:
         return self._end("refused", None, repairs, envelope(self.tool, known.plan.root, found, repairs))
 
     def _step(self, title: str, *lines: str) -> None:
-        self.steps.append(Step(title, lines))
+        rest = len(lines) - _MOST_LINES
+        shown = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
+        self.steps.append(Step(title, shown))
 
     def _end(
         self,
