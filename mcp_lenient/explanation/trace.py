@@ -19,8 +19,9 @@ from mcp_lenient.rules.text import plain
 from mcp_lenient.types import Fault, Judge, Path
 
 _MOST: Final = 200
-_MOST_LOOKS: Final = 300
-"""How often it is looked for where a value stands; of calls beyond that the first part is told."""
+_MOST_LOOKS: Final = 2_000
+"""How often a rule is watched; of calls with more in them the first part is told."""
+_ITEM: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,14 @@ class Trace:
     proposals: list[Proposal] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     kept_out: dict[str, list[str]] = field(default_factory=dict)
-    _made: list[tuple[Path, Any]] = field(default_factory=list)
+    _made: list[Any] = field(default_factory=list)
+    _by_value: dict[tuple[str | int | None, int], Path] = field(default_factory=dict)
+    _by_name: dict[str, Path] = field(default_factory=dict)
     _noted: set[str] = field(default_factory=set)
     _looks: int = 0
+
+    def __post_init__(self) -> None:
+        self._index(self.sent, ())
 
     def policy(self, policy: Policy) -> Policy:
         """The policy with rules that are watched."""
@@ -116,7 +122,7 @@ class Trace:
                 Proposal(rule.name, rule.tier, rule.kind, pointer(path), before, after, fits)
             )
             if rule.kind in ("value", "arguments"):
-                self._made.append((path, raw))
+                self._index(raw, path)
 
     def _note_kept_out(self, rule: Rule, site: Site, looked_at: Any) -> None:
         name = looked_at if rule.kind == "name" else site.name
@@ -125,19 +131,23 @@ class Trace:
         if rule.name not in rules and len(self.kept_out) <= _MOST:
             rules.append(rule.name)
 
+    def _index(self, value: Any, base: Path) -> None:
+        """Note where everything in a value stands; it is kept, so that an id stays one value's."""
+        self._made.append(value)
+        for path, found in _walk(value, base):
+            last = path[-1] if path else None
+            if isinstance(last, str):
+                self._by_name.setdefault(last, path)
+            self._by_value.setdefault((_ITEM if isinstance(last, int) else last, id(found)), path)
+
     def _place_of(self, name: str | None, value: Any, kind: Kind) -> Path:
         """Where a value stands, in what was sent or in what a rule has made of it."""
         if kind == "arguments":
             return ()
-        for base, whole in ((), self.sent), *self._made:
-            for path, found in _walk(whole, base):
-                last = path[-1] if path else None
-                if kind in ("name", "drop"):
-                    if last == name:
-                        return path
-                elif found is value and (isinstance(last, int) if name is None else last == name):
-                    return path
-        return () if name is None else (name,)
+        if kind in ("name", "drop"):
+            return self._by_name.get(str(name), (str(name),))
+        alone = () if name is None else (name,)
+        return self._by_value.get((_ITEM if name is None else name, id(value)), alone)
 
 
 def _made_of(kind: Kind, given: tuple[Any, ...], made: Any) -> Iterator[tuple[Any, Any]]:
