@@ -107,6 +107,10 @@ class LenientMiddleware(Middleware):
             return await self.on_call_tool(context, call_next)
         return await super().__call__(context, call_next)
 
+    async def known(self, server: FastMCP, tool: str) -> KnownTool | None:
+        """A tool as this middleware judges it on a server; None where there is no such tool."""
+        return await self._tools.look_up(server, CallToolRequestParams(name=tool))
+
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""
         if self._whole.concerns(context):
