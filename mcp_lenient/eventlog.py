@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import structlog
 
 from mcp_lenient.events import LEVELS
-from mcp_lenient.logging_setup import Stderr, destination, json_line
+from mcp_lenient.logging_setup import EVENTS, Stderr, destination, json_line
 from mcp_lenient.one_line import escaped
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class EventLog:
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; ask before building one, and once for each call."""
-        chosen = destination()
+        chosen = destination() if EVENTS.handlers else None
         if chosen is not None:
             return chosen.wants(event)
         if not structlog.is_configured():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Style = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]
 
-_EVENTS: Final = logging.getLogger("mcp_lenient.events")
+EVENTS: Final = logging.getLogger("mcp_lenient.events")
 _OWN_FIELDS: Final = frozenset({*CallEvent.model_fields, "level", "reason"})
 _LEVELS: Final = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -83,20 +83,20 @@ def configure_logging(
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
     render = json_line if style == "json" else _coloured_line if colors else _plain_line
     reset_logging()
-    _EVENTS.addHandler(Destination(sink, render, _LEVELS[level], accepted))
+    EVENTS.addHandler(Destination(sink, render, _LEVELS[level], accepted))
 
 
 def reset_logging() -> None:
     """Take back what :func:`configure_logging` chose, and close its file."""
-    for handler in _EVENTS.handlers[:]:
+    for handler in EVENTS.handlers[:]:
         if isinstance(handler, Destination):
-            _EVENTS.removeHandler(handler)
+            EVENTS.removeHandler(handler)
             handler.close()
 
 
 def destination() -> Destination | None:
     """What :func:`configure_logging` chose; None where it was not called."""
-    for handler in _EVENTS.handlers:
+    for handler in EVENTS.handlers:
         if isinstance(handler, Destination):
             return handler
     return None
