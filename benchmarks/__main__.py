@@ -1,4 +1,4 @@
-"""``python -m benchmarks cases|overhead|decorated|growth|hostile|all [--alone] [--marked] [--verbose]``."""
+"""``python -m benchmarks cases|overhead|decorated|growth|hostile|side_by_side|all [--alone] [--marked] [--verbose] [--json FILE]``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="cases: FastMCP without the middleware")
     parser.add_argument("--marked", action="store_true", help="cases: with @lenient on every function")
     parser.add_argument("--verbose", action="store_true", help="cases: every row of the real invalid calls")
+    parser.add_argument("--json", metavar="FILE", help="side_by_side: write the figures")
     chosen = parser.parse_args()
     console = Console(soft_wrap=False)
     for name in _BENCHMARKS if chosen.which == "all" else (chosen.which,):
         if name == "cases":
             cases.main(console, alone=chosen.alone, marked=chosen.marked, verbose=chosen.verbose)
+        elif name == "side_by_side":
+            side_by_side.main(console, json_file=chosen.json)
         else:
             _BENCHMARKS[name](console)
 
@@ -33,6 +36,7 @@ _BENCHMARKS = {
     "decorated": decorated.main,
     "growth": growth.main,
     "hostile": hostile.main,
+    "side_by_side": side_by_side.main,
 }
 
 if __name__ == "__main__":
