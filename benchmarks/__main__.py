@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from benchmarks import cases, decorated, growth, hostile, overhead
+from benchmarks import cases, decorated, growth, hostile, overhead, side_by_side
 
 
 def main() -> None:

@@ -29,7 +29,9 @@ class Contender:
 
 
 CONTENDERS = (
-    Contender("mcp-lenient normalize", "function", ("lenient_function.py",), (), "normalize(schema, arguments)"),
+    Contender(
+        "mcp-lenient normalize", "function", ("lenient_function.py",), (), "normalize(schema, arguments)"
+    ),
     Contender(
         "json_repair with schema",
         "function",
@@ -86,7 +88,9 @@ CONTENDERS = (
         (),
         "LenientMiddleware() on a server with strict_input_validation=True, server.call_tool",
     ),
-    Contender("FastMCP", "server", ("fastmcp_server.py", "default"), (), "a default server, server.call_tool"),
+    Contender(
+        "FastMCP", "server", ("fastmcp_server.py", "default"), (), "a default server, server.call_tool"
+    ),
     Contender(
         "FastMCP strict",
         "server",
@@ -94,7 +98,13 @@ CONTENDERS = (
         (),
         "strict_input_validation=True, server.call_tool",
     ),
-    Contender("MCP SDK MCPServer", "server", ("mcp_server.py",), (), "MCPServer with function tools, server.call_tool"),
+    Contender(
+        "MCP SDK MCPServer",
+        "server",
+        ("mcp_server.py",),
+        (),
+        "MCPServer with function tools, server.call_tool",
+    ),
 )
 
 OURS = {"function": "mcp-lenient normalize", "server": "mcp-lenient on FastMCP"}

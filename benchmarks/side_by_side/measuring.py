@@ -14,7 +14,15 @@ from typing import Any
 
 from benchmarks.side_by_side.contenders import CONTENDERS, Contender
 from benchmarks.side_by_side.environments import ADAPTERS, ROOT, NotInstalledError, command
-from benchmarks.side_by_side.workloads import SEARCH, SIZES_KIB, TOOLS, WORKLOADS, Workload, many_schemas, sized
+from benchmarks.side_by_side.workloads import (
+    SEARCH,
+    SIZES_KIB,
+    TOOLS,
+    WORKLOADS,
+    Workload,
+    many_schemas,
+    sized,
+)
 from mcp_lenient.testing.conformance import Case, Reply, Subject, SubjectError, load_cases, verdict
 from mcp_lenient.values import same_json
 
@@ -54,7 +62,7 @@ class Running:
         self._start()
 
     def _start(self) -> None:
-        self._subject = self._stack.enter_context(Subject(self._command, patience=20))
+        self._subject = self._stack.enter_context(Subject(self._command, patience=120))
 
     def close(self) -> None:
         """End the adapter."""
@@ -87,9 +95,7 @@ class Running:
                 found = "crashed"
             else:
                 codes = answer.get("codes")
-                reply = Reply(
-                    outcome, answer.get("arguments"), None if codes is None else frozenset(codes)
-                )
+                reply = Reply(outcome, answer.get("arguments"), None if codes is None else frozenset(codes))
                 found = verdict(case, reply)
             self.figures.verdicts[found] += 1
             if found == "corrupted":
@@ -112,7 +118,9 @@ def machine() -> dict[str, Any]:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if "model name" in line]
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if "model name" in line
+        ]
         cpu = names[0] if names else cpu
     return {
         "cpu": cpu,

@@ -33,7 +33,9 @@ def main(console: Console, *, json_file: str | None = None) -> None:
     for table in (_scores(measured), *_times(measured), _growth(measured)):
         console.print(table)
     for each in figures:
-        console.print(f"{each.name}: {each.skipped and 'skipped: ' + each.skipped or _told(each)}", soft_wrap=True)
+        console.print(
+            f"{each.name}: {(each.skipped and 'skipped: ' + each.skipped) or _told(each)}", soft_wrap=True
+        )
     console.print(f"Measured on {on}.", soft_wrap=True)
     if json_file:
         content = {"machine": found, "contenders": [asdict(each) for each in figures]}
@@ -58,7 +60,11 @@ def _scores(figures: list[Figures]) -> Table:
     table = _table(f"The case table, {total} calls", *_HEADS, "peak MiB")
     for each in figures:
         refused = each.verdicts["refused"] + each.verdicts["crashed"]
-        counts = {**each.verdicts, "right": each.verdicts["right"] + each.verdicts["miscoded"], "refused": refused}
+        counts = {
+            **each.verdicts,
+            "right": each.verdicts["right"] + each.verdicts["miscoded"],
+            "refused": refused,
+        }
         table.add_row(each.name, *(str(counts.get(name, 0)) for name in _SCORES), f"{each.peak_mib:.0f}")
     return table
 
@@ -72,7 +78,9 @@ def _times(figures: list[Figures]) -> list[Table]:
         ours = next((each for each in chosen if each.name == OURS[kind]), None)
         table = _table(f"{title}: microseconds a call (times ours)", *(work.name for work in WORKLOADS))
         for each in chosen:
-            table.add_row(each.name, *(_time(each.times, ours and ours.times, work.name) for work in WORKLOADS))
+            table.add_row(
+                each.name, *(_time(each.times, ours and ours.times, work.name) for work in WORKLOADS)
+            )
         tables.append(table)
     return tables
 
@@ -89,6 +97,8 @@ def _growth(figures: list[Figures]) -> Table:
     heads = (*(f"{kib} KiB" for kib in SIZES_KIB), *(f"{tools} tools" for tools in TOOLS))
     table = _table("An accepted call as arguments and tools grow: microseconds", *heads)
     for each in figures:
-        cells = [each.sizes.get(str(kib)) for kib in SIZES_KIB] + [each.tools.get(str(count)) for count in TOOLS]
+        cells = [each.sizes.get(str(kib)) for kib in SIZES_KIB] + [
+            each.tools.get(str(count)) for count in TOOLS
+        ]
         table.add_row(each.name, *("-" if cell is None else f"{cell:.1f}" for cell in cells))
     return table

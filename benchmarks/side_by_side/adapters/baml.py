@@ -88,14 +88,18 @@ class _Source:
                 for bound, text in _CHECKS.items()
                 if bound in child
             )
-            lines.append(f"  {field} {self.type_of(child)}{'?' if optional else ''} @alias({json.dumps(key, ensure_ascii=False)}) {checks}")
+            lines.append(
+                f"  {field} {self.type_of(child)}{'?' if optional else ''} @alias({json.dumps(key, ensure_ascii=False)}) {checks}"
+            )
             fields[field] = (key, optional and not _nullable(child))
         self.names[name] = fields
         self.classes.append("class " + name + " {\n" + "\n".join(lines) + "\n}\n")
 
 
 def _nullable(node):
-    return any(branch.get("type") == "null" for branch in node.get("anyOf", ())) or "null" in (node.get("type") or ())
+    return any(branch.get("type") == "null" for branch in node.get("anyOf", ())) or "null" in (
+        node.get("type") or ()
+    )
 
 
 class _Made(dict):
@@ -141,7 +145,9 @@ def _made(fields, _kind, values):
 def _call(runtime, context, module, arguments):
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     try:
-        return runtime.parse_llm_response("Call", text, module, module, module, False, context, None, None, {})
+        return runtime.parse_llm_response(
+            "Call", text, module, module, module, False, context, None, None, {}
+        )
     except (BamlError, OverflowError):
         raise RefusedError from None
 

@@ -26,7 +26,11 @@ def _bounded(annotation, bounds):
 def _struct(name, fields, required, defaults, closed):
     if not closed:
         raise UnsupportedError("a Struct with further keys")
-    hidden = {key: f"field_{at}" for at, key in enumerate(fields) if not key.isidentifier() or keyword.iskeyword(key)}
+    hidden = {
+        key: f"field_{at}"
+        for at, key in enumerate(fields)
+        if not key.isidentifier() or keyword.iskeyword(key)
+    }
     made = []
     for key, annotation in fields.items():
         field = hidden.get(key, key)

@@ -71,7 +71,8 @@ class Annotator:
     def fields(self, node: Schema, name: str) -> dict[str, Any]:
         """The annotation of each declared property."""
         return {
-            key: self.annotation(child, f"{name}_{at}") for at, (key, child) in enumerate(node["properties"].items())
+            key: self.annotation(child, f"{name}_{at}")
+            for at, (key, child) in enumerate(node["properties"].items())
         }
 
     def _bound(self, annotation: Any, node: Schema) -> Any:
@@ -101,7 +102,11 @@ class Annotator:
     def _typed(self, kind: str, node: Schema, name: str) -> Any:
         if kind == "array":
             if "prefixItems" in node:
-                return tuple[tuple(self.annotation(each, f"{name}_{at}") for at, each in enumerate(node["prefixItems"]))]
+                return tuple[
+                    tuple(
+                        self.annotation(each, f"{name}_{at}") for at, each in enumerate(node["prefixItems"])
+                    )
+                ]
             return list[self.annotation(node.get("items", {}), f"{name}_item")]
         if kind == "object":
             return self._object(node, name)
@@ -119,14 +124,16 @@ class Annotator:
 
 
 def _union(annotations: Any) -> Any:
-    return functools.reduce(lambda left, right: left | right if left is not None else None | right, _unlike(annotations))
+    return functools.reduce(
+        lambda left, right: left | right if left is not None else None | right, _unlike(annotations)
+    )
 
 
 def _unlike(annotations: Any) -> list[Any]:
-    from typing import Optional, Union  # noqa: PLC0415 (only here)
+    from typing import Union  # noqa: PLC0415 (only here)
 
     found = list(annotations)
-    return [found[0]] if len(found) == 1 else [Union[tuple(Optional[None] if each is None else each for each in found)]]  # noqa: UP007, UP045
+    return [found[0]] if len(found) == 1 else [Union[tuple(None if each is None else each for each in found)]]  # noqa: UP007
 
 
 @dataclass
@@ -156,7 +163,9 @@ def recording_function(schema: Schema, *, sync: bool = False) -> Recorder:
             raise UnsupportedError(f"{name!r} is no parameter's name")
         default = inspect.Parameter.empty if name in required else node.get("default", ABSENT)
         parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotations[name])
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotations[name]
+            )
         )
     received: list[Any] = []
 
