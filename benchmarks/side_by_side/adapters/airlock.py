@@ -13,9 +13,11 @@ from python_types import recording_function
 def build(schemas, request):
     """One decorated function a schema."""
     if not isinstance(request["arguments"], dict):
-        raise UnsupportedError("arguments that are no object, within one process")
+        msg = "arguments that are no object, within one process"
+        raise UnsupportedError(msg)
     if request.get("declared"):
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     calls = []
     for schema in schemas:
         recorder = recording_function(schema, sync=True)

@@ -21,7 +21,7 @@ _CHECKS = {
 class _Source:
     """BAML source for one schema; remembers which field stands for which name."""
 
-    def __init__(self, root):
+    def __init__(self, root) -> None:
         self.root = root
         self.classes = []
         self.names = {}
@@ -37,11 +37,13 @@ class _Source:
         if branches:
             return "(" + " | ".join(map(self.type_of, branches)) + ")"
         if "allOf" in node or "prefixItems" in node or "patternProperties" in node or "pattern" in node:
-            raise UnsupportedError("allOf, prefixItems, patternProperties, pattern")
+            msg = "allOf, prefixItems, patternProperties, pattern"
+            raise UnsupportedError(msg)
         kinds = node.get("type") or []
         kinds = kinds if isinstance(kinds, list) else [kinds]
         if not kinds:
-            raise UnsupportedError("a schema without a type")
+            msg = "a schema without a type"
+            raise UnsupportedError(msg)
         return kinds[0] and "(" + " | ".join(self.typed(kind, node) for kind in kinds) + ")"
 
     def referred(self, reference):
@@ -57,23 +59,27 @@ class _Source:
 
     def literals(self, values):
         if not all(isinstance(value, (str, int)) for value in values):
-            raise UnsupportedError("a literal that is no text, integer or truth value")
+            msg = "a literal that is no text, integer or truth value"
+            raise UnsupportedError(msg)
         return "(" + " | ".join(json.dumps(value, ensure_ascii=False) for value in values) + ")"
 
     def typed(self, kind, node):
         if kind == "array":
             if "items" not in node:
-                raise UnsupportedError("a list of anything")
+                msg = "a list of anything"
+                raise UnsupportedError(msg)
             return f"{self.type_of(node['items'])}[]"
         if kind != "object":
             return _SCALARS[kind]
         more = node.get("additionalProperties", True)
         if not node.get("properties"):
             if not isinstance(more, dict):
-                raise UnsupportedError("a free-form object")
+                msg = "a free-form object"
+                raise UnsupportedError(msg)
             return f"map<string, {self.type_of(more)}>"
         if more is not False:
-            raise UnsupportedError("an object with further keys")
+            msg = "an object with further keys"
+            raise UnsupportedError(msg)
         name = f"Class{next(self.numbers)}"
         self.add_class(name, node)
         return name
@@ -109,14 +115,16 @@ class _Made(dict):
 def build(schemas, request):
     """One runtime a schema."""
     if request.get("declared"):
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     return [_parser(schema) for schema in schemas]
 
 
 def _parser(schema):
     source = _Source(schema)
     if schema.get("additionalProperties", True) is not False or not schema["properties"]:
-        raise UnsupportedError("an object with further keys")
+        msg = "an object with further keys"
+        raise UnsupportedError(msg)
     source.add_class("Arguments", schema)
     text = "".join(source.classes) + (
         "function Call(text: string) -> Arguments {\n"
@@ -126,7 +134,8 @@ def _parser(schema):
     try:
         runtime = BamlRuntime.from_files("baml_src", {"main.baml": text}, {})
     except Exception as error:
-        raise UnsupportedError(f"no BAML source: {str(error)[:200]}") from error
+        msg = f"no BAML source: {str(error)[:200]}"
+        raise UnsupportedError(msg) from error
     module = ModuleType("types")
     for name, fields in source.names.items():
         setattr(module, name, type(name, (), {"model_validate": classmethod(partial(_made, fields))}))

@@ -16,7 +16,8 @@ ADAPTER = dspy.JSONAdapter()
 def build(schemas, request):
     """One signature a schema."""
     if request.get("declared"):
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     return [partial(_call, _signature(schema)) for schema in schemas]
 
 
@@ -24,7 +25,8 @@ def _signature(schema):
     annotations = Annotator(schema, make_model, bounded).fields(schema, "value")
     required = schema.get("required", ())
     if not annotations:
-        raise UnsupportedError("no declared property")
+        msg = "no declared property"
+        raise UnsupportedError(msg)
     fields = {}
     for name, node in schema["properties"].items():
         optional = {} if name in required else {"default": node.get("default", ABSENT)}

@@ -20,9 +20,11 @@ STRICT = MODE.endswith("strict")
 def build(schemas, request):
     """One server with a function tool for each schema."""
     if not isinstance(request["arguments"], dict):
-        raise UnsupportedError("arguments that are no object, within one process")
+        msg = "arguments that are no object, within one process"
+        raise UnsupportedError(msg)
     if request.get("declared") and not LENIENT:
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
     server = FastMCP("side by side", strict_input_validation=STRICT)
     if LENIENT:

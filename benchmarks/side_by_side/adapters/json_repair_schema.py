@@ -10,7 +10,8 @@ from loop import RefusedError, UnsupportedError, serve
 def build(schemas, request):
     """One partial a schema."""
     if request.get("declared"):
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     return [partial(_call, schema) for schema in schemas]
 
 

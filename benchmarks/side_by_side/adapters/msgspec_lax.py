@@ -25,7 +25,8 @@ def _bounded(annotation, bounds):
 
 def _struct(name, fields, required, defaults, closed):
     if not closed:
-        raise UnsupportedError("a Struct with further keys")
+        msg = "a Struct with further keys"
+        raise UnsupportedError(msg)
     hidden = {
         key: f"field_{at}"
         for at, key in enumerate(fields)
@@ -47,7 +48,8 @@ def _struct(name, fields, required, defaults, closed):
 def build(schemas, request):
     """One Struct a schema."""
     if request.get("declared"):
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     calls = []
     for schema in schemas:
         kind = Annotator(schema, _struct, _bounded).annotation(schema, "value")

@@ -11,14 +11,16 @@ from python_types import Annotator
 def build(schemas, request):
     """One model a schema."""
     if request.get("declared"):
-        raise UnsupportedError("aliases and keys to drop")
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
     return [partial(_call, _model(schema).model_validate) for schema in schemas]
 
 
 def _model(schema):
     annotation = Annotator({**schema}, make_model, bounded).annotation(schema, "value")
     if not hasattr(annotation, "model_validate"):
-        raise UnsupportedError("no declared property")
+        msg = "no declared property"
+        raise UnsupportedError(msg)
     return annotation
 
 

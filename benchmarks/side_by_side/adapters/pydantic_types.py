@@ -46,7 +46,8 @@ def make_model(
     try:
         return create_model(name, __config__=config, **made)
     except Exception as error:
-        raise UnsupportedError(f"no model: {error}") from error
+        msg = f"no model: {error}"
+        raise UnsupportedError(msg) from error
 
 
 def _is_hidden(key: str) -> bool:

@@ -81,9 +81,11 @@ class Annotator:
 
     def _referred(self, reference: str, name: str) -> Any:
         if not reference.startswith("#/"):
-            raise UnsupportedError("a reference to elsewhere")
+            msg = "a reference to elsewhere"
+            raise UnsupportedError(msg)
         if reference in self._open:
-            raise UnsupportedError("a recursive schema")
+            msg = "a recursive schema"
+            raise UnsupportedError(msg)
         self._open.append(reference)
         node = functools.reduce(operator.getitem, reference[2:].split("/"), self._root)
         annotation = self.annotation(node, name)
@@ -95,7 +97,8 @@ class Annotator:
         merged: dict[str, Any] = {}
         for part in parts:
             if merged.keys() & part.keys() or "properties" in part:
-                raise UnsupportedError("allOf")
+                msg = "allOf"
+                raise UnsupportedError(msg)
             merged |= part
         return merged
 
@@ -114,7 +117,8 @@ class Annotator:
 
     def _object(self, node: Schema, name: str) -> Any:
         if "patternProperties" in node:
-            raise UnsupportedError("patternProperties")
+            msg = "patternProperties"
+            raise UnsupportedError(msg)
         more = node.get("additionalProperties", True)
         if not node.get("properties") and more is not False:
             return dict[str, self.annotation(more, f"{name}_value") if isinstance(more, Mapping) else Any]
@@ -154,13 +158,15 @@ def recording_function(schema: Schema, *, sync: bool = False) -> Recorder:
     from pydantic_types import bounded, make_model, plain  # noqa: PLC0415 (not in every environment)
 
     if schema.get("additionalProperties", True) is not False:
-        raise UnsupportedError("a function takes only its declared parameters")
+        msg = "a function takes only its declared parameters"
+        raise UnsupportedError(msg)
     annotations = Annotator(schema, make_model, bounded).fields(schema, "value")
     required = schema.get("required", ())
     parameters = []
     for name, node in schema["properties"].items():
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-            raise UnsupportedError(f"{name!r} is no parameter's name")
+            msg = f"{name!r} is no parameter's name"
+            raise UnsupportedError(msg)
         default = inspect.Parameter.empty if name in required else node.get("default", ABSENT)
         parameters.append(
             inspect.Parameter(
