@@ -16,7 +16,6 @@ from importlib.metadata import version
 from statistics import median
 from time import perf_counter_ns
 from typing import Any
-import contextlib
 
 Call = Callable[[Any], Any]
 """Arguments to what reaches the tool; a coroutine function for servers."""

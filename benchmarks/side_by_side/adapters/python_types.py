@@ -134,7 +134,7 @@ def _union(annotations: Any) -> Any:
 
 
 def _unlike(annotations: Any) -> list[Any]:
-    from typing import Union  # noqa: PLC0415 (only here)
+    from typing import Union
 
     found = list(annotations)
     return [found[0]] if len(found) == 1 else [Union[tuple(None if each is None else each for each in found)]]  # noqa: UP007
@@ -155,7 +155,7 @@ def recording_function(schema: Schema, *, sync: bool = False) -> Recorder:
     Raises:
         UnsupportedError: When no Python function has this schema.
     """
-    from pydantic_types import bounded, make_model, plain  # noqa: PLC0415 (not in every environment)
+    from pydantic_types import bounded, make_model, plain
 
     if schema.get("additionalProperties", True) is not False:
         msg = "a function takes only its declared parameters"
