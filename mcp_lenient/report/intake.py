@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -181,12 +181,13 @@ _CREATE_LISTS: Final = {
 _CREATE_RECORDS: Final = {
     name: f"""
         CREATE TABLE {name} AS
-        SELECT DISTINCT list, {", ".join(f"json_extract_string(entry, '$.{field}') AS {field}" for field in fields)}
+        SELECT list, count(*) AS times, {", ".join(f"json_extract_string(entry, '$.{field}') AS {field}" for field in fields)}
         FROM (
             SELECT CAST(json_extract(line, '$.list') AS BIGINT) AS list,
                 unnest(json_extract(line, '$.records[*]')) AS entry
             FROM {_JSON_LINES}
         )
+        GROUP BY ALL
     """
     for name, fields in _FIELDS.items()
 }

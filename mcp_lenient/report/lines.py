@@ -16,6 +16,8 @@ COUNTS: Final = ("violation_count", "repair_count", "duration_us")
 KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "subject")
 _CHECKED: Final = ("mounted", "session_id", "request_id", "transport", "trace_id", "span_id")
 _OTHERS: Final = ("timestamp", "event", "schema_version")
+# What a log's own line says besides; a line with yet other keys is looked at more closely.
+_EXTRA: Final = ("level", "logger")
 
 # The model's own limit on a text, with its quotes. A text with a backslash in it is left to Python.
 _LONGEST_RAW: Final = 130
@@ -26,14 +28,16 @@ _RAW_INSTANT: Final = (
     r'"[12]\d{3}-[01]\d-[0-3]\d[T ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?(Z|[+-](0\d|1[0-4]):[0-5]\d)?"'
 )
 _RAW_COUNT: Final = r"\d{1,15}"
-# What the engine takes for JSON and Python does not, or reads otherwise.
-_OWN_DIALECT: Final = r"(?i),\s*[\]}]|[:,\[]\s*-?(nan|inf|infinity)\s*[,\]}]"
+# What the engine takes for JSON and Python does not.
+_TRAILING_COMMA: Final = r",\s*[\]}]"
+_NO_NUMBER: Final = r"(?i)[:,\[]\s*-?(nan|inf|infinity)\s*[,\]}]"
 _DEEPEST: Final = 150
 _LONGEST_PLAIN: Final = 4000
 _LONGEST_LINE: Final = 16_000_000
 _BUFFER: Final = 32_000_000
 
-_SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS)) + "}"
+_NAMES: Final = (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
+_SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
 _EVENTS: Final = ", ".join(f"""'"{name}"'""" for name in get_args(EventName))
 
 
@@ -47,7 +51,8 @@ _FIELDS_PLAIN: Final = _every(
         "e.schema_version = '1'",
         f"(e.timestamp IS NULL OR (regexp_full_match(e.timestamp, '{_RAW_INSTANT}') AND micros IS NOT NULL))",
         *(
-            f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND regexp_full_match(e.{name}, '{_RAW_TEXT}')))"
+            f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')"
+            f" AND (simple OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))))"
             for name in (*KEPT, *_CHECKED)
         ),
         *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in COUNTS),
@@ -58,14 +63,29 @@ _FIELDS_PLAIN: Final = _every(
     ]
 )
 
-_LINE_PLAIN: Final = _every(
+# All keys are known ones, each is there once, and what they hold is looked at below.
+_KEYS_KNOWN: Final = _every(
     [
-        f"length(line) <= {_LONGEST_PLAIN}",
+        f"len(json_keys(line)) = {' + '.join(f'CAST(e.{name} IS NOT NULL AS INTEGER)' for name in _NAMES)}",
+        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
+    ]
+)
+_KEYS_HARMLESS: Final = _every(
+    [
         f"2 * length(line) - length(replace(line, '[', '')) - length(replace(line, '{{', '')) <= {_DEEPEST}",
-        f"NOT regexp_matches(line, '{_OWN_DIALECT}')",
+        f"NOT regexp_matches(line, '{_NO_NUMBER}')",
         "len(json_keys(line)) = len(list_distinct(json_keys(line)))",
     ]
 )
+_LINE_PLAIN: Final = _every(
+    [
+        f"length(line) <= {_LONGEST_PLAIN}",
+        f"NOT regexp_matches(line, '{_TRAILING_COMMA}')",
+        f"CASE WHEN {_KEYS_KNOWN} THEN true ELSE {_KEYS_HARMLESS} END",
+    ]
+)
+# Then a text needs no further look: JSON itself forbids the other characters that a text may not have.
+_SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
 
 # An event names itself, be it in escapes, and is an object.
 _MAY_BE_EVENT: Final = r"((contains(line, 'call_') OR contains(line, '\u')) AND regexp_matches(line, '^\s*\{'))"
@@ -109,13 +129,14 @@ def read_lines(compression: Compression) -> str:
     return f"""
         INSERT INTO read
         WITH lines AS ({_lines(compression)}),
+        candidates AS (SELECT line, {_MAY_BE_EVENT} AS candidate FROM lines),
         sorted AS (
-            SELECT line, {_MAY_BE_EVENT} AS candidate,
-                CASE WHEN {_MAY_BE_EVENT} AND json_valid(line) THEN json_transform(line, '{_SHAPE}') END AS e
-            FROM lines
+            SELECT *, CASE WHEN candidate AND json_valid(line) THEN json_transform(line, '{_SHAPE}') END AS e
+            FROM candidates
         ),
         dated AS (
-            SELECT *, epoch_us(TRY_CAST(substr(e.timestamp, 2, length(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
+            SELECT *, {_SIMPLE} AS simple,
+                epoch_us(TRY_CAST(substr(e.timestamp, 2, length(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
             FROM sorted
         ),
         kinds AS (
