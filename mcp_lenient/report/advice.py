@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -13,20 +14,22 @@ from mcp_lenient.report.model import Advice
 FEWEST: Final = 3
 """How many calls an advice needs."""
 
+_MOST_OF_A_KIND: Final = 3
 _MOST_NAMES: Final = 5
+_BETWEEN: Final = "\x1f"
 _CLIENTS: Final = 2
 _TOOLS: Final = 3
 
+_PAIRED: Final = """
+    SELECT list, any_value(place) FILTER (code = 'missing') AS missing,
+        any_value(place) FILTER (code = 'unknown') AS other
+    FROM violations WHERE code IN ('missing', 'unknown')
+    GROUP BY list
+    HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1 AND sum(times) = 2
+"""
 # A call that lacks one parameter and has one unknown name: the name is likely the parameter's.
 _ALIASES: Final = f"""
-    WITH paired AS (
-        SELECT list, any_value(place) FILTER (code = 'missing') AS missing,
-            any_value(place) FILTER (code = 'unknown') AS other
-        FROM violations WHERE code IN ('missing', 'unknown')
-        GROUP BY list
-        HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1
-            AND sum(times) = 2
-    ),
+    WITH paired AS ({_PAIRED}),
     named AS (
         SELECT tool, substr(missing, 2) AS parameter, substr(other, 2) AS name, sum(times) AS calls
         FROM shapes JOIN paired ON shapes.violations = paired.list
@@ -55,8 +58,9 @@ _JSON_AS_TEXT: Final = f"""
 """
 _AT_PLACES: Final = f"""
     SELECT tool, place, code, received, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients,
-        any_value(client_name) AS client
+        any_value(who) AS client
     FROM faults WHERE code IS NOT NULL
+        AND NOT (code = 'missing' AND violations IN (SELECT list FROM ({_PAIRED})))
     GROUP BY tool, place, code, received HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place, code, received
 """
 _INJECTED: Final = f"""
@@ -106,7 +110,15 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
         *_whole_calls(database),
         *_repeaters(database),
     ]
-    return tuple(sorted(found, key=lambda each: -each.calls)[:most])
+    ordered = sorted(found, key=lambda each: -each.calls)
+    # One kind that is everywhere must not hide the others.
+    of_kind: Counter[str] = Counter()
+    first: list[Advice] = []
+    for each in ordered:
+        of_kind[each.kind] += 1
+        if of_kind[each.kind] <= _MOST_OF_A_KIND:
+            first.append(each)
+    return tuple(first[:most])
 
 
 def _exact(name: str) -> bool:
@@ -187,7 +199,7 @@ def _json_as_text(database: Database) -> Iterator[Advice]:
 
 def _at_places(database: Database) -> Iterator[Advice]:
     for tool, place, code, received, calls, clients, client in database.run(_AT_PLACES):
-        by = _times(clients, "client") if clients > 1 else _client(client)
+        by = _times(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
         known: dict[str, Any] = {"calls": calls, "tool": tool, "parameter": place}
         if code in _FORMATS and clients >= _CLIENTS:
             yield Advice(
