@@ -1,4 +1,4 @@
-"""``python -m benchmarks cases|overhead|decorated|growth|hostile|all [--alone] [--marked] [--verbose]``."""
+"""``python -m benchmarks cases|overhead|decorated|growth|hostile|report|all [options]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from benchmarks import cases, decorated, growth, hostile, overhead
+from benchmarks import cases, decorated, growth, hostile, overhead, report
 
 
 def main() -> None:
@@ -18,11 +18,14 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="cases: FastMCP without the middleware")
     parser.add_argument("--marked", action="store_true", help="cases: with @lenient on every function")
     parser.add_argument("--verbose", action="store_true", help="cases: every row of the real invalid calls")
+    parser.add_argument("--millions", type=int, default=1, help="report: how many million lines the log has")
     chosen = parser.parse_args()
     console = Console(soft_wrap=False)
     for name in _BENCHMARKS if chosen.which == "all" else (chosen.which,):
         if name == "cases":
             cases.main(console, alone=chosen.alone, marked=chosen.marked, verbose=chosen.verbose)
+        elif name == "report":
+            report.main(console, millions=chosen.millions)
         else:
             _BENCHMARKS[name](console)
 
@@ -33,6 +36,7 @@ _BENCHMARKS = {
     "decorated": decorated.main,
     "growth": growth.main,
     "hostile": hostile.main,
+    "report": report.main,
 }
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import resource
 import subprocess
@@ -37,7 +38,7 @@ _CLIENTS: Final = (
 )
 _OTHER_LINES: Final = (
     '{"timestamp": "2026-11-01T00:00:00Z", "level": "info", "event": "request_finished", "status": 200}',
-    "INFO:     127.0.0.1:51234 - \"POST /mcp HTTP/1.1\" 200 OK",
+    'INFO:     127.0.0.1:51234 - "POST /mcp HTTP/1.1" 200 OK',
     '{"timestamp": "2026-11-01T00:00:00Z", "event": "call_rejected", "tool": "cut off in the mid',
 )
 
@@ -93,19 +94,32 @@ _KINDS: Final = (
 )
 
 
+def _weights(client: str, tool: str) -> list[float]:
+    """How often each kind comes from this client at this tool: each has habits of its own."""
+    habits = random.Random(f"{client} {tool.partition('_')[0]}")  # noqa: S311 - figures, no secrets
+    return [each.weight * habits.choice((0, 0.2, 1, 3)) + 0.01 for each in _KINDS]
+
+
+def _moment(share: float) -> datetime:
+    """When a call comes: more by day than by night, over three weeks."""
+    days = 21 * share
+    return _START + timedelta(days=days + 0.12 * math.sin(2 * math.pi * days))
+
+
 def lines(count: int, seed: int = 7) -> Iterator[str]:
     """So many lines of a log: events over three weeks, and one line in a hundred that is none."""
     chance = random.Random(seed)  # noqa: S311 - figures, no secrets
     tools = [f"{verb}_{thing}" for verb in _VERBS for thing in _THINGS]
-    kinds, clients = [each.weight for each in _KINDS], [each[2] for each in _CLIENTS]
+    clients = [each[2] for each in _CLIENTS]
+    kinds = {(client, tool): _weights(client, tool) for client, *_ in _CLIENTS for tool in tools}
     for at in range(count):
         if chance.random() < 0.01:
             yield chance.choice(_OTHER_LINES)
             continue
         tool = tools[int(len(tools) * chance.random() ** 2)]
-        (kind,) = chance.choices(_KINDS, kinds)
         ((client, version, _),) = chance.choices(_CLIENTS, clients)
-        moment = _START + timedelta(seconds=at * 21 * 86_400 / count)
+        (kind,) = chance.choices(_KINDS, kinds[client, tool])
+        moment = _moment(at / count)
         yield json.dumps(
             {
                 "timestamp": f"{moment.isoformat(timespec='microseconds')[:-6]}Z",
@@ -148,7 +162,9 @@ def main(console: Console, *, millions: int = 1) -> None:
         console: Where the figures go.
         millions: How many million lines the log has.
     """
-    table = Table("lines", "log", "seconds", "lines a second", "peak memory", title="mcp-lenient report --html")
+    table = Table(
+        "lines", "log", "seconds", "lines a second", "peak memory", title="mcp-lenient report --html"
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = write_logs(folder, millions * _MILLION)

@@ -59,7 +59,11 @@ def report(
         msg = "no log is named: give files, patterns or - for standard input"
         raise CommandError(msg)
     selection = Selection(
-        since=_moment("--since", since), until=_moment("--until", until), tool=tool, client=client, server=server
+        since=_moment("--since", since),
+        until=_moment("--until", until),
+        tool=tool,
+        client=client,
+        server=server,
     )
     if html is not None and not html.resolve().parent.is_dir():
         msg = f"--html {html}: there is no folder {html.resolve().parent}"

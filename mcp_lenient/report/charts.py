@@ -112,6 +112,7 @@ def _tool_by_client(report: Report) -> Any:
         xgap=2,
         ygap=2,
         zmin=0,
+        zmax=max(cell.failed / cell.calls for cell in cells.values()) or 1,
         colorbar={"tickformat": ".0%", "thickness": 10},
     )
     return _figure(

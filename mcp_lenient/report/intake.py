@@ -18,9 +18,7 @@ from mcp_lenient.report.lines import COUNTS, CREATE, KEPT, LISTS, READ_ODD, read
 from mcp_lenient.report.model import LogFigures, Selection
 from mcp_lenient.report.sources import LogFiles, unpacked
 
-_RECORDS: Final = {
-    name: TypeAdapter(CallEvent.model_fields[name].annotation) for name in LISTS
-}
+_RECORDS: Final = {name: TypeAdapter(CallEvent.model_fields[name].annotation) for name in LISTS}
 _LONGEST_COUNT: Final = 2**53
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
 _READING: Final = "reading"
@@ -44,9 +42,7 @@ _JSON_LINES: Final = """
 """
 
 
-def take_in(
-    database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path
-) -> LogFigures:
+def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path) -> LogFigures:
     """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
 
     Args:
@@ -118,7 +114,11 @@ def _read_lists(database: Database, name: str, file: Path) -> None:
     _write(
         file,
         (
-            {"raw": raw, "list": None if records is None else number, "records": [record(each) for each in records or ()]}
+            {
+                "raw": raw,
+                "list": None if records is None else number,
+                "records": [record(each) for each in records or ()],
+            }
             for number, (raw, records) in enumerate((raw, _valid(check, raw)) for raw in raws)
         ),
     )
@@ -153,7 +153,12 @@ def _violation(record: ViolationRecord) -> dict[str, str | None]:
 
 
 def _repair(record: RepairRecord) -> dict[str, str | None]:
-    return {"rule": record.rule, "place": _place(record.pointer), "before": record.before, "after": record.after}
+    return {
+        "rule": record.rule,
+        "place": _place(record.pointer),
+        "before": record.before,
+        "after": record.after,
+    }
 
 
 def _hint(record: HintRecord) -> dict[str, str | None]:
@@ -209,7 +214,10 @@ def _select(database: Database, selection: Selection) -> None:
     moments = {name: getattr(selection, name) for name in ("since", "until")}
     database.run(
         _CALLS,
-        {name: None if moment is None else int(moment.timestamp() * 1_000_000) for name, moment in moments.items()}
+        {
+            name: None if moment is None else int(moment.timestamp() * 1_000_000)
+            for name, moment in moments.items()
+        }
         | {name: getattr(selection, name) for name in ("tool", "client", "server")},
     )
     database.run("DROP TABLE read")

@@ -21,9 +21,7 @@ _EXTRA: Final = ("level", "logger")
 
 # The model's own limit on a text, with its quotes. A text with a backslash in it is left to Python.
 _LONGEST_RAW: Final = 130
-_RAW_TEXT: Final = (
-    r'"[^"\\\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]*"'
-)
+_RAW_TEXT: Final = r'"[^"\\\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]*"'
 _RAW_INSTANT: Final = (
     r'"[12]\d{3}-[01]\d-[0-3]\d[T ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?(Z|[+-](0\d|1[0-4]):[0-5]\d)?"'
 )
@@ -88,7 +86,9 @@ _LINE_PLAIN: Final = _every(
 _SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
 
 # An event names itself, be it in escapes, and is an object.
-_MAY_BE_EVENT: Final = r"((contains(line, 'call_') OR contains(line, '\u')) AND regexp_matches(line, '^\s*\{'))"
+_MAY_BE_EVENT: Final = (
+    r"((contains(line, 'call_') OR contains(line, '\u')) AND regexp_matches(line, '^\s*\{'))"
+)
 
 
 def _columns(when: str) -> str:
@@ -96,7 +96,15 @@ def _columns(when: str) -> str:
     shown = [
         ("micros", "micros"),
         ("event", "trim(e.event, '\"')"),
-        *((name, f"json_extract_string(e.{name}, '$')" if when == "true" else f"substr(e.{name}, 2, length(e.{name}) - 2)") for name in KEPT),
+        *(
+            (
+                name,
+                f"json_extract_string(e.{name}, '$')"
+                if when == "true"
+                else f"substr(e.{name}, 2, length(e.{name}) - 2)",
+            )
+            for name in KEPT
+        ),
         *((name, f"CAST(e.{name} AS VARCHAR)") for name in LISTS),
         *((name, f"coalesce(CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0)") for name in COUNTS),
     ]

@@ -7,7 +7,7 @@ function themed(figure) {
   const axis = { gridcolor: tone("--line"), zerolinecolor: tone("--line"), linecolor: tone("--line") };
   const data = figure.data.map((trace) =>
     trace.type === "heatmap"
-      ? { ...trace, colorscale: [[0, tone("--code")], [1, tone("--call_rejected")]], colorbar: { ...trace.colorbar, outlinewidth: 0, tickfont: { color: tone("--soft") } } }
+      ? { ...trace, showscale: innerWidth > 500, colorscale: [[0, tone("--code")], [1, tone("--call_rejected")]], colorbar: { ...trace.colorbar, outlinewidth: 0, tickfont: { color: tone("--soft") } } }
       : { ...trace, marker: { color: tone(`--${trace.meta}`) } },
   );
   const layout = {

@@ -128,7 +128,9 @@ _REPEATED: Final = f"""
     FROM calls WHERE failed GROUP BY ALL HAVING times >= {REPEATED}
     ORDER BY times DESC, subject, client_name, client_version, tool, error_code, violations
 """
-_PLACES: Final = "SELECT DISTINCT list, place FROM violations WHERE list_contains($shown, list) ORDER BY list, place"
+_PLACES: Final = (
+    "SELECT DISTINCT list, place FROM violations WHERE list_contains($shown, list) ORDER BY list, place"
+)
 
 
 def prepare(database: Database) -> None:
@@ -181,7 +183,9 @@ class Questions:
     def _by_key(self, sql: str, shown: Iterable[Any], most: int | None = None) -> dict[Any, dict[str, int]]:
         rows = self._database.run(sql, {"shown": list(shown)})
         return {
-            key if isinstance(key, str) else tuple(key): {name: times for _, name, times in list(group)[:most]}
+            key if isinstance(key, str) else tuple(key): {
+                name: times for _, name, times in list(group)[:most]
+            }
             for key, group in groupby(rows, itemgetter(0))
         }
 

@@ -86,7 +86,9 @@ def _local(name: str, spool: Path, stdin: BinaryIO | None) -> Iterator[Path]:
     found = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
     files = [Path(each) for each in found if each == name or Path(each).is_file()]
     if not files:
-        msg = f"{name}: there is no such file" + (", nor one that fits the pattern" if glob.has_magic(name) else "")
+        msg = f"{name}: there is no such file" + (
+            ", nor one that fits the pattern" if glob.has_magic(name) else ""
+        )
         raise ReportError(msg)
     for file in files:
         if file.is_dir():

@@ -37,9 +37,7 @@ def as_text(report: Report) -> RenderableType:
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
-    yield Text("\n").join(
-        _plain(line, "" if number else "bold") for number, line in enumerate(head(report))
-    )
+    yield Text("\n").join(_plain(line, "" if number else "bold") for number, line in enumerate(head(report)))
     if not report.calls:
         return
     yield _outcomes(report)
