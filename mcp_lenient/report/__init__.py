@@ -63,7 +63,7 @@ def read_report(
         logs = find_logs(paths, folder, stream)
         database = Database(
             folder,
-            [path for group in logs for path in group.paths],
+            [path for group in logs for path in (*group.paths, *group.names)],
             remote=any(group.remote for group in logs),
             memory=memory,
             progress=progress,

@@ -4,37 +4,50 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pydantic_core
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from mcp_lenient.events import CallEvent, HintRecord, RepairRecord, ViolationRecord, read_event
+from mcp_lenient.events import LISTED, CallEvent, HintRecord, RepairRecord, ViolationRecord, read_event
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.errors import ReportError
 from mcp_lenient.report.lines import COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
 from mcp_lenient.report.model import LogFigures, Selection
 from mcp_lenient.report.sources import LogFiles, unpacked
 
-_RECORDS: Final = {name: TypeAdapter(CallEvent.model_fields[name].annotation) for name in LISTS}
+_RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    name: TypeAdapter(Annotated[tuple[record, ...], Field(max_length=LISTED)])
+    for name, record in (("violations", ViolationRecord), ("repairs", RepairRecord), ("hints", HintRecord))
+}
 _LONGEST_COUNT: Final = 2**53
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
 _READING: Final = "reading"
 
+# An event whose lists are not as the model has them is none.
+_EVENTS: Final = f"""
+    FROM read {" ".join(f"LEFT JOIN {name}_lists AS {name} ON read.{name} = {name}.raw" for name in LISTS)}
+    WHERE kind = 'event' {" ".join(f"AND ({name}.raw IS NULL OR {name}.list IS NOT NULL)" for name in LISTS)}
+"""
+_COUNT: Final = f"SELECT count(*), count(*) FILTER (micros IS NULL) {_EVENTS}"
 _CALLS: Final = f"""
     CREATE TABLE calls AS
-    SELECT row_number() OVER () AS id, micros, event, {", ".join((*KEPT, *COUNTS))},
-        event IN ('call_rejected', 'call_forwarded') OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed,
+    SELECT micros, event, {", ".join((*KEPT, *COUNTS))},
+        event IN ('call_rejected', 'call_forwarded')
+            OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed,
         {", ".join(f"{name}.list AS {name}" for name in LISTS)}
-    FROM read {" ".join(f"LEFT JOIN {name}_lists AS {name} ON read.{name} = {name}.raw" for name in LISTS)}
-    WHERE kind = 'event'
-        {" ".join(f"AND ({name}.raw IS NULL OR {name}.list IS NOT NULL)" for name in LISTS)}
+    {_EVENTS}
         AND ($since IS NULL OR micros >= $since) AND ($until IS NULL OR micros < $until)
         AND ($tool IS NULL OR tool GLOB $tool)
         AND ($client IS NULL OR client_name GLOB $client)
         AND ($server IS NULL OR server GLOB $server)
+"""
+# Those that are no text, or longer than anything that is read, are kept apart by the engine.
+_LINES: Final = """
+    SELECT (SELECT count(*) FROM read)
+        + (SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors))
 """
 _JSON_LINES: Final = """
     read_csv(?, columns={'line': 'VARCHAR'}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
@@ -59,17 +72,17 @@ def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, 
     for number, group in enumerate(logs):
         files += len(group.paths)
         cut += _read(database, group, folder / f"unpacked-{number}")
-    rejected = int(database.run("SELECT count(*) FROM reject_errors")[0][0])
+    ((lines,),) = database.run(_LINES)
     _read_odd(database, folder / "odd.jsonl")
     for name in LISTS:
         _read_lists(database, name, folder / f"{name}.jsonl")
-    lines, events, undated = _counted(database)
+    ((events, undated),) = database.run(_COUNT)
     _select(database, selection)
     return LogFigures(
         files=files,
-        lines=lines + rejected,
+        lines=lines,
         events=events,
-        foreign=lines + rejected - events,
+        foreign=lines - events,
         undated=undated,
         cut_files=cut,
     )
@@ -196,18 +209,6 @@ _CREATE_RECORDS: Final = {
     """
     for name, fields in _FIELDS.items()
 }
-
-
-def _counted(database: Database) -> tuple[int, int, int]:
-    ((lines, events, undated),) = database.run(
-        f"""
-        SELECT count(*) FILTER (kind <> 'event' OR line IS NULL),
-            count(*) FILTER (kind = 'event'),
-            count(*) FILTER (kind = 'event' AND micros IS NULL)
-        FROM read
-        """
-    )
-    return lines, events, undated
 
 
 def _select(database: Database, selection: Selection) -> None:

@@ -35,6 +35,11 @@ class LogFiles:
     compression: Compression
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The same as their names are written, without what keeps a pattern from being one."""
+        return self.paths if self.remote else tuple(map(_unescaped, self.paths))
+
+    @property
     def remote(self) -> bool:
         """Whether they lie on another machine."""
         return self.compression == "auto"
@@ -83,7 +88,7 @@ def _local(name: str, spool: Path, stdin: BinaryIO | None) -> Iterator[Path]:
             raise ReportError(msg)
         yield _spooled(stdin, spool)
         return
-    found = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
+    found = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - absolute patterns too
     files = [Path(each) for each in found if each == name or Path(each).is_file()]
     if not files:
         msg = f"{name}: there is no such file" + (
