@@ -23,7 +23,7 @@ _AGO: Final = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def report(
+def report(  # noqa: PLR0913 - each is an option of the command
     *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
     format: Literal["text", "json"] = "text",  # noqa: A002 - the option's name
     html: Path | None = None,

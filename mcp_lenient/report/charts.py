@@ -135,6 +135,8 @@ def _top_repairs(report: Report) -> Any:
         x=[each.repairs for each in rules],
         y=list(range(len(rules))),
         text=[f"{each.repairs:,}" for each in rules],
+        textposition="outside",
+        cliponaxis=False,
         customdata=[[plain(each.rule), f"{each.tools:,}", f"{each.clients:,}"] for each in rules],
         hovertemplate="%{customdata[0]}<br>%{x:,} repairs<br>%{customdata[1]} tools, %{customdata[2]} clients<extra></extra>",
     )

@@ -137,7 +137,8 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
             },
         )
     except duckdb.Error as error:
-        raise ReportError(_line(error)) from None
+        msg = f"memory {memory!r}: {_line(error)}"
+        raise ReportError(msg) from None
 
 
 def _line(error: Exception) -> str:

@@ -18,9 +18,11 @@ from mcp_lenient.report.lines import COUNTS, CREATE, KEPT, LISTS, READ_ODD, read
 from mcp_lenient.report.model import LogFigures, Selection
 from mcp_lenient.report.sources import LogFiles, unpacked
 
+_BOUND: Final = Field(max_length=LISTED)
 _RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
-    name: TypeAdapter(Annotated[tuple[record, ...], Field(max_length=LISTED)])
-    for name, record in (("violations", ViolationRecord), ("repairs", RepairRecord), ("hints", HintRecord))
+    "violations": TypeAdapter(Annotated[tuple[ViolationRecord, ...], _BOUND]),
+    "repairs": TypeAdapter(Annotated[tuple[RepairRecord, ...], _BOUND]),
+    "hints": TypeAdapter(Annotated[tuple[HintRecord, ...], _BOUND]),
 }
 _LONGEST_COUNT: Final = 2**53
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
@@ -123,7 +125,7 @@ def _canonical(event: CallEvent) -> dict[str, Any]:
 def _read_lists(database: Database, name: str, file: Path) -> None:
     """Number the different lists of one field, and lay out what stands in them, place by place."""
     check, record = _RECORDS[name], _LAID_OUT[name]
-    raws = (row[0] for row in database.stream(f"SELECT DISTINCT {name} FROM read WHERE {name} IS NOT NULL"))  # noqa: S608 - a constant
+    raws = (row[0] for row in database.stream(f"SELECT DISTINCT {name} FROM read WHERE {name} IS NOT NULL"))
     _write(
         file,
         (

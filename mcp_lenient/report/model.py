@@ -237,6 +237,6 @@ class Report(_Part):
     """The tools and clients above, by each other."""
     repeated: tuple[RepeatedMistake, ...]
     unrepaired: tuple[Unrepaired, ...]
-    found: Mapping[Literal["tools", "parameters", "rules", "clients", "repeated", "unrepaired"], int]
-    """How many of each there are in all."""
+    found: Mapping[str, int]
+    """How many tools, parameters, rules, clients, repeated and unrepaired mistakes there are in all."""
     advice: tuple[Advice, ...]

@@ -37,8 +37,12 @@ def page(report: Report) -> str:
     Raises:
         ReportError: When Plotly is not installed.
     """
+    scripts = (
+        {"plotly": plotly_script(), "script": _file("page.js")}
+        if report.calls
+        else {"plotly": "", "script": ""}
+    )
     drawn = charts(report) if report.calls else {}
-    scripts = {"plotly": plotly_script() if drawn else "", "script": _file("page.js") if drawn else ""}
     return Template(_file("page.html")).substitute(
         scripts,
         hashes=" ".join(map(_hash, scripts.values())),

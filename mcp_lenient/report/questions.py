@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
+from mcp_lenient.report import statements
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.model import (
     Cell,
@@ -21,121 +22,15 @@ from mcp_lenient.report.model import (
     Unrepaired,
 )
 
-REPEATED: Final = 3
-"""How often a caller sends the same wrong call before it is told."""
-
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STEPS: Final = (60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000)
 _MOST_STEPS: Final = 60
 _MOST_CODES: Final = 5
 
-# Calls that differ in nothing but their time, subject and duration, counted. Client and version are told
-# apart by a character that neither can hold.
-_PREPARE: Final = (
-    """
-    CREATE TABLE shapes AS
-    SELECT tool, client_name, client_version, concat(client_name, chr(31), client_version) AS who, event, failed,
-        error_code, violations, repairs, hints, count(*) AS times
-    FROM calls GROUP BY ALL
-    """,
-    """
-    CREATE TABLE faults AS
-    SELECT shapes.*, code, place, received FROM shapes
-    LEFT JOIN violations AS listed ON shapes.violations = listed.list WHERE failed
-    """,
-    """
-    CREATE TABLE mended AS
-    SELECT shapes.* EXCLUDE (times), shapes.times AS calls, rule, place, before, after, listed.times * shapes.times AS uses
-    FROM shapes JOIN repairs AS listed ON shapes.repairs = listed.list
-    """,
-)
-_OUTCOMES: Final = "SELECT event, sum(times) FROM shapes GROUP BY event ORDER BY sum(times) DESC, event"
-_WHOLE: Final = """
-    SELECT count(*), min(micros), max(micros), coalesce(CAST(avg(duration_us) AS BIGINT), 0),
-        coalesce(approx_quantile(duration_us, 0.5), 0), coalesce(approx_quantile(duration_us, 0.95), 0),
-        coalesce(max(duration_us), 0)
-    FROM calls
-"""
-_PERIODS: Final = """
-    SELECT micros // $step AS period, event, count(*) FROM calls
-    WHERE micros IS NOT NULL GROUP BY period, event ORDER BY period, event
-"""
-_TOOLS: Final = """
-    SELECT tool, sum(times) AS calls, coalesce(sum(times) FILTER (failed), 0) AS failed
-    FROM shapes GROUP BY tool ORDER BY failed DESC, calls DESC, tool
-"""
-_TOOL_OUTCOMES: Final = """
-    SELECT tool, event, sum(times) FROM shapes WHERE list_contains($shown, tool)
-    GROUP BY ALL ORDER BY tool, sum(times) DESC, event
-"""
-_TOOL_CODES: Final = """
-    SELECT tool, error_code, sum(times) FROM shapes
-    WHERE failed AND error_code IS NOT NULL AND list_contains($shown, tool)
-    GROUP BY ALL ORDER BY tool, sum(times) DESC, error_code
-"""
-_CLIENTS: Final = """
-    SELECT who, client_name, client_version, sum(times) AS calls, coalesce(sum(times) FILTER (failed), 0) AS failed
-    FROM shapes GROUP BY ALL ORDER BY failed DESC, calls DESC, client_name, client_version
-"""
-_CLIENT_OUTCOMES: Final = """
-    SELECT who, event, sum(times) FROM shapes WHERE list_contains($shown, who)
-    GROUP BY ALL ORDER BY who, sum(times) DESC, event
-"""
-_CLIENT_CODES: Final = """
-    SELECT who, error_code, sum(times) FROM shapes
-    WHERE failed AND error_code IS NOT NULL AND list_contains($shown, who)
-    GROUP BY ALL ORDER BY who, sum(times) DESC, error_code
-"""
-_CELLS: Final = """
-    SELECT tool, client_name, sum(times), coalesce(sum(times) FILTER (failed), 0)
-    FROM shapes WHERE list_contains($tools, tool) AND list_contains($clients, coalesce(client_name, ''))
-    GROUP BY ALL ORDER BY tool, client_name
-"""
-_RULES: Final = """
-    SELECT rule, sum(uses) AS uses, sum(calls), count(DISTINCT tool), count(DISTINCT who) FROM (
-        SELECT rule, tool, who, event, error_code, violations, repairs, hints, sum(uses) AS uses, any_value(calls) AS calls
-        FROM mended GROUP BY ALL
-    ) GROUP BY rule ORDER BY uses DESC, rule
-"""
-_PARAMETERS: Final = """
-    SELECT tool, place, sum(failed) AS failed, sum(repaired) AS repaired, count(DISTINCT who) FILTER (failed > 0)
-    FROM (
-        SELECT tool, place, who, sum(times) AS failed, 0 AS repaired
-        FROM (SELECT DISTINCT * EXCLUDE (code, received) FROM faults WHERE place IS NOT NULL) GROUP BY ALL
-        UNION ALL
-        SELECT tool, place, who, 0, sum(calls)
-        FROM (SELECT DISTINCT * EXCLUDE (rule, before, after, uses) FROM mended) GROUP BY ALL
-    )
-    GROUP BY tool, place ORDER BY failed DESC, repaired DESC, tool, place
-"""
-_PLACE_CODES: Final = """
-    SELECT [tool, place], code, sum(times) FROM (SELECT DISTINCT * EXCLUDE (received) FROM faults)
-    WHERE list_contains($shown, [tool, place]) GROUP BY ALL ORDER BY [tool, place], sum(times) DESC, code
-"""
-_PLACE_TYPES: Final = """
-    SELECT [tool, place], received, sum(times) FROM (SELECT DISTINCT * EXCLUDE (code) FROM faults)
-    WHERE received IS NOT NULL AND list_contains($shown, [tool, place])
-    GROUP BY ALL ORDER BY [tool, place], sum(times) DESC, received
-"""
-_UNREPAIRED: Final = """
-    SELECT tool, error_code, code, place, sum(times) AS calls, count(DISTINCT who)
-    FROM (SELECT DISTINCT * EXCLUDE (received) FROM faults)
-    GROUP BY tool, error_code, code, place ORDER BY calls DESC, tool, error_code, code, place
-"""
-_REPEATED: Final = f"""
-    SELECT subject, client_name, client_version, tool, error_code, violations, count(*) AS times,
-        min(micros), max(micros)
-    FROM calls WHERE failed GROUP BY ALL HAVING times >= {REPEATED}
-    ORDER BY times DESC, subject, client_name, client_version, tool, error_code, violations
-"""
-_PLACES: Final = (
-    "SELECT DISTINCT list, place FROM violations WHERE list_contains($shown, list) ORDER BY list, place"
-)
-
 
 def prepare(database: Database) -> None:
     """Count what is alike, once, for all that is asked afterwards."""
-    for sql in _PREPARE:
+    for sql in statements.PREPARE:
         database.run(sql)
 
 
@@ -156,13 +51,13 @@ class Questions:
 
     def answers(self) -> dict[str, Any]:
         """The fields of :class:`mcp_lenient.report.Report` that the calls tell."""
-        ((calls, first, last, *durations),) = self._database.run(_WHOLE)
+        ((calls, first, last, *durations),) = self._database.run(statements.WHOLE)
         tools, clients = self._tools(), self._clients()
         return {
             "calls": calls,
             "first": moment(first),
             "last": moment(last),
-            "outcomes": dict(self._database.run(_OUTCOMES)),
+            "outcomes": dict(self._database.run(statements.OUTCOMES)),
             "duration_us": dict(zip(("mean", "median", "p95", "max"), durations, strict=True)),
             "timeline": self._timeline(first, last),
             "tools": tools,
@@ -177,7 +72,7 @@ class Questions:
 
     def _first(self, name: str, sql: str) -> list[tuple[Any, ...]]:
         """The first rows of a list; how many there are in all is kept."""
-        ((self._found[name],),) = self._database.run(f"SELECT count(*) FROM ({sql})")  # noqa: S608 - a constant
+        ((self._found[name],),) = self._database.run(f"SELECT count(*) FROM ({sql})")
         return self._database.run(f"{sql} LIMIT {self._top:d}")
 
     def _by_key(self, sql: str, shown: Iterable[Any], most: int | None = None) -> dict[Any, dict[str, int]]:
@@ -195,7 +90,7 @@ class Questions:
         span = (last - first) / 1_000_000
         seconds = next((step for step in _STEPS if span / step <= _MOST_STEPS), _STEPS[-1])
         step = seconds * 1_000_000
-        rows = self._database.run(_PERIODS, {"step": step})
+        rows = self._database.run(statements.PERIODS, {"step": step})
         periods = tuple(
             Period.model_validate(
                 {"start": moment(period * step), "outcomes": {event: times for _, event, times in group}}
@@ -205,10 +100,10 @@ class Questions:
         return Timeline(seconds=seconds, periods=periods)
 
     def _tools(self) -> tuple[ToolFigures, ...]:
-        rows = self._first("tools", _TOOLS)
+        rows = self._first("tools", statements.TOOLS)
         shown = [row[0] for row in rows]
-        outcomes = self._by_key(_TOOL_OUTCOMES, shown)
-        codes = self._by_key(_TOOL_CODES, shown, _MOST_CODES)
+        outcomes = self._by_key(statements.TOOL_OUTCOMES, shown)
+        codes = self._by_key(statements.TOOL_CODES, shown, _MOST_CODES)
         return tuple(
             ToolFigures.model_validate(
                 {
@@ -223,10 +118,10 @@ class Questions:
         )
 
     def _clients(self) -> tuple[ClientFigures, ...]:
-        rows = self._first("clients", _CLIENTS)
+        rows = self._first("clients", statements.CLIENTS)
         shown = [row[0] for row in rows]
-        outcomes = self._by_key(_CLIENT_OUTCOMES, shown)
-        codes = self._by_key(_CLIENT_CODES, shown, _MOST_CODES)
+        outcomes = self._by_key(statements.CLIENT_OUTCOMES, shown)
+        codes = self._by_key(statements.CLIENT_CODES, shown, _MOST_CODES)
         return tuple(
             ClientFigures.model_validate(
                 {
@@ -246,13 +141,16 @@ class Questions:
             "tools": [each.tool for each in tools],
             "clients": sorted({each.client or "" for each in clients}),
         }
-        rows = self._database.run(_CELLS, shown)
+        rows = self._database.run(statements.CELLS, shown)
         return tuple(Cell(tool=row[0], client=row[1], calls=row[2], failed=row[3]) for row in rows)
 
     def _parameters(self) -> tuple[ParameterFigures, ...]:
-        rows = self._first("parameters", _PARAMETERS)
+        rows = self._first("parameters", statements.PARAMETERS)
         shown = [[tool, place] for tool, place, *_ in rows]
-        codes, received = self._by_key(_PLACE_CODES, shown), self._by_key(_PLACE_TYPES, shown)
+        codes, received = (
+            self._by_key(statements.PLACE_CODES, shown),
+            self._by_key(statements.PLACE_TYPES, shown),
+        )
         return tuple(
             ParameterFigures.model_validate(
                 {
@@ -271,15 +169,17 @@ class Questions:
     def _rules(self) -> tuple[RuleFigures, ...]:
         return tuple(
             RuleFigures(rule=rule, repairs=uses, calls=calls, tools=tools, clients=clients)
-            for rule, uses, calls, tools, clients in self._first("rules", _RULES)
+            for rule, uses, calls, tools, clients in self._first("rules", statements.RULES)
         )
 
     def _repeated(self) -> tuple[RepeatedMistake, ...]:
-        rows = self._first("repeated", _REPEATED)
+        rows = self._first("repeated", statements.REPEATED)
         places: Mapping[int, list[str]] = {
             number: [place for _, place in group]
             for number, group in groupby(
-                self._database.run(_PLACES, {"shown": [row[5] for row in rows if row[5] is not None]}),
+                self._database.run(
+                    statements.PLACES, {"shown": [row[5] for row in rows if row[5] is not None]}
+                ),
                 itemgetter(0),
             )
         }
@@ -301,7 +201,9 @@ class Questions:
     def _unrepaired(self) -> tuple[Unrepaired, ...]:
         return tuple(
             Unrepaired(tool=tool, error_code=error_code, code=code, place=place, calls=calls, clients=clients)
-            for tool, error_code, code, place, calls, clients in self._first("unrepaired", _UNREPAIRED)
+            for tool, error_code, code, place, calls, clients in self._first(
+                "unrepaired", statements.UNREPAIRED
+            )
         )
 
 

@@ -53,7 +53,7 @@ TITLES: Final[Mapping[str, str]] = {
 
 def title(report: Report, name: str) -> str:
     """The title of a table, with how much of it is shown."""
-    shown, found = len(getattr(report, name)), dict[str, int](report.found)[name]
+    shown, found = len(getattr(report, name)), report.found[name]
     return TITLES[name] + (f" ({shown:,} of {found:,})" if found > shown else "")
 
 

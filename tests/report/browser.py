@@ -108,7 +108,7 @@ def browser(profile):
         os.dup2(103, 3)
         os.dup2(104, 4)
 
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - the browser
         [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
         preexec_fn=on_three_and_four,  # noqa: PLW1509 - the pipe must be these two numbers
         close_fds=False,

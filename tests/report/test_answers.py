@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 from fastmcp import Client, FastMCP
+from logs import line, log, repair, wrong
 
 import mcp_lenient
-from logs import line, log, repair, wrong
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.report import Report, read_report
 
@@ -25,7 +25,13 @@ def test_outcomes_stand_by_tool_client_and_time(tmp_path):
             log(
                 tmp_path,
                 line("call_repaired", "a", repairs=[repair("fold_enum", "/x")]),
-                line("call_rejected", "a", minute=1, error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "null")]),
+                line(
+                    "call_rejected",
+                    "a",
+                    minute=1,
+                    error_code="INVALID_X_TYPE",
+                    violations=[wrong("type", "/x", "null")],
+                ),
                 line("call_observed", "b", minute=9, error_code="INVALID_X_TYPE", client_version="2.0"),
                 line("call_observed", "b", minute=9, client_version="2.0"),
             )
@@ -33,7 +39,10 @@ def test_outcomes_stand_by_tool_client_and_time(tmp_path):
     )
     assert report.outcomes == {"call_observed": 2, "call_rejected": 1, "call_repaired": 1}
     assert [(each.tool, each.calls, each.failed) for each in report.tools] == [("a", 2, 1), ("b", 2, 1)]
-    assert [(each.version, each.calls, each.failed) for each in report.clients] == [("1.0", 2, 1), ("2.0", 2, 1)]
+    assert [(each.version, each.calls, each.failed) for each in report.clients] == [
+        ("1.0", 2, 1),
+        ("2.0", 2, 1),
+    ]
     assert [sum(each.outcomes.values()) for each in report.timeline.periods] == [1, 1, 2]
     assert report.timeline.seconds == 60
     (parameter,) = report.parameters
@@ -44,7 +53,11 @@ def test_outcomes_stand_by_tool_client_and_time(tmp_path):
 def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
     """Two faults at one place, or in two rows of a list, are one call that failed there."""
     rows = [wrong("type", "/rows/0/id"), wrong("type", "/rows/7/id"), wrong("range", "/rows/8/id")]
-    repairs = [repair("text_to_integer", "/n/0"), repair("text_to_integer", "/n/1"), repair("fold_enum", "/n/1")]
+    repairs = [
+        repair("text_to_integer", "/n/0"),
+        repair("text_to_integer", "/n/1"),
+        repair("fold_enum", "/n/1"),
+    ]
     report = read_report([log(tmp_path, *[line(violations=rows, repairs=repairs)] * 2)])
     by_place = {each.place: each for each in report.parameters}
     assert by_place["/rows/*/id"].failed == 2
@@ -139,8 +152,12 @@ ADVICE = [
         None,
         id="missing",
     ),
-    pytest.param([line(violations=[wrong("type", "/x", "null")])] * 3, "nullable_parameter", 3, None, None, id="null"),
-    pytest.param([line(violations=[wrong("ambiguous", "/x")])] * 3, "two_readings", 3, None, None, id="ambiguous"),
+    pytest.param(
+        [line(violations=[wrong("type", "/x", "null")])] * 3, "nullable_parameter", 3, None, None, id="null"
+    ),
+    pytest.param(
+        [line(violations=[wrong("ambiguous", "/x")])] * 3, "two_readings", 3, None, None, id="ambiguous"
+    ),
     pytest.param(
         [line(tool=f"t{at}", violations=[wrong("unknown", "/metadata")]) for at in range(3)],
         "drop_unknown",
@@ -149,7 +166,9 @@ ADVICE = [
         None,
         id="injected",
     ),
-    pytest.param([line(tool="old", error_code="UNKNOWN_TOOL")] * 3, "unknown_tool", 3, None, None, id="unknown tool"),
+    pytest.param(
+        [line(tool="old", error_code="UNKNOWN_TOOL")] * 3, "unknown_tool", 3, None, None, id="unknown tool"
+    ),
     pytest.param([line(error_code="ARGUMENTS_TOO_LARGE")] * 3, "too_large", 3, None, None, id="too large"),
     pytest.param(
         [line(subject="ann", error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "string")])] * 6,
@@ -175,11 +194,20 @@ NO_ADVICE = [
     pytest.param(
         [line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 5, id="two names that may be meant"
     ),
-    pytest.param([line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 5, id="a name that is hidden"),
-    pytest.param([line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 5, id="names in different objects"),
-    pytest.param([line(violations=[wrong("format", "/x")])] * 5, id="a format that one client alone gets wrong"),
     pytest.param(
-        [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 5, id="text for a number"
+        [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 5,
+        id="a name that is hidden",
+    ),
+    pytest.param(
+        [line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 5,
+        id="names in different objects",
+    ),
+    pytest.param(
+        [line(violations=[wrong("format", "/x")])] * 5, id="a format that one client alone gets wrong"
+    ),
+    pytest.param(
+        [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 5,
+        id="text for a number",
     ),
 ]
 

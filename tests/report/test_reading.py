@@ -8,14 +8,14 @@ import json
 import os
 import threading
 from datetime import timezone
-from tempfile import TemporaryDirectory
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-
 from logs import line, log, repair, wrong
+
 from mcp_lenient.events import read_event
 from mcp_lenient.report import ReportError, Selection, read_report
 from mcp_lenient.report.database import Database
@@ -23,7 +23,11 @@ from mcp_lenient.report.intake import take_in
 from mcp_lenient.report.sources import find_logs
 
 KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "subject")
-LISTS = {"violations": "code, place, received", "repairs": "rule, place, before, after", "hints": "code, place"}
+LISTS = {
+    "violations": "code, place, received",
+    "repairs": "rule, place, before, after",
+    "hints": "code, place",
+}
 WHOLE = json.loads(
     line(
         error_code="INVALID_X_TYPE",
@@ -143,7 +147,9 @@ def expected(event):
         counted = {}
         for record in getattr(event, name):
             told = record.model_dump()
-            place = "/".join("*" if part.isascii() and part.isdigit() else part for part in told["pointer"].split("/"))
+            place = "/".join(
+                "*" if part.isascii() and part.isdigit() else part for part in told["pointer"].split("/")
+            )
             key = tuple(place if field == "place" else told[field] for field in fields.split(", "))
             counted[key] = counted.get(key, 0) + 1
         lists.append(sorted(((*key, times) for key, times in counted.items()), key=repr) or None)
@@ -153,7 +159,9 @@ def expected(event):
 
 def alike(rows):
     """Rows in an order that does not matter."""
-    return sorted(repr([sorted(map(repr, cell)) if isinstance(cell, list) else cell for cell in row]) for row in rows)
+    return sorted(
+        repr([sorted(map(repr, cell)) if isinstance(cell, list) else cell for cell in row]) for row in rows
+    )
 
 
 def agree(lines):
@@ -173,7 +181,28 @@ def test_odd_lines_are_read_as_the_model_reads_them(text):
 
 
 scalars = st.sampled_from(
-    [None, True, 0, 1, -1, 1.0, 10**20, "", "x", "1", "x\x7f", "ä", "\u200b", '"', "\\", "a" * 129, [], {}, [1], "2026-11-20T12:00:00Z"]
+    [
+        None,
+        True,
+        0,
+        1,
+        -1,
+        1.0,
+        10**20,
+        "",
+        "x",
+        "1",
+        "x\x7f",
+        "ä",
+        "\u200b",
+        '"',
+        "\\",
+        "a" * 129,
+        [],
+        {},
+        [1],
+        "2026-11-20T12:00:00Z",
+    ]
 )
 records = st.dictionaries(
     st.sampled_from(["code", "pointer", "received", "rule", "before", "after", "x"]),
@@ -193,7 +222,11 @@ def odd_lines(draw):
     text = json.dumps(known, ensure_ascii=draw(st.booleans()))
     if draw(st.integers(0, 3)) == 0:
         at = draw(st.integers(0, len(text)))
-        text = text[:at] + draw(st.sampled_from([",", "]", "}", "{", '"', "\\", "NaN", " ", "1"])) + text[at + draw(st.integers(0, 1)) :]
+        text = (
+            text[:at]
+            + draw(st.sampled_from([",", "]", "}", "{", '"', "\\", "NaN", " ", "1"]))
+            + text[at + draw(st.integers(0, 1)) :]
+        )
     return text
 
 
@@ -273,7 +306,11 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
     """Lines that are no UTF-8, and lines beyond every bound, are foreign lines among others."""
     file = tmp_path / "odd.jsonl"
     file.write_bytes(
-        b"\xef\xbb\xbf" + f"{line()}\r\n\n".encode() + b"\xff\xfe\x00\n" + b"x" * 20_000_000 + f"\n{line()}\n".encode()
+        b"\xef\xbb\xbf"
+        + f"{line()}\r\n\n".encode()
+        + b"\xff\xfe\x00\n"
+        + b"x" * 20_000_000
+        + f"\n{line()}\n".encode()
     )
     report = read_report([file])
     assert (report.calls, report.log.lines, report.log.foreign) == (2, 4, 2)
@@ -311,7 +348,9 @@ def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
         pytest.param(["missing.jsonl"], "missing.jsonl: there is no such file$", id="missing"),
         pytest.param(["*.nothing"], "nor one that fits the pattern", id="empty pattern"),
         pytest.param(["."], "this is a folder", id="folder"),
-        pytest.param(["s3://bucket/*.jsonl"], "^addresses are read with DuckDB's httpfs extension", id="address"),
+        pytest.param(
+            ["s3://bucket/*.jsonl"], "^addresses are read with DuckDB's httpfs extension", id="address"
+        ),
     ],
 )
 def test_what_cannot_be_read_is_named(names, says, tmp_path, monkeypatch):
