@@ -163,7 +163,13 @@ def main(console: Console, *, millions: int = 1) -> None:
         millions: How many million lines the log has.
     """
     table = Table(
-        "lines", "log", "seconds", "lines a second", "peak memory", title="mcp-lenient report --html"
+        "lines",
+        "log",
+        "seconds",
+        "lines a second",
+        "processor",
+        "peak memory",
+        title="mcp-lenient report --html",
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -171,13 +177,15 @@ def main(console: Console, *, millions: int = 1) -> None:
         size = sum(file.stat().st_size for file in files)
         start = time.perf_counter()
         command = [sys.executable, "-m", "benchmarks.report", *map(str, files), str(folder / "report.html")]
-        peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])  # noqa: S603 - our own program
+        ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own program
         seconds = time.perf_counter() - start
+    processor, peak = ran.stdout.split()[-2], int(ran.stdout.split()[-1])
     table.add_row(
         f"{millions * _MILLION:,}",
         f"{size / 2**20:,.0f} MiB",
         f"{seconds:.1f}",
         f"{millions * _MILLION / seconds:,.0f}",
+        f"{processor} s",
         f"{peak / 2**20:,.0f} MiB",
     )
     console.print(table)
@@ -190,7 +198,8 @@ def _child() -> None:
     *files, page = sys.argv[1:]
     assert run(["report", *files, "--html", page]) == 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(most if sys.platform == "darwin" else most * 1024)
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    print(round(spent.ru_utime + spent.ru_stime, 1), most if sys.platform == "darwin" else most * 1024)
 
 
 if __name__ == "__main__":
