@@ -101,12 +101,13 @@ def _read(database: Database, group: LogFiles, spool: Path) -> int:
     else:
         return 0
     # A gzip file that is still written to, or cut: the engine takes the whole statement back.
+    cut = 0
     for number, path in enumerate(paths):
         plain = spool.with_name(f"{spool.name}-{number}")
-        unpacked(path, plain)
+        cut += not unpacked(path, plain)
         database.run(read_lines("none"), [[str(plain)]], doing=_READING)
         plain.unlink()
-    return 1
+    return cut
 
 
 def _read_odd(database: Database, file: Path) -> None:

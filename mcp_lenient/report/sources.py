@@ -70,15 +70,15 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
     return tuple(LogFiles(tuple(paths), compression) for compression, paths in sorts.items())
 
 
-def unpacked(path: str, target: Path) -> None:
-    """Write what a gzip file holds, up to where it is whole.
+def unpacked(path: str, target: Path) -> bool:
+    """Write what a gzip file holds, up to where it is whole; whether that is its end.
 
     Args:
         path: A path of :class:`LogFiles`.
         target: The file to write.
     """
     with Path(_unescaped(path)).open("rb") as packed, target.open("wb") as plain:
-        _keep(_blocks(packed), plain)
+        return _keep(_blocks(packed), plain)
 
 
 def _local(name: str, spool: Path, stdin: BinaryIO | None) -> Iterator[Path]:
@@ -130,29 +130,30 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def _keep(blocks: Iterable[bytes], plain: BinaryIO) -> None:
-    """Write blocks of a stream, unpacked where it starts as a gzip file does."""
-    unpack = None
+def _keep(blocks: Iterable[bytes], plain: BinaryIO) -> bool:
+    """Write blocks of a stream, unpacked where it starts as a gzip file does; whether it is whole."""
+    packed, unpack = False, None
     for number, block in enumerate(blocks):
-        if number == 0 and block.startswith(_GZIP):
-            unpack = zlib.decompressobj(_GZIP_WINDOW)
-        if unpack is None:
+        packed = packed or (number == 0 and block.startswith(_GZIP))
+        if not packed:
             plain.write(block)
             continue
         try:
             unpack = _unpack(unpack, block, plain)
         except zlib.error:  # damaged from here on
-            return
+            return False
+    return unpack is None
 
 
-def _unpack(unpack: zlib._Decompress, block: bytes, plain: BinaryIO) -> zlib._Decompress:
+def _unpack(unpack: zlib._Decompress | None, block: bytes, plain: BinaryIO) -> zlib._Decompress | None:
+    """What goes on with the next block; None at the end of a file, of which there may be several in a row."""
     waiting = block
     while waiting:
+        unpack = unpack or zlib.decompressobj(_GZIP_WINDOW)
         plain.write(unpack.decompress(waiting, 4 * _BLOCK))
         waiting = unpack.unconsumed_tail
-        if unpack.eof:  # rotated logs may be several gzip files, one after the other
-            waiting = unpack.unused_data
-            unpack = zlib.decompressobj(_GZIP_WINDOW)
+        if unpack.eof:
+            waiting, unpack = unpack.unused_data, None
     return unpack
 
 

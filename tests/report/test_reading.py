@@ -297,7 +297,9 @@ def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     whole = log(tmp_path, *[line(request_id=str(at)) for at in range(20_000)])
     packed = tmp_path / "cut.gz"
     packed.write_bytes(gzip.compress(whole.read_bytes())[:-5000])
-    report = read_report([packed])
+    beside = tmp_path / "whole.gz"
+    beside.write_bytes(gzip.compress(f"{line()}\n".encode()) + gzip.compress(f"{line()}\n".encode()))
+    report = read_report([beside, packed])
     assert 5_000 < report.calls < 20_000
     assert (report.log.cut_files, report.log.foreign) == (1, 1)
 
