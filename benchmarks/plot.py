@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any, Final
 
 # Read on a white and on a black page: GitHub shows one image on both.
-_COLORS: Final = {"right": "#2da44e", "refused": "#8c959f", "unsupported": "#c4a000", "corrupted": "#e5534b"}
+_COLORS: Final = {
+    "right": "#2da44e",
+    "refused": "#8c959f",
+    "unsupported": "#c4a000",
+    "crashed": "#8250df",
+    "corrupted": "#e5534b",
+}
 _TOLD: Final = {
     "right": "right",
     "refused": "refused, though it has one reading",
     "unsupported": "cannot be expressed",
+    "crashed": "no answer",
     "corrupted": "ran with wrong arguments",
 }
 _TEXT: Final = "#768390"
@@ -61,8 +68,9 @@ def _parts(row: Mapping[str, Any]) -> dict[str, int]:
     verdicts = row["verdicts"]
     return {
         "right": verdicts.get("right", 0) + verdicts.get("miscoded", 0),
-        "refused": verdicts.get("refused", 0) + verdicts.get("crashed", 0),
+        "refused": verdicts.get("refused", 0),
         "unsupported": verdicts.get("unsupported", 0),
+        "crashed": verdicts.get("crashed", 0),
         "corrupted": verdicts.get("corrupted", 0),
     }
 

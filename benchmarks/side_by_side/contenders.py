@@ -72,7 +72,7 @@ CONTENDERS = (
         "function",
         ("airlock.py",),
         ("agent-airlock==0.10.26", "pydantic==2.14.3"),
-        "@Airlock() on the function, default settings",
+        "@Airlock() on the function, its audit file off",
     ),
     Contender(
         "mcp-lenient on FastMCP",

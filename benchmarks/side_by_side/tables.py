@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -14,8 +15,8 @@ from benchmarks.side_by_side.contenders import OURS
 from benchmarks.side_by_side.measuring import Figures, machine, measure
 from benchmarks.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
 
-_SCORES = ("right", "corrupted", "refused", "unsupported")
-_HEADS = ("right", "corrupt", "refused", "no way")
+_SCORES = ("right", "corrupted", "refused", "unsupported", "crashed")
+_HEADS = ("right", "corrupt", "refused", "no way", "crashed")
 
 
 def main(console: Console, *, json_file: str | None = None) -> None:
@@ -48,7 +49,7 @@ def _told(figures: Figures) -> str:
 
 
 def _table(title: str, *heads: str) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("contender", no_wrap=True)
     for head in heads:
         table.add_column(head, justify="right")
@@ -76,7 +77,7 @@ def _times(figures: list[Figures]) -> list[Table]:
         if not chosen:
             continue
         ours = next((each for each in chosen if each.name == OURS[kind]), None)
-        table = _table(f"{title}: microseconds a call (times ours)", *(work.name for work in WORKLOADS))
+        table = _table(f"{title}: microseconds a call (x: times ours)", *(work.head for work in WORKLOADS))
         for each in chosen:
             table.add_row(
                 each.name, *(_time(each.times, ours and ours.times, work.name) for work in WORKLOADS)
@@ -90,7 +91,11 @@ def _time(times: dict[str, float | None], ours: Any, name: str) -> str:
     if took is None:
         return "-"
     base = ours and ours.get(name)
-    return f"{took:.1f}" + (f" ({took / base:.1f})" if base and times is not ours else "")
+    return _number(took) + (f"\nx{took / base:.2g}" if base and times is not ours else "")
+
+
+def _number(microseconds: float) -> str:
+    return f"{microseconds:.0f}" if microseconds >= 100 else f"{microseconds:.1f}"
 
 
 def _growth(figures: list[Figures]) -> Table:
@@ -100,5 +105,5 @@ def _growth(figures: list[Figures]) -> Table:
         cells = [each.sizes.get(str(kib)) for kib in SIZES_KIB] + [
             each.tools.get(str(count)) for count in TOOLS
         ]
-        table.add_row(each.name, *("-" if cell is None else f"{cell:.1f}" for cell in cells))
+        table.add_row(each.name, *("-" if cell is None else _number(cell) for cell in cells))
     return table

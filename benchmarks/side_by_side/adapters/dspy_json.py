@@ -6,7 +6,7 @@ from functools import partial
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 from loop import RefusedError, UnsupportedError, serve
-from pydantic import ValidationError
+from pydantic import PydanticUserError, ValidationError
 from pydantic_types import bounded, make_model, plain
 from python_types import ABSENT, Annotator
 
@@ -32,8 +32,8 @@ def _signature(schema):
         optional = {} if name in required else {"default": node.get("default", ABSENT)}
         fields[name] = (annotations[name], dspy.OutputField(**optional))
     try:
-        return dspy.make_signature({"request": (str, dspy.InputField()), **fields})
-    except (ValueError, TypeError, NameError) as error:
+        return dspy.make_signature({"asked_of_the_model": (str, dspy.InputField()), **fields})
+    except (ValueError, TypeError, NameError, PydanticUserError) as error:
         raise UnsupportedError(str(error)) from error
 
 

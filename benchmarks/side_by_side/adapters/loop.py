@@ -6,7 +6,6 @@ Only the standard library: this file runs in each contender's own environment.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import json
 import platform
@@ -61,8 +60,15 @@ async def _serve(build: Build, plain: Callable[[Any], Any], packages: Sequence[s
             answer = await _timed(build, plain, request, built)
         else:
             answer = _described(packages)
-        answers.write(json.dumps({"id": request["id"], **answer}) + "\n")
+        answers.write(_line({"id": request["id"], **answer}))
         answers.flush()
+
+
+def _line(answer: dict[str, Any]) -> str:
+    try:
+        return json.dumps(answer) + "\n"
+    except (TypeError, ValueError):  # it ran with what JSON has no word for
+        return json.dumps({**answer, "arguments": None}) + "\n"
 
 
 def _described(packages: Sequence[str]) -> dict[str, Any]:
@@ -84,6 +90,8 @@ async def _outcome(call: Call, plain: Callable[[Any], Any], arguments: Any) -> d
         return {"outcome": "ran", "arguments": plain(await _made(call, arguments))}
     except RefusedError as refusal:
         return {"outcome": "refused", **({} if refusal.codes is None else {"codes": sorted(refusal.codes)})}
+    except Exception as error:  # noqa: BLE001 - told apart from a refusal, and counted on its own
+        return {"outcome": "crashed", "reason": f"{type(error).__name__}: {error}"[:200]}
 
 
 async def _made(call: Call, arguments: Any) -> Any:
@@ -116,6 +124,8 @@ async def _timed(
     except UnsupportedError as reason:
         return {"outcome": "unsupported", "reason": str(reason)}
     outcome = await _outcome(calls[0], plain, arguments)
+    if outcome["outcome"] == "crashed":
+        return outcome
     batches: list[float] = []
     deadline = perf_counter_ns() + int(request["seconds"] * 1e9)
     size = 1
@@ -144,6 +154,8 @@ async def _async_batch(calls: Sequence[Call], arguments: Any, size: int) -> int:
     turns = [calls[at % len(calls)] for at in range(size)]
     started = perf_counter_ns()
     for call in turns:
-        with contextlib.suppress(RefusedError):
+        try:  # noqa: SIM105 - as above
             await call(arguments)
+        except RefusedError:
+            pass
     return perf_counter_ns() - started

@@ -22,7 +22,19 @@ MakeObject = Callable[[str, Mapping[str, Any], frozenset[str], Mapping[str, Any]
 Bounded = Callable[[Any, Mapping[str, Any]], Any]
 """An annotation and the bounds that its schema sets."""
 
-ABSENT = object()
+
+class Absent:
+    """What stands for a parameter that was left out; copies of it are the same object."""
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        del memo
+        return self
+
+
+ABSENT = Absent()
 """The default of what may be left out and has no default in the schema; no call can send it."""
 
 BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
