@@ -14,7 +14,7 @@ from rich.text import Text
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
 from mcp_lenient.errors import LenientError
 
-_COMMANDS: Final = ("demo",)
+_COMMANDS: Final = ("proxy", "demo")
 
 app: Final = App(
     name="mcp-lenient",
