@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from time import monotonic, perf_counter_ns
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from fastmcp.exceptions import ToolError
 from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolRequestParams
+from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT, CallToolRequestParams
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
@@ -20,6 +19,7 @@ from mcp_lenient.envelope import META_KEY, as_result, envelope
 from mcp_lenient.events import call_event
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.proxy.refusals import REFUSED_UPSTREAM, as_refused, refusal_in, told_of
+from mcp_lenient.proxy.upstream import OVER_HTTP
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
@@ -27,20 +27,16 @@ if TYPE_CHECKING:
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.server.providers import Provider
     from fastmcp.tools import Tool
-    from mcp_types import ListToolsRequest
+    from mcp_types import DiscoverRequest, DiscoverResult, ListToolsRequest
 
     from mcp_lenient.calls import Call, CallContext, Next
     from mcp_lenient.definitions import Definitions
     from mcp_lenient.events import EventName
     from mcp_lenient.policy import Policy
+    from mcp_lenient.proxy.upstream import Upstream
     from mcp_lenient.tools import KnownTool
 
-_FRESH: Final = 1.0
-"""Seconds for which a list of tools that was just asked for is not asked for again."""
-_PATIENCE: Final = 5.0
-"""Seconds that a server has to list its tools before a call is judged by the list that is known."""
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: "TIMED_OUT"}
 
 
@@ -54,7 +50,7 @@ class ProxyMiddleware(LenientMiddleware):
         policy: As for :class:`mcp_lenient.LenientMiddleware`.
         tools: As for :class:`mcp_lenient.LenientMiddleware`.
         definitions: As for :class:`mcp_lenient.LenientMiddleware`.
-        upstream: For each server that is a proxy, what asks the server elsewhere for its tools.
+        upstream: For each server that is a proxy, what is behind it.
     """
 
     def __init__(
@@ -63,12 +59,32 @@ class ProxyMiddleware(LenientMiddleware):
         *,
         tools: Mapping[str, Policy] | None = None,
         definitions: Definitions | None = None,
-        upstream: Mapping[FastMCP, Provider],
+        upstream: Mapping[FastMCP, Upstream],
     ) -> None:
         super().__init__(policy, tools=tools, definitions=definitions)
         self._upstream = upstream
-        self._listed: dict[Provider, float] = {}
-        self._listing = anyio.Lock()
+
+    async def speaks_older_only(self) -> bool:
+        """Whether one of the servers speaks the older era of the protocol only, so that all are to speak it."""
+        for upstream in self._upstream.values():
+            if await upstream.speaks_older_only():
+                return True
+        return False
+
+    async def on_discover(
+        self,
+        context: MiddlewareContext[DiscoverRequest],
+        call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
+    ) -> DiscoverResult | dict[str, Any]:
+        """Answers as a server of the older era where the server elsewhere is one, so that the client speaks it.
+
+        Raises:
+            MCPError: There is no such method, as the older era says of it.
+        """
+        asked = context.fastmcp_context
+        if asked is not None and asked.transport in OVER_HTTP and await self.speaks_older_only():
+            raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+        return await call_next(context)
 
     async def on_list_tools(
         self,
@@ -162,16 +178,10 @@ class ProxyMiddleware(LenientMiddleware):
         return await self._rejected(call, known, arguments)
 
     async def _list_anew(self, server: FastMCP) -> None:
-        """Ask a server elsewhere for its tools, or all of them, where they were not just asked."""
+        """Ask a server elsewhere for its tools; all of them where it is not known which one has the tool."""
         own = self._upstream.get(server)
-        async with self._listing:
-            for provider in self._upstream.values() if own is None else (own,):
-                if monotonic() - self._listed.get(provider, -_FRESH) < _FRESH:
-                    continue
-                # Who does not answer is judged by what is known of it.
-                with suppress(MCPError), spans.aside(), anyio.move_on_after(_PATIENCE):
-                    await provider.list_tools()
-                self._listed[provider] = monotonic()
+        for upstream in self._upstream.values() if own is None else (own,):
+            await upstream.list_anew()
 
     def _tell_upstream(
         self, event: EventName, context: CallContext, known: KnownTool | None, code: str

@@ -16,16 +16,15 @@ from fastmcp.client.transports import (
 )
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
-from fastmcp.server import create_proxy
-from fastmcp.server.providers.proxy import ProxyProvider
 
+from mcp_lenient import fastmcp_private
 from mcp_lenient.policy import Policy
+from mcp_lenient.proxy.era import OpeningStream
 from mcp_lenient.proxy.middleware import ProxyMiddleware
+from mcp_lenient.proxy.upstream import Upstream
 
 if TYPE_CHECKING:
     from fastmcp import Client
-    from fastmcp.server.providers import Provider
-    from fastmcp.server.providers.proxy import FastMCPProxy
 
     Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
 
@@ -44,9 +43,9 @@ def create_lenient_proxy(
     """A server that stands in front of another one and makes its tools lenient.
 
     What it is given is passed on as FastMCP's own proxy passes it on: tools, resources, prompts, sampling,
-    elicitation, roots, progress and cancellation, in both eras of the protocol. The judge of a call is the
-    schema that the other server publishes. What that schema forbids and cannot be repaired is refused, and
-    never reaches the other server.
+    elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The judge
+    of a call is the schema that the other server publishes. What that schema forbids and cannot be repaired is
+    refused, and never reaches the other server.
 
     >>> proxy = create_lenient_proxy("https://example.com/mcp")
     >>> proxy.name
@@ -70,20 +69,17 @@ def create_lenient_proxy(
         DefinitionError: When the file of definitions is wrong.
     """
     servers = _servers(target)
-    proxy: FastMCP
-    behind: Mapping[FastMCP, Provider]
-    if len(servers) == 1:
-        ((name, only),) = servers.items()
-        part = create_proxy(only, **{"name": name, "identity": "upstream", **settings})
-        proxy, behind = part, {part: _provider(part)}
-    else:
-        proxy, behind = _composed(servers, settings)
-    proxy.add_middleware(_middleware(behind, policy, tools, definitions))
+    proxy, behind = _alone(servers, settings) if len(servers) == 1 else _composed(servers, settings)
+    middleware = _middleware(behind, policy, tools, definitions)
+    proxy.add_middleware(middleware)
+    fastmcp_private.wrap_streams(
+        proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
+    )
     return proxy
 
 
 def _middleware(
-    behind: Mapping[FastMCP, Provider],
+    behind: Mapping[FastMCP, Upstream],
     policy: Policy | None,
     tools: Mapping[str, Policy] | None,
     definitions: str | Path | None,
@@ -97,21 +93,24 @@ def _middleware(
     return ProxyMiddleware(policy or DEFAULT_POLICY, tools=tools, definitions=loaded, upstream=behind)
 
 
-def _composed(
-    servers: Mapping[str, Any], settings: Mapping[str, Any]
-) -> tuple[FastMCP, dict[FastMCP, Provider]]:
+_Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
+
+
+def _alone(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
+    ((name, only),) = servers.items()
+    upstream = Upstream(only, **{"name": name, "identity": "upstream", **settings})
+    return upstream.proxy, {upstream.proxy: upstream}
+
+
+def _composed(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
     """A server with a proxy of each, so that each is connected once and not with every request."""
     whole: FastMCP = FastMCP(**{"name": "mcp-lenient", **settings})
-    behind: dict[FastMCP, Provider] = {}
+    behind: dict[FastMCP, Upstream] = {}
     for name, server in servers.items():
-        part = create_proxy(server, name=name)
-        whole.mount(part, namespace=name)
-        behind[part] = _provider(part)
+        part = Upstream(server, name=name)
+        whole.mount(part.proxy, namespace=name)
+        behind[part.proxy] = part
     return whole, behind
-
-
-def _provider(proxy: FastMCPProxy) -> Provider:
-    return next(provider for provider in proxy.providers if isinstance(provider, ProxyProvider))
 
 
 def _servers(target: Target) -> dict[str, Any]:
