@@ -35,6 +35,7 @@ class RealServer:
         calls: Right calls with that folder; every tool has one.
         environment: Variables that it is started with.
         left_out: Tools of which FastMCP's own proxy makes something else.
+        kept: Parameters that no damage leaves out.
     """
 
     install: Callable[[], None]
@@ -42,6 +43,7 @@ class RealServer:
     calls: Callable[[Path], list[Call]]
     environment: Callable[[Path], Mapping[str, str]] = lambda _: {}
     left_out: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
 
     def prepare(self, folder: Path) -> None:
         """Put there what the calls read, the same each time."""
@@ -175,6 +177,7 @@ REAL_SERVERS: Final = {
         lambda _: [str(_BINARIES / "mcp-server-everything")],
         _everything_calls,
         left_out=frozenset({"trigger-url-elicitation"}),  # it becomes a form without fields
+        kept=frozenset({"duration"}),  # it takes ten seconds by default
     ),
     "filesystem": RealServer(
         _npm, lambda folder: [str(_BINARIES / "mcp-server-filesystem"), str(folder)], _filesystem_calls

@@ -124,6 +124,8 @@ async def test_no_call_that_the_schema_forbids_reaches_the_server(name, tmp_path
         for tool, right in server.calls(folder):
             allowed = jsonschema_rs.validator_for(schemas[tool])
             for kind, damage in damaged(schemas[tool], right):
+                if any(server.kept & right.keys() - wanted.keys() for wanted in damage.wanted):
+                    continue
                 outcome = await _outcome(client, tool, damage, record)
                 outcomes[outcome] = outcomes.get(outcome, 0) + 1
                 assert outcome != "corrupted", (tool, kind, damage)
