@@ -16,8 +16,20 @@ from mcp_lenient.types import JsonType, Repair, Violation, ViolationCode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-EventName = Literal["call_repaired", "call_rejected", "call_accepted", "call_observed", "call_forwarded"]
-"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came."""
+EventName = Literal[
+    "call_repaired",
+    "call_rejected",
+    "call_accepted",
+    "call_observed",
+    "call_forwarded",
+    "call_refused_upstream",
+    "call_unanswered",
+]
+"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
+
+The last two come after one of the others, of a call that a proxy sent on: the server behind it did not accept
+its arguments, or gave no answer.
+"""
 
 RecordedType = Literal[
     "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
@@ -31,6 +43,8 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
         "call_accepted": logging.DEBUG,
         "call_observed": logging.INFO,
         "call_forwarded": logging.INFO,
+        "call_refused_upstream": logging.WARNING,
+        "call_unanswered": logging.WARNING,
     }
 )
 """The level at which each event is logged."""
