@@ -30,7 +30,9 @@ def proxy(
         Path | None, Parameter(help="YAML or TOML file with what you declare of tools.")
     ] = None,
     observe: Annotated[bool, Parameter(negative="", help="Change nothing; log what would be done.")] = False,
-    log: Annotated[Path | None, Parameter(help="Append the log to this file, not to stderr.")] = None,
+    log: Annotated[
+        Path | None, Parameter(help="Write the log to this file, which is rotated, not to stderr.")
+    ] = None,
     policy: Annotated[Literal["lenient", "strict"], Parameter(help="`strict`: no repairs.")] = "lenient",
     unrepairable: Annotated[
         Literal["refuse", "forward"], Parameter(help="What becomes of a call that cannot be repaired.")
@@ -58,7 +60,9 @@ def proxy(
     chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)
     server = _server(_with_headers(target_of(target), header), chosen, config)
     if log is not None:
-        _log_to(log)
+        from mcp_lenient.logging_setup import configure_logging  # noqa: PLC0415 - as above
+
+        configure_logging(file=log)
     with suppress(KeyboardInterrupt):  # how a proxy is stopped by hand
         server.run(show_banner=False, **(address or {"transport": "stdio"}))
     return DONE
@@ -103,21 +107,3 @@ def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -
             raise CommandError(msg)
         target.headers[found[1]] = from_environment(found[2], f"--header {found[1]}")
     return target
-
-
-def _log_to(path: Path) -> None:
-    """Have events appended to a file, as one JSON line each."""
-    import logging  # noqa: PLC0415 - as above
-
-    import structlog  # noqa: PLC0415
-
-    try:
-        file = path.open("a", encoding="utf-8", buffering=1)
-    except OSError as error:
-        msg = f"--log {path}: {error.strerror}"
-        raise CommandError(msg) from error
-    structlog.configure(
-        processors=[structlog.processors.add_log_level, structlog.processors.JSONRenderer()],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(file=file),
-    )

@@ -12,14 +12,12 @@ from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT, CallToolRequestParams
 
-from mcp_lenient import spans
-from mcp_lenient.caller import call_facts
 from mcp_lenient.calls import run
 from mcp_lenient.envelope import META_KEY, as_result, envelope
-from mcp_lenient.events import call_event
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.proxy.refusals import REFUSED_UPSTREAM, as_refused, refusal_in, told_of
 from mcp_lenient.proxy.upstream import OVER_HTTP
+from mcp_lenient.telemetry import Told
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
@@ -186,12 +184,11 @@ class ProxyMiddleware(LenientMiddleware):
     def _tell_upstream(
         self, event: EventName, context: CallContext, known: KnownTool | None, code: str
     ) -> None:
-        name = context.message.name
-        spans.record(event, error_code=code, tool=name)
-        if self._log.wants(event):
-            mounted = known.target.mounted if known is not None else None
-            facts = call_facts(context.fastmcp_context, name, duration_us=0, mounted=mounted)
-            self._log.emit(call_event(event, facts, error_code=code))
+        mounted = known.target.mounted if known is not None else None
+        told = Told(
+            context.fastmcp_context, context.message.name, perf_counter_ns(), known is not None, mounted
+        )
+        self._telemetry.tell(event, told, code=code)
 
 
 def _loss(error: ToolError) -> str | None:

@@ -20,6 +20,8 @@ STYLES: Final[Mapping[EventName, str]] = {
     "call_observed": "blue",
     "call_forwarded": "yellow",
     "call_rejected": "red",
+    "call_refused_upstream": "magenta",
+    "call_unanswered": "bright_black",
 }
 """What each outcome looks like."""
 
