@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import product
+from typing import TypeVar
 
 from mcp_lenient.types import Reading
 from mcp_lenient.values import same_json
 
+Key = TypeVar("Key", str, int)
 
-def combined(columns: list[list[Reading]], most: int) -> Iterable[Sequence[Reading]]:
-    """Every way to take one reading of each; none when there are more than ``most``."""
+
+def combined(columns: list[tuple[Key, list[Reading]]], most: int) -> Iterable[Iterable[tuple[Key, Reading]]]:
+    """Every way to take one reading at each key; none when there are more than ``most``."""
     ways = 1
-    for readings in columns:
+    for _, readings in columns:
         if len(readings) > 1:
             ways *= len(readings)
             if ways > most:
                 return ()
-    return ([readings[0] for readings in columns],) if ways == 1 else product(*columns)
+    if ways == 1:
+        return ([(key, readings[0]) for key, readings in columns],)
+    keys = [key for key, _ in columns]
+    return (zip(keys, chosen, strict=True) for chosen in product(*(readings for _, readings in columns)))
 
 
 def cheapest(readings: list[Reading]) -> list[Reading]:

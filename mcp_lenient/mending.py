@@ -92,7 +92,7 @@ def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: 
         for key, sent in value.items()
         if key not in names.dropped
     ]
-    return put_together(tuple(found), cost, repairs)
+    return put_together({}, found, cost, repairs)
 
 
 def _key(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
+from mcp_types import CallToolRequestParams
 
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts
@@ -71,6 +72,10 @@ class LenientMiddleware(Middleware):
         self._log = EventLog()
         self._tools = ToolCache(self._policies, self._warn_not_compiled)
         self._whole = WholeArguments(self.policy_for, self._log)
+        own = type(self)
+        self._goes_straight = (
+            own.on_message is LenientMiddleware.on_message and own.on_request is Middleware.on_request
+        )
 
     @classmethod
     def from_file(
@@ -94,6 +99,13 @@ class LenientMiddleware(Middleware):
     def policy_for(self, tool: str) -> Policy:
         """The operator's policy for a tool name, apart from what the tool's author says of it."""
         return self._policies.named(tool)
+
+    async def __call__(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """FastMCP's dispatch; a tool's call goes straight to ``on_call_tool``, past hooks that only call on."""
+        is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
+        if is_call and self._goes_straight and not self._whole.concerns(context):
+            return await self.on_call_tool(context, call_next)
+        return await super().__call__(context, call_next)
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_lenient.choice import distinct
-from mcp_lenient.naming import AS_SENT, Naming, drops, names_right, naming, undeclared
+from mcp_lenient.naming import AS_SENT, names_right, naming, without_injected
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import Run, fits
@@ -65,9 +65,7 @@ def _moved_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope
 
 def _content(top: Node, arguments: dict[str, Any]) -> Reading | None:
     """Other arguments in place of these, where there is one such reading; injected keys are left out first."""
-    names = Naming(dropped=drops(top, undeclared(top, arguments)))
-    rest = {key: value for key, value in arguments.items() if key not in names.dropped}
-    cost, dropped = names.records(arguments, ())
+    rest, cost, dropped = without_injected(top, arguments)
     found = [
         Reading(content, cost + rule_cost, (*dropped, Repair(rule.name, "", "object", "object")))
         for rule, rule_cost, apply in top.rules.get(dict, ())

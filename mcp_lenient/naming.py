@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
@@ -12,8 +12,7 @@ from mcp_lenient.types import Path, Repair
 from mcp_lenient.values import json_type
 
 
-@dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(NamedTuple):
     """A declared name in place of the key that was sent."""
 
     name: str
@@ -21,12 +20,14 @@ class Rename:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Naming(NamedTuple):
     """What the keys of one object become: declared names, or nothing."""
 
-    renamed: Mapping[str, Rename] = field(default_factory=dict)
-    dropped: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    renamed: Mapping[str, Rename] = _NOTHING
+    dropped: Mapping[str, tuple[int, str]] = _NOTHING
 
     def records(self, value: Mapping[str, Any], path: Path) -> tuple[int, tuple[Repair, ...]]:
         """What leaving keys out costs, and its repairs."""
@@ -62,9 +63,9 @@ def naming(
         judged: The keys that the tool's own validator calls unknown, where it calls any so: no other key is
             looked at, since it may be one that only this validator knows.
     """
-    if value.keys() <= node.shape.properties.keys():
-        return AS_SENT
-    unknown = [key for key in undeclared(node, value) if not judged or key in judged]
+    unknown = undeclared(node, value)
+    if judged:
+        unknown = [key for key in unknown if key in judged]
     if not unknown:
         return AS_SENT
     dropped = drops(node, unknown)
@@ -76,6 +77,8 @@ def naming(
 def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
     """The keys that the schema knows neither by name nor by pattern."""
     declared = node.shape.properties
+    if value.keys() <= declared.keys():
+        return []
     return [
         key for key in value if key not in declared and isinstance(key, str) and not node.has_pattern_for(key)
     ]
@@ -84,10 +87,21 @@ def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
 def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
     """The keys to leave out, each with its cost and rule."""
     found: dict[str, tuple[int, str]] = {}
+    if not unknown:
+        return found
     for rule, cost, apply in node.drops:
         for key in apply(unknown):
             found.setdefault(key, (cost, rule.name))
     return found
+
+
+def without_injected(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
+    """The object without the keys that a client added, what that costs, and its repairs."""
+    dropped = drops(node, undeclared(node, value))
+    if not dropped:
+        return value, 0, ()
+    rest = {key: sent for key, sent in value.items() if key not in dropped}
+    return rest, *Naming(dropped=dropped).records(value, ())
 
 
 def _renamed(
@@ -107,6 +121,8 @@ def _renamed(
                 if rule.name != "rename_near" or accepts_near(node, name, value[key]):
                     found[key] = Rename(name, cost, rule.name)
                 break
+    if len(found) < 2:
+        return found
     targets = [rename.name for rename in found.values()]
     return {key: rename for key, rename in found.items() if targets.count(rename.name) == 1}
 

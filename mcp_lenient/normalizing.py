@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,23 +66,27 @@ def normalized(
     return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
-def as_sent(normalizers: tuple[Normalize, ...], value: Any) -> Any:
-    """The value, where the normalizers give it back as it came; quick, and does not say why not.
+def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
+    """The check that normalizers give a value back as it came; quick, and does not say why not.
 
-    Raises:
-        ValueError: Where they change or refuse it.
+    It returns the value, and raises ValueError where they change or refuse it.
     """
-    given = value
-    for normalize in normalizers:
+    drops_null = any(isinstance(each, Normalizer) and each.null_is_absent for each in normalizers)
+
+    def unchanged(value: Any) -> Any:
+        given = value
         try:
-            given = normalize(given)
+            for normalize in normalizers:
+                given = normalize(given)
+                if given is None and drops_null:
+                    break
         except Exception as error:
             raise ValueError from error
-        if given is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
-            raise ValueError
-    if given is value or _same(given, value):
-        return value
-    raise ValueError
+        if (given is value or _same(given, value)) and not (given is None and drops_null):
+            return value
+        raise ValueError
+
+    return unchanged
 
 
 def _one(

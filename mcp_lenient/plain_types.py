@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from mcp_lenient.values import is_shallow
+from mcp_lenient.nesting import depth_check
 
 _WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
 """Well inside what Pydantic takes as an integer or a number in any spelling; larger ones are left to it."""
@@ -42,8 +42,7 @@ def plain_check(core: Core) -> Callable[[Any], bool] | None:
     except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
         return None
 
-    # Only a schema that refers to itself leads a validator as deep as a value goes.
-    may_enter = is_shallow if "'$ref'" in repr(schema) else _anything
+    may_enter = depth_check(schema)
 
     def check(arguments: Any) -> bool:
         try:
@@ -52,10 +51,6 @@ def plain_check(core: Core) -> Callable[[Any], bool] | None:
             return False
 
     return check
-
-
-def _anything(_arguments: Any) -> bool:
-    return True
 
 
 def _schema(core: Core, definitions: dict[str, Schema]) -> Schema:

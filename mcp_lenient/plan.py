@@ -184,7 +184,7 @@ class Node:
 
     def has_pattern_for(self, name: str) -> bool:
         """Whether ``patternProperties`` speak of this name, so that it is no unknown one."""
-        return any(pattern.takes(name) for pattern, _ in self._patterns)
+        return bool(self._patterns) and any(pattern.takes(name) for pattern, _ in self._patterns)
 
     def property(self, name: str) -> Node | None:
         """The node of a property: declared, by pattern, or of what else may come; None where all may."""

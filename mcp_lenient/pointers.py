@@ -11,7 +11,10 @@ def pointer(path: Path) -> str:
     >>> pointer(("rows", 0, "a/b"))
     '/rows/0/a~1b'
     """
-    return "".join([f"/{_token(part)}" for part in path])
+    text = ""
+    for part in path:
+        text += f"/{_token(part)}"
+    return text
 
 
 def tokens_of(text: str) -> list[str]:

@@ -7,7 +7,7 @@ which are read in turn. A tier that could not win any more is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,11 +51,17 @@ def read(node: Node, value: Any, path: Path, run: Run, scope: Scope | None, agai
         found = structure(node, value, path, run, scope)
         if found or takes(node, value, run):
             return found
-    elif takes(node, value, run):
+        return _by_rules(node, value, path, run, again, found)
+    if takes(node, value, run):
         return [Reading(value, 0)]
-    else:
-        found = structure(node, value, path, run, scope)
-    return _by_rules(node, value, path, run, again, found)
+    return _read_wrong(node, value, path, run, scope, again)
+
+
+def _read_wrong(
+    node: Node, value: Any, path: Path, run: Run, scope: Scope | None = None, again: int = 2
+) -> list[Reading]:
+    """As :func:`read`, for a value of which it is known that it does not stand as it is."""
+    return _by_rules(node, value, path, run, again, structure(node, value, path, run, scope))
 
 
 def _by_rules(
@@ -66,12 +72,13 @@ def _by_rules(
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         for new in apply(value, run.texts) if rule.reads_text else apply(value):
+            readings = _after(node, new, path, run, again - 1 if rule.again else 0)
+            if not readings:
+                continue
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
-            found.extend(
-                Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
-                for inner in _after(node, new, path, run, again - 1 if rule.again else 0)
-                if not _beyond(rule.name, inner.cost)
-            )
+            for inner in readings:
+                if not _beyond(rule.name, inner.cost):
+                    found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
         if len(found) > 1:
             found = cheapest(found)
     return found
@@ -172,30 +179,29 @@ def _read_object(
             return []
     cost, repairs = names.records(value, path)
     declared = node.property_nodes
-    kept: list[str] = []
-    columns: list[list[Reading]] = []
+    kept: dict[str, Any] = {}
+    changed: list[tuple[str, list[Reading]]] = []
     for key, sent in value.items():
         child = declared.get(key) if scope is None else None
         if child is not None and takes(child, sent, run):
-            kept.append(key)
-            columns.append([Reading(sent, 0)])
+            kept[key] = sent
         elif key not in names.dropped:
-            name, readings = _read_key(node, key, sent, path, run, names, scope)
+            if child is not None:
+                below = (*path, key)
+                name, readings = key, _read_wrong(child, sent, below, run)
+                readings = _or_absent(node, child, key, sent, below, readings)
+            else:
+                name, readings = _read_key(node, key, sent, path, run, names, scope)
             if not readings:
                 return []
-            kept.append(name)
-            columns.append(readings)
-    return [
-        reading
-        for chosen in combined(columns, run.plan.policy.limits.readings)
-        if _whole(
-            node,
-            reading := put_together(zip(kept, chosen, strict=True), cost, repairs),
-            value,
-            run,
-            by_schema=by_schema,
-        )
+            kept[name] = readings[0].value
+            if len(readings) > 1 or readings[0].repairs:
+                changed.append((name, readings))
+    found = [
+        put_together(kept, chosen, cost, repairs)
+        for chosen in combined(changed, run.plan.policy.limits.readings)
     ]
+    return found if node is run.plan.top or not by_schema else _whole(node, found, value, run)
 
 
 def _read_key(
@@ -212,10 +218,12 @@ def _read_key(
     ]
 
 
-def _whole(node: Node, reading: Reading, sent: Any, run: Run, *, by_schema: bool) -> bool:
-    """Whether a container put together again is one that its schema takes; the judge decides on the top."""
-    if node is run.plan.top or not by_schema:
-        return True
+def _whole(node: Node, found: list[Reading], sent: Any, run: Run) -> list[Reading]:
+    """Those readings of a container of which its schema takes the whole; of the top the judge decides."""
+    return [reading for reading in found if _is_whole(node, reading, sent, run)]
+
+
+def _is_whole(node: Node, reading: Reading, sent: Any, run: Run) -> bool:
     if not reading.repairs:
         return run.exact and node.takes(sent)
     return run.exact or node.takes(plain(reading.value))
@@ -226,16 +234,20 @@ def is_mixed(items: list[Any]) -> bool:
     return not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in items)
 
 
-def put_together(names: Iterable[tuple[str, Reading]], cost: int, repairs: tuple[Repair, ...]) -> Reading:
-    """The object that a reading of each property makes."""
-    value = {}
-    for name, reading in names:
-        if reading.value is not ABSENT:
+def put_together(
+    kept: Mapping[str, Any], changed: Iterable[tuple[str, Reading]], cost: int, repairs: tuple[Repair, ...]
+) -> Reading:
+    """The object with the readings of some properties in their places, those that are ``ABSENT`` left out."""
+    value = dict(kept)
+    made = list(repairs)
+    for name, reading in changed:
+        if reading.value is ABSENT:
+            value.pop(name, None)
+        else:
             value[name] = reading.value
-        if reading.repairs:
-            cost += reading.cost
-            repairs += reading.repairs
-    return Reading(value, cost, repairs)
+        cost += reading.cost
+        made += reading.repairs
+    return Reading(value, cost, tuple(made))
 
 
 def read_property(
@@ -248,7 +260,12 @@ def read_property(
     child = node.property(name)
     if child is None:
         return [Reading(value, 0)]
-    found = read(child, value, path, run, scope)
+    return _or_absent(node, child, name, value, path, read(child, value, path, run, scope))
+
+
+def _or_absent(
+    node: Node, child: Node, name: str, value: Any, path: Path, found: list[Reading]
+) -> list[Reading]:
     if name not in node.shape.properties or name in node.shape.required:
         return found
     for rule, cost, apply in child.absence.get(type(value), ()):
@@ -262,34 +279,36 @@ def read_property(
 
 def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
     by_schema = scope is None or scope.full
-    mixed = is_mixed(value)
-    item_at = node.item_nodes(mixed=mixed)
-    columns: list[list[Reading]] = []
-    for index, entry in enumerate(value):
+    item_at = node.item_nodes(mixed=is_mixed(value))
+    changed: list[tuple[int, list[Reading]]] = []
+    for index in range(len(value)) if by_schema else sorted(_indices(scope)):
         below = scope_below(scope, index)
-        item = item_at(index)
+        item, entry = item_at(index), value[index]
         if below is UNTOUCHED or (below is None and takes(item, entry, run)):
-            columns.append([Reading(entry, 0)])
             continue
-        readings = read(item, entry, (*path, index), run, below)
+        within = (*path, index)
+        readings = (
+            _read_wrong(item, entry, within, run) if below is None else read(item, entry, within, run, below)
+        )
         if not readings:
             return []
-        columns.append(readings)
-    return [
-        reading
-        for entries in combined(columns, run.plan.policy.limits.readings)
-        if _whole(node, reading := _list_of(entries), value, run, by_schema=by_schema)
-    ]
+        changed.append((index, readings))
+    found = [_list_with(value, chosen) for chosen in combined(changed, run.plan.policy.limits.readings)]
+    return _whole(node, found, value, run) if by_schema else found
 
 
-def _list_of(entries: Iterable[Reading]) -> Reading:
-    """The list that a reading of each item makes."""
-    values: list[Any] = []
+def _indices(scope: Scope | None) -> Iterator[int]:
+    """The items that something is held against."""
+    return (key for key in scope.below if isinstance(key, int)) if scope is not None else iter(())
+
+
+def _list_with(sent: list[Any], changed: Iterable[tuple[int, Reading]]) -> Reading:
+    """The list with the readings of some items in their places."""
+    values = list(sent)
     cost = 0
     repairs: list[Repair] = []
-    for entry in entries:
-        values.append(entry.value)
-        if entry.repairs:
-            cost += entry.cost
-            repairs += entry.repairs
+    for index, reading in changed:
+        values[index] = reading.value
+        cost += reading.cost
+        repairs += reading.repairs
     return Reading(values, cost, tuple(repairs))

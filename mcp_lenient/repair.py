@@ -13,7 +13,7 @@ from typing import Any
 from mcp_lenient.choice import cheapest, distinct
 from mcp_lenient.mending import mend
 from mcp_lenient.moving import moved
-from mcp_lenient.naming import Naming, drops, undeclared
+from mcp_lenient.naming import without_injected
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import OutOfSteps, Run, structure
@@ -95,9 +95,9 @@ def _by_reading(
     sent = dict(arguments)
     scope = None if faults is None else scope_of(faults)
     try:
-        readings = distinct(
-            reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)
-        )
+        readings = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
+        if len(readings) > 1:
+            readings = distinct(readings)
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
         if len(readings) > 1:
@@ -129,11 +129,9 @@ def _read_content(
 ) -> Iterator[Reading]:
     """The readings of other arguments in place of these; keys that a client added are left out first."""
     top = run.plan.top
-    names = Naming(dropped=drops(top, undeclared(top, arguments)))
-    rest = {key: value for key, value in arguments.items() if key not in names.dropped}
-    dropped_cost, dropped = names.records(arguments, ())
-    record = Repair(rule.name, "", "object", "object")
+    rest, dropped_cost, dropped = without_injected(top, arguments)
     for content in apply(rest):
+        record = Repair(rule.name, "", "object", "object")
         for inner in structure(top, content, (), run, None) or _as_is(top, content):
             if worst_tier(inner.cost) < rule.tier:
                 yield Reading(

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from mcp_lenient.nesting import depth_check
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.types import Fault, Path
-from mcp_lenient.values import is_shallow, json_type
+from mcp_lenient.values import json_type
 
 MOST_FAULTS = 1_000
 _DEEPEST = 100
@@ -35,10 +36,11 @@ class SchemaJudge:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._top = Plan(schema, _NO_RULES).top
+        self._may_enter = depth_check(schema)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
-        return is_shallow(arguments) and self._top.takes(arguments)
+        return self._may_enter(arguments) and self._top.takes(arguments)
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """What the schema holds against these arguments, from the top down, at most 1,000.
@@ -46,7 +48,7 @@ class SchemaJudge:
         The walk is ours: asking a validator for all errors costs time without end where unions recurse.
         Inside a union it does not look, since nobody knows which branch was meant.
         """
-        if not is_shallow(arguments):
+        if not self._may_enter(arguments):
             return (Fault((), "size"),)
         return tuple(dict.fromkeys(islice(_faults(self._top, arguments, ()), MOST_FAULTS)))
 

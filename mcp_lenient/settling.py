@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.events import EventName, call_event
 from mcp_lenient.fastmcp_private import current_context
-from mcp_lenient.normalizing import NormalizingJudge, as_sent
+from mcp_lenient.normalizing import NormalizingJudge, unchanged_by
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
@@ -176,7 +176,7 @@ class Parameter:
         if self.settler.policy.mode == "observe":
             return settle
         if self.normalizers:
-            unchanged = partial(as_sent, self.normalizers)
+            unchanged = unchanged_by(self.normalizers)
             inner = core_schema.no_info_before_validator_function(unchanged, again)
         return core_schema.union_schema([inner, settle], mode="left_to_right")
 

@@ -31,8 +31,7 @@ ViolationCode = Literal[
 """The closed set of codes a violation carries."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """One change that was made to the arguments.
 
     ``rule`` says what became what, ``pointer`` is the JSON Pointer (RFC 6901) of the value as it was

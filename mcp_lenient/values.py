@@ -73,24 +73,40 @@ def measured(arguments: Any, limits: Limits) -> Size:
         items += len(level)
         below: list[Any] = []
         for value in level:
-            if isinstance(value, str):
+            kind = type(value)
+            if kind is str:
                 size += len(value)
-            elif isinstance(value, dict):
-                size += sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
-                below.extend(value.values())
-            elif isinstance(value, (list, tuple)):
-                below.extend(value)
+            elif kind is dict:
+                for key in value:
+                    size += len(key) if isinstance(key, str) else _SCALAR_SIZE
+                below += value.values()
+            elif kind is list:
+                below += value
             else:
-                size += _number_size(value)
-        for name, amount in (("depth", depth), ("items", items), ("bytes", size)):
-            if amount > getattr(limits, name):
-                return Size(size, items, name)
+                size += _other_size(value, below)
+        if depth > limits.depth or items > limits.items or size > limits.bytes:
+            return Size(size, items, _first_beyond(depth, items, limits))
         level = below
     return Size(size, items, None)
 
 
-def _number_size(value: Any) -> int:
+def _other_size(value: Any, below: list[Any]) -> int:
+    """The size of a scalar, or of what is like a text, an object or a list without being just that."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        below += value.values()
+        return sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
+    if isinstance(value, (list, tuple)):
+        below += value
+        return 0
     return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
+
+
+def _first_beyond(depth: int, items: int, limits: Limits) -> str:
+    if depth > limits.depth:
+        return "depth"
+    return "items" if items > limits.items else "bytes"
 
 
 def has_whole_float(value: Any) -> bool:

@@ -47,8 +47,9 @@ class Tags(Normalizer):
         """
         listed = self._in_text(value) if isinstance(value, str) else value
         if isinstance(listed, list):
-            if not all(isinstance(tag, str) for tag in listed):
-                _refuse("each item must be a string")
+            for tag in listed:
+                if not isinstance(tag, str):
+                    _refuse("each item must be a string")
             return self._tidied(listed)
         if isinstance(listed, (*_JSON_SCALARS, dict)):
             _refuse()

@@ -50,11 +50,16 @@ def injected_keys(
     comes_with = _BESIDE_CALL_ID if _CALL_ID in unknown else frozenset[str]()
     if destructive:
         return frozenset(key for key in unknown if key == _CALL_ID or key in comes_with)
-    named = frozenset(key for key in unknown if key in _ALONE or key in comes_with or key in also)
-    private = [key for key in unknown if isinstance(key, str) and key.startswith("_") and key not in named]
-    if not 0 < len(private) <= _MOST_PRIVATE:
-        return named
-    return named.union(key for key in private if _is_private(key, declared))
+    named: list[Any] = []
+    private: list[str] = []
+    for key in unknown:
+        if key in _ALONE or key in comes_with or key in also:
+            named.append(key)
+        elif isinstance(key, str) and key.startswith("_"):
+            private.append(key)
+    if len(private) <= _MOST_PRIVATE:
+        named += [key for key in private if _is_private(key, declared)]
+    return frozenset(named)
 
 
 def _is_private(key: str, declared: Collection[str]) -> bool:
