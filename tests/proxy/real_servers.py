@@ -18,7 +18,9 @@ _HERE: Final = Path(__file__).parent
 _BINARIES: Final = _HERE / "node_modules" / ".bin"
 _PYTHON: Final = _HERE / ".servers"
 _TIME: Final = "mcp-server-time==2026.10.19"
-_PICTURE: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+_PICTURE: Final = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -32,12 +34,16 @@ class RealServer:
         command: The command line that starts it, with a folder that is its own.
         calls: Right calls with that folder; every tool has one.
         environment: Variables that it is started with.
+        left_out: Tools of which FastMCP's own proxy makes something else.
+        kept: Parameters that no damage leaves out.
     """
 
     install: Callable[[], None]
     command: Callable[[Path], list[str]]
     calls: Callable[[Path], list[Call]]
     environment: Callable[[Path], Mapping[str, str]] = lambda _: {}
+    left_out: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
 
     def prepare(self, folder: Path) -> None:
         """Put there what the calls read, the same each time."""
@@ -51,7 +57,13 @@ class RealServer:
 def _run(command: list[str], what: str) -> None:
     try:
         done = subprocess.run(  # noqa: S603 - npm and pip
-            command, cwd=_HERE, capture_output=True, encoding="utf-8", timeout=300, check=False, env=os.environ
+            command,
+            cwd=_HERE,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=300,
+            check=False,
+            env=os.environ,
         )
     except subprocess.TimeoutExpired:
         pytest.skip(f"{what} took too long; is there a network?")
@@ -70,9 +82,7 @@ def _npm() -> None:
         for name, path in manifests.items()
     ):
         return
-    _run(
-        [npm, "install", "--prefer-offline", "--no-audit", "--no-fund", "--no-package-lock"], "npm install"
-    )
+    _run([npm, "install", "--prefer-offline", "--no-audit", "--no-fund", "--no-package-lock"], "npm install")
 
 
 def _pip() -> None:
@@ -144,6 +154,9 @@ def _everything_calls(_: Path) -> list[Call]:
         ("toggle-subscriber-updates", {}),
         ("toggle-subscriber-updates", {}),
         ("trigger-long-running-operation", {"duration": 0.02, "steps": 2}),
+        ("get-roots-list", {}),
+        ("trigger-elicitation-request", {}),
+        ("trigger-sampling-request", {"prompt": "hello", "maxTokens": 5}),
         ("simulate-research-query", {"topic": "bees", "ambiguous": False}),
     ]
 
@@ -159,7 +172,13 @@ def _time_calls(_: Path) -> list[Call]:
 
 
 REAL_SERVERS: Final = {
-    "everything": RealServer(_npm, lambda _: [str(_BINARIES / "mcp-server-everything")], _everything_calls),
+    "everything": RealServer(
+        _npm,
+        lambda _: [str(_BINARIES / "mcp-server-everything")],
+        _everything_calls,
+        left_out=frozenset({"trigger-url-elicitation"}),  # it becomes a form without fields
+        kept=frozenset({"duration"}),  # it takes ten seconds by default
+    ),
     "filesystem": RealServer(
         _npm, lambda folder: [str(_BINARIES / "mcp-server-filesystem"), str(folder)], _filesystem_calls
     ),

@@ -1,6 +1,6 @@
 """Stands before a stdio server, passes everything on, and writes down each tool call that reaches it.
 
-    python shim.py RECORD COMMAND ARGUMENTS...
+python shim.py RECORD COMMAND ARGUMENTS...
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ def main(record: Path, command: list[str]) -> int:
         with record.open("a", encoding="utf-8") as file:
             while line := sys.stdin.buffer.readline():
                 message = json.loads(line)
-                file.write(json.dumps({"method": message.get("method"), "params": message.get("params")}) + "\n")
+                file.write(
+                    json.dumps({"method": message.get("method"), "params": message.get("params")}) + "\n"
+                )
                 file.flush()
                 server.stdin.write(line)
                 server.stdin.flush()
-        server.stdin.close()
-        answers.join()
-    return server.returncode
+        server.terminate()
+    return 0
 
 
 if __name__ == "__main__":
