@@ -1,4 +1,7 @@
-"""A server over stdio that can be told to misbehave; its second argument is a file that counts its starts."""
+"""A server that can be told to misbehave.
+
+It speaks over stdio, or over HTTP where UPSTREAM_PORT is set; its argument is a file that counts its starts.
+"""
 
 from __future__ import annotations
 
@@ -74,4 +77,7 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
             file.write("started\n")
-    mcp.run(show_banner=False)
+    if port := os.environ.get("UPSTREAM_PORT"):
+        mcp.run(transport="http", port=int(port), show_banner=False, log_level="ERROR")
+    else:
+        mcp.run(show_banner=False)
