@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from fastmcp import Client
 
 HERE: Final = Path(__file__).parent
 NOTEBOOK: Final = HERE / "servers" / "notebook.py"
@@ -64,10 +67,18 @@ def http(folder: Path) -> Iterator[Route]:
         process = subprocess.Popen(command, stdout=errors, stderr=errors)  # noqa: S603 - our own command
         try:
             _await_port(port, process)
+            asyncio.run(_warm(f"http://127.0.0.1:{port}/mcp"))
             yield Route({"url": f"http://127.0.0.1:{port}/mcp"})
         finally:
             process.terminate()
             process.wait(timeout=_PATIENCE)
+
+
+async def _warm(url: str) -> None:
+    # The first client waits until the server behind the proxy has started, some of them not long enough to
+    # learn that it speaks the newer era.
+    async with Client(url) as client:
+        await client.list_tools()
 
 
 def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
