@@ -137,13 +137,13 @@ async def _sent(client: Client[Any], tool: str, arguments: Any) -> dict[str, Any
 def _typescript(script: str, *more: str) -> Talk:
     def talk(route: Route, calls: Calls, _: Path) -> dict[str, Any]:
         command = [installed.node(), f"clients/{script}", _job(route, calls), *more]
-        return _printed(command)
+        return printed(command)
 
     return talk
 
 
 def _langchain(route: Route, calls: Calls, _: Path) -> dict[str, Any]:
-    return _printed([installed.langchain_python(), "clients/langchain_tools.py", _job(route, calls)])
+    return printed([installed.langchain_python(), "clients/langchain_adapters.py", _job(route, calls)])
 
 
 def _job(route: Route, calls: Calls) -> str:
@@ -151,7 +151,8 @@ def _job(route: Route, calls: Calls) -> str:
     return json.dumps({"connection": route.connection, "calls": sent})
 
 
-def _printed(command: list[str]) -> dict[str, Any]:
+def printed(command: list[str]) -> dict[str, Any]:
+    """What a client prints as JSON; fails the test where the client fails."""
     done = _run(command)
     assert done.returncode == 0, done.stderr[-2000:]
     told: dict[str, Any] = json.loads(done.stdout)
@@ -171,7 +172,7 @@ def _inspector(route: Route, calls: Calls, folder: Path) -> dict[str, Any]:
     # The time that it waits for a connection is meant for a machine that does nothing else.
     command += [*_inspected(route, folder), "--connect-timeout", "60000"]
     with ThreadPoolExecutor(2) as pool:
-        listed = pool.submit(_printed, [*command, "--method", "tools/list"])
+        listed = pool.submit(printed, [*command, "--method", "tools/list"])
         told = {label: pool.submit(_run, [*command, *_asked(*call)]) for label, call in calls.items()}
     outcomes = {label: _inspected_outcome(done.result()) for label, done in told.items()}
     return {"tools": listed.result()["result"]["tools"], "outcomes": outcomes}
