@@ -50,6 +50,9 @@ def proxy(
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415 - loaded when it is called
     from mcp_lenient.policy import Policy  # noqa: PLC0415 - as above
 
+    if config is not None and not config.is_file():
+        msg = f"--config {config}: there is no such file"
+        raise CommandError(msg)
     address = None if http is None else _address(http)
     kind = Policy.strict() if policy == "strict" else Policy()
     chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)

@@ -13,12 +13,14 @@ from fastmcp.client.transports import (
     SSETransport,
     StdioTransport,
     StreamableHttpTransport,
+    infer_transport,
 )
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
 
 from mcp_lenient import fastmcp_private
 from mcp_lenient.policy import Policy
+from mcp_lenient.proxy.connection import read_certificates_once
 from mcp_lenient.proxy.era import OpeningStream
 from mcp_lenient.proxy.middleware import ProxyMiddleware
 from mcp_lenient.proxy.upstream import Upstream
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from fastmcp import Client
 
     Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
+
+_AT_URL: Final = ("http://", "https://")
 
 DEFAULT_POLICY: Final = Policy(unrepairable="refuse")
 """What a proxy does where no policy is given."""
@@ -69,6 +73,8 @@ def create_lenient_proxy(
         DefinitionError: When the file of definitions is wrong.
     """
     servers = _servers(target)
+    for transport in servers.values():
+        read_certificates_once(transport)
     proxy, behind = _alone(servers, settings) if len(servers) == 1 else _composed(servers, settings)
     middleware = _middleware(behind, policy, tools, definitions)
     proxy.add_middleware(middleware)
@@ -121,14 +127,17 @@ def _servers(target: Target) -> dict[str, Any]:
         target = MCPConfig.from_dict(dict(target))
     if isinstance(target, MCPConfig):
         return {name: server.to_transport() for name, server in target.mcpServers.items()}
-    return {_name_of(target): target}
+    name = _name_of(target)
+    if isinstance(target, str) and target.startswith(_AT_URL):
+        target = infer_transport(target)
+    return {name: target}
 
 
 def _name_of(target: object) -> str:
     """What a log may call the server: no arguments and no query, which may hold secrets."""
     if isinstance(target, (StreamableHttpTransport, SSETransport)):
         target = str(target.url)
-    if isinstance(target, str) and target.startswith(("http://", "https://")):
+    if isinstance(target, str) and target.startswith(_AT_URL):
         return urlsplit(target).hostname or "mcp-lenient"
     if isinstance(target, StdioTransport):
         return _program(target.command, target.args)
