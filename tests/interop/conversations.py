@@ -51,12 +51,14 @@ class Conversation:
         tools: By name.
         outcomes: ``{"result": ...}`` where the client returned, ``{"thrown": ...}`` where it threw.
         version: The version of the protocol that was agreed on, where the client tells it.
+        pages: How many pages the tools came on, where the client tells it.
     """
 
     prefix: str
     tools: Mapping[str, Any]
     outcomes: Mapping[str, Any]
     version: str | None = None
+    pages: int | None = None
 
     def result(self, call: str) -> dict[str, Any]:
         """The result of a call, for which the client must not have thrown."""
@@ -104,7 +106,7 @@ class Speaker:
         }
         told = self.talk(route, calls, folder)
         tools = {tool["name"]: tool for tool in told["tools"]}
-        return Conversation(route.prefix, tools, told["outcomes"], told.get("version"))
+        return Conversation(route.prefix, tools, told["outcomes"], told.get("version"), told.get("pages"))
 
 
 def _fastmcp(mode: str) -> Talk:

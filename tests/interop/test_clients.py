@@ -167,6 +167,13 @@ def test_no_client_threw(conversation):
     assert [call for call, outcome in conversation.outcomes.items() if "result" not in outcome] == []
 
 
+def test_no_page_is_left_out(conversation, request):
+    """The server's tools stand on two pages; FastMCP's proxy, and so ours, publishes them on one."""
+    if request.node.callspec.params["speaker"] == "typescript_1":  # which asks for each page by itself
+        assert conversation.pages == (2 if request.node.callspec.params["route"] == "direct" else 1)
+    assert conversation.prefix + "remove_notes" in conversation.tools
+
+
 _VERSIONS = {"fastmcp": "2026-07-28", "typescript_2": "2026-07-28"}
 
 
