@@ -25,7 +25,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=600, help="how long; 600 when left out")
     parser.add_argument("--seed", type=int, default=0, help="of the fuzzer; 0 is another one each time")
     parser.add_argument("--found", type=Path, help="where new inputs are kept; forgotten when left out")
-    parser.add_argument("--minimise", action="store_true", help="make the corpus anew from itself and --found, without what reaches nothing new")
+    parser.add_argument(
+        "--minimise",
+        action="store_true",
+        help="make the corpus anew from itself and --found, without what reaches nothing new",
+    )
     chosen = parser.parse_args()
     corpus = CORPUS / chosen.target
     found = chosen.found or Path(tempfile.mkdtemp(prefix="fuzz-"))

@@ -23,7 +23,22 @@ _TEXTS: Final = """
     a b fast Fast 5 042 -7 3.10 1e3 true False yes null None n/a 2024-01-01 a,b 1,2,3 [1] ["a"] {} {"a":1} ['a']
     {'a':None} [1,] 9007199254740993 NaN 1_000 ASC in-progress
 """.split()
-_NUMBERS: Final = (0, 1, -1, 5, 2, 2**53 + 1, 10**400, 0.5, 3.14, 7.0, -0.0, 1e308, float("nan"), float("inf"))
+_NUMBERS: Final = (
+    0,
+    1,
+    -1,
+    5,
+    2,
+    2**53 + 1,
+    10**400,
+    0.5,
+    3.14,
+    7.0,
+    -0.0,
+    1e308,
+    float("nan"),
+    float("inf"),
+)
 _ENUMS: Final = (
     ["fast", "slow"],
     ["in_progress", "done"],
@@ -220,7 +235,9 @@ def _loose(choices: Choices, depth: int) -> Any:
 
 def _as_json(choices: Choices, value: Any) -> str:
     text = json.dumps(value, ensure_ascii=choices.flag())
-    return choices.one_of((text, f" {text} ", f"```json\n{text}\n```", json.dumps(text), text[:-1], f"{text} x"))
+    return choices.one_of(
+        (text, f" {text} ", f"```json\n{text}\n```", json.dumps(text), text[:-1], f"{text} x")
+    )
 
 
 _DAMAGE: Final[Mapping[int, Callable[[Choices, Any], Any]]] = {

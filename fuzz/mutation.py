@@ -30,10 +30,22 @@ ATTACKED: Final = """
     rules/*.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py
 """.split()
 TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/test_judge.py".split()
+_SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
 _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
 _QUICK: Final = 40
 _CPU_SECONDS: Final = 150
-_OPTIONS: Final = ["-x", "-q", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow", "-rN"]
+_OPTIONS: Final = [
+    "-x",
+    "-q",
+    "-q",
+    "--no-header",
+    "--tb=no",
+    "-p",
+    "no:cacheprovider",
+    "-m",
+    "not slow",
+    "-rN",
+]
 
 Reach = dict[str, dict[int, list[str]]]
 """By file and line, the tests that reach it, quickest first."""
@@ -52,7 +64,9 @@ def main() -> int:
     mutants = [mutant for file in files for mutant in mutants_of(file) if chosen.only in mutant.title]
     print(f"{len(mutants)} mutants in {len(files)} files", flush=True)
     if 0 < chosen.sample < len(mutants):
-        mutants = sorted(random.Random(chosen.seed).sample(mutants, chosen.sample), key=lambda each: each.title)
+        mutants = sorted(
+            random.Random(chosen.seed).sample(mutants, chosen.sample), key=lambda each: each.title
+        )
     part, parts = map(int, chosen.share.split("/"))
     return _attack(mutants[part - 1 :: parts], _reach())
 
@@ -140,7 +154,9 @@ def _files(tests: Iterable[str]) -> list[str]:
 
 def _reach() -> Reach:
     kept = Path(".mutation.json")
-    newest = max(path.stat().st_mtime for root in ("mcp_lenient", "tests") for path in Path(root).rglob("*.py"))
+    newest = max(
+        path.stat().st_mtime for root in ("mcp_lenient", "tests") for path in Path(root).rglob("*.py")
+    )
     if not kept.exists() or kept.stat().st_mtime < newest:
         print("Finding out which test reaches which line ...", flush=True)
         child = os.fork()
@@ -158,7 +174,7 @@ def _measure(kept: Path) -> int:
     measured = coverage.Coverage(data_file=None, include=["mcp_lenient/*"], config_file=False)
     watch = _Watch(measured)
     measured.start()
-    status = pytest.main([*_OPTIONS, *TESTS], plugins=[watch])
+    status = pytest.main([*_OPTIONS, *_SLOW, *TESTS], plugins=[watch])
     measured.stop()
     data = measured.get_data()
     reach: Reach = {}

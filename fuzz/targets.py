@@ -107,7 +107,7 @@ def one_event(data: bytes) -> None:
     """``read_event`` gives an event or None for any line; an event that is written is read as the same."""
     choices = Choices(data)
     if choices.flag():
-        fields = tuple(CallFacts.__dataclass_fields__)
+        fields = CallFacts._fields
         facts: dict[str, Any] = {name: choices.text() for name in choices.some_of(fields, 8)}
         facts["tool"] = choices.text()
         facts["duration_us"] = choices.below(256) - 100
@@ -129,9 +129,23 @@ def _near_event(choices: Choices) -> Any:
     known: dict[str, Any] = {"event": "call_repaired", "tool": "t", "schema_version": 1}
     for name in choices.some_of(tuple(CallEvent.model_fields), 6):
         known[name] = choices.one_of(
-            (None, 1, -1, 1.5, True, choices.text(), [], {}, "2026-01-01T00:00:00", "9999-12-31T23:59:59-12:00",
-             10**30, -1e300, [{"code": "type", "pointer": choices.text()}],
-             [{"rule": "a", "pointer": choices.text(), "before": "string", "after": "absent"}] * choices.below(60))
+            (
+                None,
+                1,
+                -1,
+                1.5,
+                True,
+                choices.text(),
+                [],
+                {},
+                "2026-01-01T00:00:00",
+                "9999-12-31T23:59:59-12:00",
+                10**30,
+                -1e300,
+                [{"code": "type", "pointer": choices.text()}],
+                [{"rule": "a", "pointer": choices.text(), "before": "string", "after": "absent"}]
+                * choices.below(60),
+            )
         )
     return known
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DESTRUCTIVE_TIERS = frozenset({1, 2})
 _MISSING = object()
 _UNIONS_WITHIN = 6
-_MOST_BRANCHES = 500
+_MOST_BRANCHES = 200
 _UNIONS_OPENED = 16
 """Bounds on unions within unions of one value, which ``allOf`` and ``$ref`` can multiply without end."""
 
