@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from fuzz.targets import TARGETS
 
 _CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"

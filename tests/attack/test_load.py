@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from benchmarks.load import measure
 
 _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)

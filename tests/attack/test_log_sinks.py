@@ -15,6 +15,7 @@ from calls import call, got, lenient, rules
 from wire import NOTES, PATIENCE
 
 _CALLS = 40
+_UNTIL_FULL = 400
 _REPAIRED = {"text": "a", "tags": '["a"]'}
 
 
@@ -27,12 +28,16 @@ class _Stdio:
     """A server over stdio whose stderr is what the test says it is."""
 
     def __init__(self, stderr: int | IO[Any]) -> None:
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - a server of ours
             [sys.executable, str(NOTES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
         )
         self._timer = threading.Timer(PATIENCE, self._process.kill)
         self._timer.start()
-        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "a", "version": "1"},
+        }
         self.ask("initialize", hello)
         self._send({"method": "notifications/initialized"})
 
@@ -69,6 +74,36 @@ def test_a_disk_that_is_full_loses_no_call():
                 assert answer.get("isError", False) is (number % 2 == 0)
         finally:
             server.close()
+
+
+def test_a_pipe_that_nobody_reads_loses_no_call():
+    """A server whose stderr is full, since its client never reads it, goes on to answer."""
+    server = _Stdio(subprocess.PIPE)
+    try:
+        for number in range(_UNTIL_FULL):
+            sent = _REPAIRED if number % 2 else {"text": "a", "tags": number}
+            answer = server.ask("tools/call", {"name": "add_note", "arguments": sent})
+            assert answer.get("isError", False) is (number % 2 == 0)
+    finally:
+        server.close()
+
+
+def test_a_stderr_that_is_read_again_is_written_again():
+    """Once a client reads what had piled up, each line is whole, and later events are there."""
+    server = _Stdio(subprocess.PIPE)
+    try:
+        for _ in range(_UNTIL_FULL):
+            server.ask("tools/call", {"name": "add_note", "arguments": _REPAIRED})
+        assert server._process.stderr is not None
+        lines = [server._process.stderr.readline() for _ in range(50)]
+        server.ask("tools/call", {"name": "add_note", "arguments": {"text": "a", "tags": 5}})
+        server._process.kill()
+        lines += server._process.stderr.read().splitlines()
+    finally:
+        server.close()
+    events = [json.loads(line)["event"] for line in lines if line.startswith(b"{")]
+    assert events[-1] == "call_rejected"
+    assert 50 < len(events) < _UNTIL_FULL
 
 
 def test_a_closed_pipe_loses_no_call():
