@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import structlog
 
 from mcp_lenient.events import LEVELS
-from mcp_lenient.logging_setup import EVENTS, Stderr, destination, json_line
+from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
+from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
     from mcp_lenient.events import EventName
@@ -39,7 +40,7 @@ class EventLog:
     logger was given. All this is looked up at each event, so a later ``structlog.configure`` is followed.
 
     Nothing that a log does can lose a call: an event that cannot be written is dropped, and the first such
-    failure is told to the standard logger ``mcp_lenient``.
+    failure is told to the standard logger ``mcp_lenient``. A stderr that nobody reads is not waited for.
     """
 
     __slots__ = ("_application", "_failed", "_said", "_standard", "_stderr")
@@ -100,6 +101,8 @@ class EventLog:
                 getattr(own, method)(event, fields=known)
             else:
                 getattr(self._logger(), method)(event, **known)
+        except StderrFullError:
+            pass  # that is where the standard logger would tell of it
         # The sink is the application's: its processors and streams may raise anything, and a tool call
         # must be answered all the same.
         except Exception as error:  # noqa: BLE001
