@@ -82,9 +82,10 @@ def published(tmp_path_factory):
     return CLIENTS["fastmcp"].talk(alone, {}, tmp_path_factory.mktemp("alone"))["tools"]
 
 
-def test_each_call_is_made(conversation, speaker):
-    """No call is left out but those that the client has no way to send."""
-    assert set(conversation.outcomes) == set(CALLS) - speaker.cannot_send
+def test_each_call_is_made(conversation, speaker, route):
+    """Every client makes calls that are right, repaired, refused and failing, and all that it was to make."""
+    assert set(conversation.outcomes) == speaker.calls(route)
+    assert {"right", "repaired", "refused", "failed"} <= set(conversation.outcomes)
 
 
 def test_tools_are_published_as_without_us(conversation, published):
