@@ -109,7 +109,7 @@ def test_calls_that_run_give_the_text(conversation):
     """What a right or a repaired call gives can be read as text."""
     told = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
     assert told == {call: _TEXTS[call] for call in told}
-    assert {"right", "repaired"} < told.keys()
+    assert {"right", "repaired"} <= told.keys()
 
 
 def test_calls_that_run_give_structured_content(conversation):
