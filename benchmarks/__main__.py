@@ -1,4 +1,4 @@
-"""``python -m benchmarks cases|overhead|decorated|growth|hostile|all [--alone] [--marked] [--verbose]``."""
+"""``python -m benchmarks cases|overhead|decorated|growth|hostile|import_time|all [--alone] [--marked] [--verbose]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from benchmarks import cases, decorated, growth, hostile, overhead
+from benchmarks import cases, decorated, growth, hostile, import_time, overhead
 
 
 def main() -> None:
@@ -33,6 +33,7 @@ _BENCHMARKS = {
     "decorated": decorated.main,
     "growth": growth.main,
     "hostile": hostile.main,
+    "import_time": import_time.main,
 }
 
 if __name__ == "__main__":
