@@ -1,14 +1,20 @@
 """Nearly right tool calls run, the rest is refused so that a model can mend it, and both are logged."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from mcp_lenient.decorator import lenient
 from mcp_lenient.errors import (
     DefinitionError,
     LenientError,
+    LoggingError,
     NormalizationError,
     PolicyError,
     SchemaError,
     ToolCallError,
 )
+from mcp_lenient.logging_setup import configure_logging
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.normalization import normalize
 from mcp_lenient.normalizers import (
@@ -31,12 +37,16 @@ from mcp_lenient.rules import DEFAULT_RULES, Rule
 from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 from mcp_lenient.types import Normalized, Repair, Violation
 
+if TYPE_CHECKING:
+    from mcp_lenient.proxy import create_lenient_proxy
+
 __all__ = [
     "DEFAULT_RULES",
     "DefinitionError",
     "LenientError",
     "LenientMiddleware",
     "Limits",
+    "LoggingError",
     "NormalizationError",
     "Normalized",
     "Policy",
@@ -49,6 +59,8 @@ __all__ = [
     "Violation",
     "aliases",
     "clamp",
+    "configure_logging",
+    "create_lenient_proxy",
     "default_on_null",
     "iso_date",
     "lenient",
@@ -65,3 +77,13 @@ __all__ = [
     "tags",
     "upper",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # A server that is no proxy does not pay for FastMCP's client.
+    if name == "create_lenient_proxy":
+        from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
+
+        return create_lenient_proxy
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -35,3 +35,7 @@ class DefinitionError(LenientError, ValueError):
 
 class ToolCallError(LenientError, ValueError):
     """A text is no tool call, or not one only; says what was found instead."""
+
+
+class LoggingError(LenientError, ValueError):
+    """An argument of :func:`mcp_lenient.configure_logging` is wrong; says which, and what is allowed."""

@@ -2,69 +2,78 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
 from contextlib import suppress
 from datetime import datetime, timezone
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import pydantic_core
 import structlog
 
-from mcp_lenient.events import LEVELS, escaped
+from mcp_lenient.events import LEVELS
+from mcp_lenient.logging_setup import EVENTS, Stderr, destination, json_line
+from mcp_lenient.one_line import escaped
 
 if TYPE_CHECKING:
-    from structlog.typing import EventDict
-
-    from mcp_lenient.events import CallEvent, EventName
+    from mcp_lenient.events import EventName
 
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """What the library says about itself."""
 
 _LOGGER: Final = "mcp_lenient"
+_STANDARD: Final = logging.getLogger(_LOGGER)
+_METHODS: Final = MappingProxyType(
+    {level: logging.getLevelName(level).lower() for level in (logging.DEBUG, logging.INFO, logging.WARNING)}
+)
 _DEFAULT_LEVEL: Final = logging.INFO
 _MOST_SUBJECTS: Final = 1000
 _LONGEST_REASON: Final = 512
 
 
 class EventLog:
-    """The log of one middleware: the application's structlog, else JSON lines on stderr from level INFO on.
+    """The log of one middleware.
 
-    Which of the two is looked up at each event, so a later ``structlog.configure`` is followed. Nothing
-    that a log does can lose a call: an event that cannot be written is dropped, and the first such
+    Events go where :func:`mcp_lenient.configure_logging` sends them; without it to the application's
+    structlog; without that, if the standard logger ``mcp_lenient`` has handlers of its own, to them, one
+    record each; and else to stderr, as JSON lines from level INFO on, or from the level that the standard
+    logger was given. All this is looked up at each event, so a later ``structlog.configure`` is followed.
+
+    Nothing that a log does can lose a call: an event that cannot be written is dropped, and the first such
     failure is told to the standard logger ``mcp_lenient``.
     """
 
-    __slots__ = ("_accepted", "_application", "_asked_until", "_failed", "_said", "_stderr")
+    __slots__ = ("_application", "_failed", "_said", "_standard", "_stderr")
 
     def __init__(self) -> None:
         self._application: tuple[dict[str, Any], Any] = ({}, None)
         self._failed = False
         self._said: set[tuple[str, str]] = set()
-        self._stderr = structlog.wrap_logger(
-            _Stderr(),
-            processors=(_line,),
-            wrapper_class=structlog.make_filtering_bound_logger(_DEFAULT_LEVEL),
-            context_class=dict,
-        ).bind()
+        self._stderr = _json_logger(Stderr())
+        self._standard = _json_logger(_STANDARD)
 
     def wants(self, event: EventName) -> bool:
-        """Whether an event of this name would be written; ask before building one."""
+        """Whether an event of this name would be written; ask before building one, and once for each call."""
+        chosen = destination() if EVENTS.handlers else None
+        if chosen is not None:
+            return chosen.wants(event)
         if not structlog.is_configured():
-            return LEVELS[event] >= _DEFAULT_LEVEL
+            if _STANDARD.handlers:
+                return _STANDARD.isEnabledFor(LEVELS[event])
+            return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
         try:
             return _enabled(self._logger(), LEVELS[event])
         except Exception:  # noqa: BLE001 - as in `_write`, which meets the same failure and tells of it
             return True
 
-    def emit(self, event: CallEvent) -> None:
-        """Write one event at its level."""
-        self._write(
-            logging.getLevelName(LEVELS[event.event]).lower(),
-            event.event,
-            event.model_dump(mode="json", exclude={"event"}, exclude_defaults=True),
-        )
+    def emit(self, known: dict[str, Any]) -> None:
+        """Write one event at its level.
+
+        Args:
+            known: Its fields, as :func:`mcp_lenient.events.event_fields` gives them.
+        """
+        rest = dict(known)
+        event: EventName = rest.pop("event")
+        self._write(_METHODS[LEVELS[event]], event, rest)
 
     def warn_once(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Say once for each subject what the library cannot do; after 1000 subjects, no more.
@@ -78,28 +87,46 @@ class EventLog:
         if key in self._said or len(self._said) >= _MOST_SUBJECTS:
             return
         self._said.add(key)
+        if not self.wants("call_rejected"):  # a warning too
+            return
         now = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
         known = {"timestamp": now, "subject": key[1], "reason": escaped(reason, limit=_LONGEST_REASON)}
         self._write("warning", event, known)
 
-    def _write(self, level: str, event: str, known: dict[str, Any]) -> None:
+    def _write(self, method: str, event: str, known: dict[str, Any]) -> None:
         try:
-            logger = self._logger() if structlog.is_configured() else self._stderr
-            getattr(logger, level)(event, **known)
+            own = self._own()
+            if own is not None:
+                getattr(own, method)(event, fields=known)
+            else:
+                getattr(self._logger(), method)(event, **known)
         # The sink is the application's: its processors and streams may raise anything, and a tool call
         # must be answered all the same.
         except Exception as error:  # noqa: BLE001
             self._tell(type(error).__name__)
 
+    def _own(self) -> Any:
+        """A logger of ours, which takes the fields as one; None where the application's structlog is to be used."""
+        chosen = destination()
+        if chosen is not None:
+            return chosen.logger
+        if structlog.is_configured():
+            return None
+        return self._standard if _STANDARD.handlers else self._stderr
+
     def _logger(self) -> Any:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
         config = structlog.get_config()
         known, logger = self._application
-        if any(config[key] is not known.get(key) for key in config):
-            logger = structlog.get_logger(_LOGGER).bind()
-            if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
-                logger = logger.sync_bl
-            self._application = (config, logger)
+        for key, value in config.items():
+            if value is not known.get(key):
+                break
+        else:
+            return logger
+        logger = structlog.get_logger(_LOGGER).bind()
+        if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
+            logger = logger.sync_bl
+        self._application = (config, logger)
         return logger
 
     def _tell(self, error: str) -> None:
@@ -107,7 +134,7 @@ class EventLog:
             return
         self._failed = True
         with suppress(Exception):  # the standard logger may lead to the same broken sink
-            logging.getLogger(_LOGGER).warning(
+            _STANDARD.warning(
                 "A log event could not be written: the log raised %s. Further failures are not reported.",
                 error,
             )
@@ -121,20 +148,11 @@ def _enabled(logger: Any, level: int) -> bool:
     return True
 
 
-class _Stderr:
-    """The stream that ``sys.stderr`` is at the moment of writing."""
-
-    def info(self, line: str) -> None:
-        stream = sys.stderr
-        if stream is not None:
-            stream.write(f"{line}\n")
-            stream.flush()
-
-    warning = info
-
-
-def _line(_logger: object, level: str, known: EventDict) -> str:
-    ordered = {"timestamp": known.pop("timestamp"), "level": level, "event": known.pop("event"), **known}
-    encoded = pydantic_core.to_json(ordered)
-    # ASCII only: what stderr makes of other characters need not be JSON.
-    return encoded.decode() if encoded.isascii() else json.dumps(ordered, separators=(",", ":"))
+def _json_logger(sink: object) -> Any:
+    return structlog.wrap_logger(
+        sink,
+        processors=(json_line,),
+        # Whether an event is wanted was asked before it was built.
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+        context_class=dict,
+    ).bind()

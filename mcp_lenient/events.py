@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import logging
-import re
-from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
-from mcp_lenient.redaction import shown
+from mcp_lenient.one_line import LONGEST_PART, LONGEST_POINTER, LONGEST_TEXT, escaped, escaped_pointer
 from mcp_lenient.types import JsonType, Repair, Violation, ViolationCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-EventName = Literal["call_repaired", "call_rejected", "call_accepted", "call_observed", "call_forwarded"]
-"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came."""
+EventName = Literal[
+    "call_repaired",
+    "call_rejected",
+    "call_accepted",
+    "call_observed",
+    "call_forwarded",
+    "call_refused_upstream",
+    "call_unanswered",
+]
+"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
+
+The last two come after one of the others, of a call that a proxy sent on: the server behind it did not accept
+its arguments, or gave no answer.
+"""
 
 RecordedType = Literal[
     "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
@@ -33,6 +43,8 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
         "call_accepted": logging.DEBUG,
         "call_observed": logging.INFO,
         "call_forwarded": logging.INFO,
+        "call_refused_upstream": logging.WARNING,
+        "call_unanswered": logging.WARNING,
     }
 )
 """The level at which each event is logged."""
@@ -40,52 +52,13 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
 LISTED: Final = 50
 """How many repairs and violations one event lists; the counts beside them are of all."""
 
-_LONGEST_TEXT: Final = 128
-_LONGEST_PART: Final = 64
-_MOST_PARTS: Final = 16
-_LONGEST_POINTER: Final = _MOST_PARTS * (_LONGEST_PART + 1) + 1
-_HOLDS_VALUES: Final = re.compile(r"""^\s*[(`]|[{}\[\]"'=]|:\s""")
-_PLAIN_POINTER: Final = re.compile(r"[\w/~.$ -]{0,64}")
 _JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
 # No control character, line separator, invisible or direction mark.
 _ONE_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
 
-Text = Annotated[str, Field(max_length=_LONGEST_TEXT, pattern=_ONE_LINE)]
-RuleName = Annotated[str, Field(max_length=_LONGEST_PART, pattern=_ONE_LINE)]
-PointerText = Annotated[str, Field(max_length=_LONGEST_POINTER, pattern=_ONE_LINE)]
-
-
-def escaped(text: str, *, limit: int = _LONGEST_TEXT) -> str:
-    r"""Text that a client chose, as a log may show it: on one line, printable, at most ``limit`` characters.
-
-    Escaping twice changes nothing. The form is for reading: a backslash of the text stays as it is.
-
-    >>> escaped("a\nb\x1b[31m")
-    'a\\nb\\u001b[31m'
-    """
-    if len(text) <= limit and text.isprintable():
-        return text
-    return shown(text, limit)
-
-
-def escaped_pointer(pointer: str) -> str:
-    """A JSON Pointer as a log may show it: each part escaped and cut, at most 15 parts.
-
-    A part that holds quotes, brackets or ``=`` (arguments that came as the name of a parameter) would show
-    values, so nothing of it is shown.
-
-    >>> escaped_pointer('/rows/0/{"password": "x"}')
-    '/rows/0/{…}'
-    """
-    if _PLAIN_POINTER.fullmatch(pointer):
-        return pointer
-    parts = pointer.split("/", _MOST_PARTS)
-    kept = "/".join(map(_part, parts[:_MOST_PARTS]))
-    return f"{kept}/…" if len(parts) > _MOST_PARTS else kept
-
-
-def _part(part: str) -> str:
-    return "{…}" if _HOLDS_VALUES.search(part) else escaped(part, limit=_LONGEST_PART)
+Text = Annotated[str, Field(max_length=LONGEST_TEXT, pattern=_ONE_LINE)]
+RuleName = Annotated[str, Field(max_length=LONGEST_PART, pattern=_ONE_LINE)]
+PointerText = Annotated[str, Field(max_length=LONGEST_POINTER, pattern=_ONE_LINE)]
 
 
 class _Record(BaseModel):
@@ -112,6 +85,17 @@ class ViolationRecord(_Record):
     """What is wrong."""
     pointer: PointerText
     """JSON Pointer of the faulty place, escaped and cut."""
+    received: RecordedType | None = None
+    """JSON type of what came there; null where nothing did."""
+
+
+class HintRecord(_Record):
+    """What was right, and yet may not be what was meant."""
+
+    code: Literal["json_text_kept"]
+    """A JSON array or object came as text where a text is taken as well, and stayed text."""
+    pointer: PointerText
+    """JSON Pointer of the place, escaped and cut."""
 
 
 class CallEvent(_Record):
@@ -137,6 +121,8 @@ class CallEvent(_Record):
     """What was changed, or would have been, the first 50."""
     repair_count: NonNegativeInt = 0
     """How many repairs there were in all."""
+    hints: tuple[HintRecord, ...] = Field(default=(), max_length=LISTED)
+    """What went on as it came, and may have been meant otherwise, the first 50."""
     duration_us: NonNegativeInt = 0
     """Microseconds that judging and repairing took, without the tool itself."""
     server: Text | None = None
@@ -147,6 +133,8 @@ class CallEvent(_Record):
     """What the client calls itself."""
     client_version: Text | None = None
     """The client's version, as it says."""
+    subject: Text | None = None
+    """Whom the request's access token speaks for: its ``sub`` claim, else its client id."""
     session_id: Text | None = None
     """New with each request on stateless and on 2026-07-28 connections."""
     request_id: Text | None = None
@@ -161,8 +149,7 @@ class CallEvent(_Record):
     """The version of this model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFacts:
+class CallFacts(NamedTuple):
     """What is known of a call besides its judgment, as it came: nothing of it need be safe to log.
 
     ``duration_us`` is the time that judging and repairing took. The other fields are those of
@@ -175,6 +162,7 @@ class CallFacts:
     mounted: str | None = None
     client_name: str | None = None
     client_version: str | None = None
+    subject: str | None = None
     session_id: str | None = None
     request_id: str | None = None
     transport: str | None = None
@@ -182,7 +170,51 @@ class CallFacts:
     span_id: str | None = None
 
 
-_TEXTS: Final = tuple(entry.name for entry in fields(CallFacts) if entry.name != "duration_us")
+_FACTS: Final = CallFacts._fields[2:]
+
+
+def event_fields(
+    event: EventName,
+    facts: CallFacts,
+    *,
+    error_code: str | None = None,
+    violations: Sequence[Violation] = (),
+    repairs: Sequence[Repair] = (),
+    hints: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The event for one call as it is written, dated now: every text escaped, every list cut, nothing empty.
+
+    It is what :class:`CallEvent` would write of itself, without the time that validation takes.
+
+    Args:
+        event: What became of the call.
+        facts: Who called what, over which way.
+        error_code: The envelope's code, of a call that was refused or would have been.
+        violations: What was still wrong after repair.
+        repairs: What was changed, or would have been.
+        hints: JSON Pointers of JSON texts that were kept as text.
+    """
+    now = f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
+    known: dict[str, Any] = {"timestamp": now, "event": event, "tool": escaped(facts.tool)}
+    if error_code is not None:
+        known["error_code"] = escaped(error_code)
+    if violations:
+        known["violations"] = [_violation_record(item) for item in violations[:LISTED]]
+        known["violation_count"] = len(violations)
+    if repairs:
+        known["repairs"] = [_repair_record(item) for item in repairs[:LISTED]]
+        known["repair_count"] = len(repairs)
+    if hints:
+        known["hints"] = [
+            {"code": "json_text_kept", "pointer": escaped_pointer(each)} for each in hints[:LISTED]
+        ]
+    if facts.duration_us > 0:
+        known["duration_us"] = facts.duration_us
+    for name, text in zip(_FACTS, facts[2:], strict=True):
+        if text is not None:
+            known[name] = text if text.isprintable() and len(text) <= LONGEST_TEXT else escaped(text)
+    known["schema_version"] = 1
+    return known
 
 
 def call_event(
@@ -192,44 +224,25 @@ def call_event(
     error_code: str | None = None,
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
+    hints: Sequence[str] = (),
 ) -> CallEvent:
-    """The event for one call, dated now, with every text escaped and every list cut.
-
-    Args:
-        event: What became of the call.
-        facts: Who called what, over which way.
-        error_code: The envelope's code, of a call that was refused or would have been.
-        violations: What was still wrong after repair.
-        repairs: What was changed, or would have been.
-    """
-    known: dict[str, Any] = {
-        "schema_version": 1,
-        "timestamp": datetime.now(timezone.utc),
-        "event": event,
-        "duration_us": max(0, facts.duration_us),
-    }
-    for name in _TEXTS:
-        text = getattr(facts, name)
-        if text is not None:
-            known[name] = escaped(text)
-    if error_code is not None:
-        known["error_code"] = escaped(error_code)
-    if violations:
-        known["violations"] = [_violation_record(item) for item in violations[:LISTED]]
-        known["violation_count"] = len(violations)
-    if repairs:
-        known["repairs"] = [_repair_record(item) for item in repairs[:LISTED]]
-        known["repair_count"] = len(repairs)
+    """The event for one call, dated now, with every text escaped and every list cut; see :func:`event_fields`."""
+    known = event_fields(
+        event, facts, error_code=error_code, violations=violations, repairs=repairs, hints=hints
+    )
     return CallEvent.model_validate(known)
 
 
 def _violation_record(item: Violation) -> dict[str, str]:
-    return {"code": item.code, "pointer": escaped_pointer(item.pointer)}
+    record: dict[str, str] = {"code": item.code, "pointer": escaped_pointer(item.pointer)}
+    if item.received_type is not None:
+        record["received"] = item.received_type if item.received_type in _JSON_TYPES else "unknown"
+    return record
 
 
 def _repair_record(item: Repair) -> dict[str, str]:
     return {
-        "rule": escaped(item.rule, limit=_LONGEST_PART),
+        "rule": escaped(item.rule, limit=LONGEST_PART),
         "pointer": escaped_pointer(item.pointer),
         "before": item.before if item.before in _JSON_TYPES else "unknown",
         "after": item.after if item.after in _JSON_TYPES else "unknown",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,11 @@ from fastmcp.server.middleware import Middleware
 from mcp_types import CallToolRequestParams
 
 from mcp_lenient import spans
-from mcp_lenient.caller import call_facts
 from mcp_lenient.calls import Call, current, run, run_raising
-from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
-from mcp_lenient.eventlog import EventLog
-from mcp_lenient.events import call_event
+from mcp_lenient.envelope import as_result, envelope, repaired_result, unknown_tool
 from mcp_lenient.policies import Policies
 from mcp_lenient.refusal.likeness import near
+from mcp_lenient.telemetry import Telemetry, Told
 from mcp_lenient.tools import KnownTool, ToolCache
 from mcp_lenient.whole_arguments import WholeArguments
 
@@ -55,6 +53,7 @@ class LenientMiddleware(Middleware):
             In a server with mounted ones the name is the one that this server publishes. They come before
             a policy that ``@lenient`` gives a tool, and that comes before ``policy``.
         definitions: What a file declares of tools, see :meth:`from_file`.
+        clients: Names of clients that metrics tell apart, besides the well-known ones.
 
     Raises:
         PolicyError: Where a policy is built that names what does not exist.
@@ -66,12 +65,13 @@ class LenientMiddleware(Middleware):
         *,
         tools: Mapping[str, Policy] | None = None,
         definitions: Definitions | None = None,
+        clients: Collection[str] = (),
     ) -> None:
         self._definitions = definitions
         self._policies = Policies(policy, tools or {}, definitions)
-        self._log = EventLog()
+        self._telemetry = Telemetry(clients)
         self._tools = ToolCache(self._policies, self._warn_not_compiled)
-        self._whole = WholeArguments(self.policy_for, self._log)
+        self._whole = WholeArguments(self.policy_for, self._telemetry)
         own = type(self)
         self._goes_straight = (
             own.on_message is LenientMiddleware.on_message and own.on_request is Middleware.on_request
@@ -79,7 +79,12 @@ class LenientMiddleware(Middleware):
 
     @classmethod
     def from_file(
-        cls, path: str | Path, *, policy: Policy | None = None, tools: Mapping[str, Policy] | None = None
+        cls,
+        path: str | Path,
+        *,
+        policy: Policy | None = None,
+        tools: Mapping[str, Policy] | None = None,
+        clients: Collection[str] = (),
     ) -> LenientMiddleware:
         """A middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
@@ -87,6 +92,7 @@ class LenientMiddleware(Middleware):
             path: The file; its suffix tells the format.
             policy: As for :class:`LenientMiddleware`; the file's own policy is laid over it.
             tools: As for :class:`LenientMiddleware`.
+            clients: As for :class:`LenientMiddleware`.
 
         Raises:
             DefinitionError: When the file is wrong; names file, line or path, and field.
@@ -94,7 +100,7 @@ class LenientMiddleware(Middleware):
         # A server without such a file does not pay for a YAML parser.
         from mcp_lenient.definitions import load_definitions  # noqa: PLC0415
 
-        return cls(policy, tools=tools, definitions=load_definitions(path))
+        return cls(policy, tools=tools, definitions=load_definitions(path), clients=clients)
 
     def policy_for(self, tool: str) -> Policy:
         """The operator's policy for a tool name, apart from what the tool's author says of it."""
@@ -106,6 +112,10 @@ class LenientMiddleware(Middleware):
         if is_call and self._goes_straight and not self._whole.concerns(context):
             return await self.on_call_tool(context, call_next)
         return await super().__call__(context, call_next)
+
+    async def known(self, server: FastMCP, tool: str) -> KnownTool | None:
+        """A tool as this middleware judges it on a server; None where there is no such tool."""
+        return await self._tools.look_up(server, CallToolRequestParams(name=tool))
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Sees to it that whole arguments which came as text are read; everything else goes on."""
@@ -184,8 +194,7 @@ class LenientMiddleware(Middleware):
         try:
             if known.normalizers or call.sent_as_text:
                 return await self._go_on(call, known, arguments, ())
-            if self._log.wants("call_accepted"):
-                self._tell("call_accepted", call, known)
+            self._telemetry.accepted(call, known, arguments)
             return await run(call, known, call.context)
         except ValidationError:
             fresh = await self._tools.look_up(server, call.context.message)
@@ -223,10 +232,9 @@ class LenientMiddleware(Middleware):
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
         repairs = (*call.sent_as_text, *repairs)
         if repairs:
-            self._tell("call_repaired", call, known, repairs=repairs)
+            self._tell("call_repaired", call, known, repairs=repairs, kept_in=(known.plan.root, arguments))
             return repaired_result(await run(call, known, context), repairs)
-        if self._log.wants("call_accepted"):
-            self._tell("call_accepted", call, known)
+        self._telemetry.accepted(call, known, arguments)
         return await run(call, known, context)
 
     async def _refused(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
@@ -274,35 +282,18 @@ class LenientMiddleware(Middleware):
         self._tell("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
-    def _tell(
-        self,
-        event: EventName,
-        call: Call,
-        known: KnownTool | None,
-        *,
-        repairs: Sequence[Repair] = (),
-        found: Sequence[Violation] = (),
-        code: str | None = None,
-    ) -> None:
-        """Record on the span and in the log what becomes of a call."""
-        code = error_code(found) if found else code
-        name = call.context.message.name
-        spans.record(event, repairs=repairs, violations=found, error_code=code, tool=name)
-        if self._log.wants(event):
-            facts = call_facts(
-                call.context.fastmcp_context,
-                call.context.message.name,
-                duration_us=(perf_counter_ns() - call.started) // 1000,
-                mounted=known.target.mounted if known is not None else None,
-            )
-            self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
+    def _tell(self, event: EventName, call: Call, known: KnownTool | None, **found: Any) -> None:
+        """Tell the log, the span and the metrics what becomes of a call."""
+        mounted = known.target.mounted if known is not None else None
+        context, name = call.context.fastmcp_context, call.context.message.name
+        self._telemetry.tell(event, Told(context, name, call.started, known is not None, mounted), **found)
 
     def _tell_unused(self, definitions: Definitions, tools: Sequence[Tool]) -> None:
         from mcp_lenient.definitions import unknown_names  # noqa: PLC0415 - as in from_file
 
         published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
         for sentence in unknown_names(definitions, published):
-            self._log.warn_once("definition_unused", sentence, sentence)
+            self._telemetry.log.warn_once("definition_unused", sentence, sentence)
 
     def _warn_not_compiled(self, tool: str, reason: str) -> None:
-        self._log.warn_once("tool_not_compiled", tool, reason)
+        self._telemetry.log.warn_once("tool_not_compiled", tool, reason)

@@ -23,13 +23,10 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
-from mcp_lenient import spans
-from mcp_lenient.caller import call_facts
 from mcp_lenient.calls import current
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.envelope import as_result, envelope, error_code
-from mcp_lenient.eventlog import EventLog
-from mcp_lenient.events import EventName, call_event
+from mcp_lenient.events import EventName
 from mcp_lenient.fastmcp_private import current_context
 from mcp_lenient.normalizing import NormalizingJudge, unchanged_by
 from mcp_lenient.plan import Plan
@@ -37,6 +34,7 @@ from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
 from mcp_lenient.refusal import violations
 from mcp_lenient.repair import repair
+from mcp_lenient.telemetry import Telemetry, Told
 from mcp_lenient.types import Fault, Repair, Violation
 
 
@@ -75,7 +73,7 @@ class Settler:
         self.declared = declared
         self.policy = policy
         self.decorated = function
-        self._log = EventLog()
+        self._telemetry = Telemetry()
 
     @cached_property
     def tool(self) -> Tool:
@@ -125,12 +123,9 @@ class Settler:
         self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
     ) -> None:
         """Record on the span and in the log what becomes of a call."""
-        code = error_code(found) if found else None
-        spans.record(event, repairs=repairs, violations=found, error_code=code)
-        if self._log.wants(event):
-            duration = (perf_counter_ns() - started) // 1000
-            facts = call_facts(current_context(), self.tool.name, duration_us=duration, mounted=None)
-            self._log.emit(call_event(event, facts, error_code=code, violations=found, repairs=repairs))
+        self._telemetry.tell(
+            event, Told(current_context(), self.tool.name, started), repairs=repairs, found=found
+        )
 
 
 _WRAPPERS: Final = frozenset({_Repaired, _Refused})

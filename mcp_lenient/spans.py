@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
-from mcp_lenient.events import LISTED, escaped, escaped_pointer
+from mcp_lenient.events import LISTED
+from mcp_lenient.one_line import escaped, escaped_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcp_lenient.events import EventName
     from mcp_lenient.types import Repair, Violation
+
+
+def recording() -> bool:
+    """Whether there is a span to record on; ask before working out what to record."""
+    return trace.get_current_span().is_recording()
 
 
 def record(

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp import Context
 
-from mcp_lenient import fastmcp_private, spans
-from mcp_lenient.caller import call_facts
-from mcp_lenient.envelope import error_code
-from mcp_lenient.events import call_event
+from mcp_lenient import fastmcp_private
+from mcp_lenient.telemetry import Told
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import MiddlewareContext
     from mcp.server.context import ServerRequestContext
 
-    from mcp_lenient.eventlog import EventLog
     from mcp_lenient.policy import Policy
+    from mcp_lenient.telemetry import Telemetry
 
     CallNext = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
@@ -58,12 +56,12 @@ class WholeArguments:
 
     Args:
         policy_for: The policy for a tool name.
-        log: Where events go.
+        telemetry: What is told of calls.
     """
 
-    def __init__(self, policy_for: Callable[[str], Policy], log: EventLog) -> None:
+    def __init__(self, policy_for: Callable[[str], Policy], telemetry: Telemetry) -> None:
         self._policy_for = policy_for
-        self._log = log
+        self._telemetry = telemetry
         self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self._last: Callable[[], FastMCP | None] = _no_server
@@ -104,7 +102,7 @@ class WholeArguments:
             if reason is None:
                 self._hooked.add(server)
             else:
-                self._log.warn_once("hook_unavailable", server.name, reason)
+                self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
         if context.method != "tools/call" or not isinstance(context.message, Mapping):
             return None
         # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
@@ -148,13 +146,7 @@ class WholeArguments:
         started: int,
     ) -> None:
         found = () if reading.fault is None else (reading.fault,)
-        code = error_code(found) if found else None
-        spans.record("call_observed", repairs=reading.repairs, violations=found, error_code=code)
-        if self._log.wants("call_observed"):
-            async with Context(fastmcp=server, session=ctx.session) as context:
-                duration = (perf_counter_ns() - started) // 1000
-                facts = call_facts(context, name, duration_us=duration, mounted=None)
-            event = call_event(
-                "call_observed", facts, error_code=code, violations=found, repairs=reading.repairs
-            )
-            self._log.emit(event)
+        async with Context(fastmcp=server, session=ctx.session) as context:
+            exists = await server.get_tool(name) is not None
+            told = Told(context, name, started, exists)
+            self._telemetry.tell("call_observed", told, repairs=reading.repairs, found=found)

@@ -19,6 +19,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 import mcp_lenient
 import mcp_lenient.testing
 from context_store import ContextStore, build_server
+from mcp_lenient.logging_setup import reset_logging
 
 ROOT = Path(__file__).parent.parent
 SHOWN = re.compile(r"^<!-- (\w+): (\w+) ([^\n]+) -->\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -41,8 +42,9 @@ every_document = pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: str
 
 @pytest.fixture(autouse=True)
 def unconfigured_structlog():
-    """A document may configure structlog; the next test must not see it."""
+    """A document may configure logging; the next test must not see it."""
     yield
+    reset_logging()
     structlog.reset_defaults()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from datetime import datetime, timezone
 
 import jsonschema_rs
@@ -20,8 +19,10 @@ from mcp_lenient.events import (
     call_event,
     escaped,
     escaped_pointer,
+    event_fields,
     read_event,
 )
+from mcp_lenient.logging_setup import json_line
 from mcp_lenient.types import Repair, Violation
 
 PRIVATE = "sk-live-4242424242"
@@ -32,6 +33,7 @@ FACTS = CallFacts(
     mounted="child",
     client_name="claude-ai",
     client_version="1.2.3",
+    subject="user-1",
     session_id="6f1d",
     request_id="7",
     transport="stdio",
@@ -42,8 +44,10 @@ REPAIRS = (
     Repair("scalar_to_array", "/tags", "string", "array"),
     Repair("drop_injected", "/x", "null", "absent"),
 )
-VIOLATIONS = (Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}"),)
-TEXT_FIELDS = [entry.name for entry in fields(CallFacts) if entry.name != "duration_us"]
+VIOLATIONS = (
+    Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}", received_type="string"),
+)
+TEXT_FIELDS = [name for name in CallFacts._fields if name != "duration_us"]
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_rejected"}', id="a line of its own"),
     pytest.param("a\r\nb\x0bc\x0cd\x85e\u2028f\u2029g", id="every kind of line break"),
@@ -60,8 +64,8 @@ texts = st.text(st.characters() | st.sampled_from("\n\x1b\x7f\x85\u2028\u202e\ud
 pointers = st.lists(texts, max_size=20).map(lambda parts: "".join(f"/{part}" for part in parts))
 json_types = st.sampled_from(["string", "number", "array", "absent", "datetime"])
 codes = st.sampled_from(["type", "enum", "missing", "unknown", "ambiguous", "size"])
-events = st.builds(
-    call_event,
+written = st.builds(
+    event_fields,
     st.sampled_from(sorted(LEVELS)),
     st.builds(
         CallFacts,
@@ -69,9 +73,13 @@ events = st.builds(
         **{name: texts if name == "tool" else st.none() | texts for name in TEXT_FIELDS},
     ),
     error_code=st.none() | texts,
-    violations=st.lists(st.builds(Violation, pointers, st.none(), codes, texts), max_size=3),
+    violations=st.lists(
+        st.builds(Violation, pointers, st.none(), codes, texts, st.none() | json_types | texts), max_size=3
+    ),
     repairs=st.lists(st.builds(Repair, texts, pointers, json_types, json_types), max_size=3),
+    hints=st.lists(pointers, max_size=3),
 )
+events = written.map(CallEvent.model_validate)
 
 
 def unsafe(text: str) -> list[str]:
@@ -146,7 +154,7 @@ def test_escaping_a_pointer_twice_changes_nothing(pointer):
 @pytest.mark.parametrize("name", TEXT_FIELDS)
 def test_smuggled_through_a_field(name, hostile):
     """Whatever a client puts into a field, the event is one bounded line of JSON."""
-    event = call_event("call_repaired", replace(FACTS, **{name: hostile}))
+    event = call_event("call_repaired", FACTS._replace(**{name: hostile}))
     line = event.model_dump_json()
     assert len(line) < 2000
     assert not [text for text in strings(json.loads(line.encode("utf-8"))) if unsafe(text)]
@@ -187,24 +195,31 @@ def test_values_stay_out():
 def test_all_is_there():
     """An event says what became of the call, by whom it was made, and what was found."""
     event = call_event(
-        "call_rejected", FACTS, error_code="INVALID_LIMIT_TYPE", violations=VIOLATIONS, repairs=REPAIRS
+        "call_rejected",
+        FACTS,
+        error_code="INVALID_LIMIT_TYPE",
+        violations=VIOLATIONS,
+        repairs=REPAIRS,
+        hints=["/note"],
     )
     assert event.model_dump(mode="json", exclude={"timestamp"}) == {
         "event": "call_rejected",
         "tool": "store_context",
         "error_code": "INVALID_LIMIT_TYPE",
-        "violations": [{"code": "type", "pointer": "/limit"}],
+        "violations": [{"code": "type", "pointer": "/limit", "received": "string"}],
         "violation_count": 1,
         "repairs": [
             {"rule": "scalar_to_array", "pointer": "/tags", "before": "string", "after": "array"},
             {"rule": "drop_injected", "pointer": "/x", "before": "null", "after": "absent"},
         ],
         "repair_count": 2,
+        "hints": [{"code": "json_text_kept", "pointer": "/note"}],
         "duration_us": 41,
         "server": "context store",
         "mounted": "child",
         "client_name": "claude-ai",
         "client_version": "1.2.3",
+        "subject": "user-1",
         "session_id": "6f1d",
         "request_id": "7",
         "transport": "stdio",
@@ -255,6 +270,17 @@ def test_what_was_written_reads_back_equal(event):
     """A line gives the event it was made from, with and without its empty fields."""
     assert read_event(event.model_dump_json()) == event
     assert read_event(json.dumps(event.model_dump(mode="json", exclude_defaults=True))) == event
+
+
+@given(written)
+def test_a_line_of_the_log_reads_back_equal(known):
+    """What is written without being validated is what the model takes, gives and reads."""
+    event = CallEvent.model_validate(known)
+    line = json_line(None, "info", {"event": known["event"], "fields": known})
+    assert line.isascii()
+    assert line.isprintable()
+    assert read_event(line) == event
+    assert event.model_dump(mode="json", exclude_defaults=True) == known
 
 
 @given(events)

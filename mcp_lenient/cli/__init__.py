@@ -1,9 +1,10 @@
-"""The command line, ``mcp-lenient``: each command in a file of its own, loaded when it is called."""
+"""The command line, ``mcp-lenient``: each command in a file of its own, which loads what it needs when it is called."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from typing import Final
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
 from mcp_lenient.errors import LenientError
 
-_COMMANDS: Final = ("demo",)
+_COMMANDS: Final = ("check", "demo", "explain", "proxy", "report", "stress", "tail")
 
 app: Final = App(
     name="mcp-lenient",
@@ -24,7 +25,8 @@ app: Final = App(
     result_action="return_value",
 )
 for _command in _COMMANDS:
-    app.command(f"mcp_lenient.cli.{_command}:{_command}", name=_command)
+    # Not by its dotted name: a command that is loaded later has no sentence in the list of commands.
+    app.command(getattr(import_module(f"mcp_lenient.cli.{_command}"), _command), name=_command)
 app.register_install_completion_command()
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import re
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp import FastMCP
 from fastmcp.client.transports import (
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from fastmcp.client.transports import ClientTransport
 
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _USUAL_NAMES: Final = ("mcp", "server", "app")
 
 
@@ -36,8 +39,8 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
 
     One word is a URL (``https://host/mcp``; server-sent events where the path ends in ``/sse``), a client
     configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``), or a whole command
-    line in quotes; several words are a command line. A Python file's server runs within this process, so
-    that its functions' own types are the judge.
+    line in quotes; several words are a command line, which runs in this process's environment. A Python
+    file's server runs within this process, so that its functions' own types are the judge.
 
     Raises:
         CommandError: Where the words name nothing that is there.
@@ -68,12 +71,15 @@ def _started_by(words: Sequence[str]) -> StdioTransport:
     if shutil.which(words[0]) is None:
         msg = f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file"
         raise CommandError(msg)
-    return StdioTransport(command=words[0], args=list(words[1:]))
+    # Left to itself the SDK hands down little more than PATH, and keys stand in the environment.
+    return StdioTransport(command=words[0], args=list(words[1:]), env=dict(os.environ))
 
 
 def _configured(path: Path) -> MCPConfigTransport:
     try:
-        written = json.loads(path.read_text(encoding="utf-8"))
+        written = _filled_in(json.loads(path.read_text(encoding="utf-8")), path)
+        if isinstance(written, dict) and "mcpServers" not in written and "servers" in written:
+            written = {"mcpServers": written["servers"]}  # as VS Code writes it
         config = MCPConfig.model_validate(written)
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
@@ -89,6 +95,33 @@ def _configured(path: Path) -> MCPConfigTransport:
         msg = f"{path}: no server stands under mcpServers"
         raise CommandError(msg)
     return MCPConfigTransport(config)
+
+
+def _filled_in(value: Any, path: Path) -> Any:
+    """The same JSON with ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` filled in from the environment."""
+    if isinstance(value, dict):
+        return {key: _filled_in(entry, path) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled_in(entry, path) for entry in value]
+    return from_environment(value, str(path)) if isinstance(value, str) else value
+
+
+def from_environment(text: str, where: str) -> str:
+    """A text with ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` filled in from the environment.
+
+    Raises:
+        CommandError: Where the environment has no such name; it says where the text stands.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name, default = found.groups()
+        known: str | None = os.environ.get(name, default)
+        if known is None:
+            msg = f"{where}: the environment has no {name}, which ${{{name}}} stands for"
+            raise CommandError(msg)
+        return known
+
+    return _VARIABLE.sub(value, text)
 
 
 def _imported(path: Path, name: str | None) -> FastMCP:

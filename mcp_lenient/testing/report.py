@@ -24,7 +24,7 @@ Outcome = Literal[
 ``unchanged``: the tool takes it as it was sent. ``repaired``: the tool gets what it was meant to get.
 ``normalized``: only what the author declared has changed it. ``refused``: it was not run. ``forwarded``: it
 went on as it came, against the published schema. ``answered``: another middleware answered in the tool's
-place. ``failed``: the tool ran and failed (only where tools are run). ``corrupted``: it was repaired to
+place. ``failed``: the tool ran and failed, though it does not fail on the right call (only where tools are run). ``corrupted``: it was repaired to
 something else than was meant, or repaired where no repair could be right.
 """
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
@@ -107,6 +107,17 @@ class StressReport:
             "skipped": dict(self.skipped),
             "unprotected": list(self.unprotected),
         }
+
+    def by_tool(self) -> RenderableType:
+        """A table for each tool: what became of each kind of damage."""
+        tools = dict.fromkeys(call.tool for call in self.calls)
+        return Group(*(self._of_tool(tool) for tool in tools))
+
+    def _of_tool(self, tool: str) -> RenderableType:
+        own = [call for call in self.calls if call.tool == tool]
+        counts = Counter((call.damage, call.outcome) for call in own)
+        shown = [each for each in OUTCOMES if any(call.outcome == each for call in own)]
+        return Group(Text(tool, "bold"), _table("damage", counts, shown))
 
     def __rich__(self) -> RenderableType:
         shown = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]

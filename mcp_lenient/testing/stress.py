@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ def stress(
     per_tool: int = 3,
     arguments: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     run: bool = False,
+    only: Collection[str] = (),
 ) -> StressReport:
     """Call every tool with the usual damage to right arguments, and report what became of each call.
 
@@ -46,9 +47,10 @@ def stress(
         per_tool: How many right calls of each tool are damaged.
         arguments: Right arguments by tool, to be used in place of made up ones.
         run: Whether the tools' bodies are run.
+        only: The tools to call; all when empty.
 
     Raises:
-        ValueError: When ``per_tool`` is not positive, or ``arguments`` names no tool of the server.
+        ValueError: When ``per_tool`` is not positive, or ``arguments`` or ``only`` names no tool of the server.
     """
     if per_tool < 1:
         msg = f"per_tool must be at least 1, got {per_tool}."
@@ -60,13 +62,15 @@ def stress(
         skipped: dict[str, str] = {}
         unprotected: list[str] = []
         async with Connection(tool_or_server, policy, run=run) as connection:
-            names = await connection.tool_names()
-            for name in dict.fromkeys((*names, *given)):
+            names = only or (*await connection.tool_names(), *given)
+            for name in dict.fromkeys(names):
                 async with connection.trial(name) as trial:
                     if not trial.is_lenient:
                         unprotected.append(name)
                     try:
-                        rights = given.get(name) or _made_up(trial, f"{seed}:{name}", per_tool)
+                        rights = given.get(name) or made_up(
+                            name, trial.target.tool.parameters, seed, per_tool
+                        )
                         calls += [call for right in rights for call in await _stressed(trial, right)]
                     except NoValueError as error:
                         skipped[name] = str(error)
@@ -75,17 +79,27 @@ def stress(
     return in_own_loop(work)
 
 
-def _made_up(trial: Trial, seed: str, count: int) -> list[dict[str, Any]]:
-    """Different right arguments for a tool, as many as are wanted or can be had."""
-    random = Random(seed)  # noqa: S311 - the same calls each time is what is wanted
+def made_up(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
+    """Different right arguments for a tool, as many as are wanted or can be had.
+
+    Raises:
+        NoValueError: When no right arguments can be made up from its schema.
+    """
+    random = Random(f"{seed}:{tool}")  # noqa: S311 - the same calls each time is what is wanted
     made: list[dict[str, Any]] = []
     for at in range(count):
-        right = valid_arguments(
-            trial.target.tool.parameters, random, optional=_OPTIONAL[min(at, len(_OPTIONAL) - 1)]
-        )
+        optional = _OPTIONAL[min(at, len(_OPTIONAL) - 1)]
+        right = valid_arguments(schema, random, optional=optional)
         if right not in made:
             made.append(right)
     return made
+
+
+def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
+    """The damaged calls of one right call, each with its kind."""
+    for kind, each in damaged(schema, right):
+        if not any(identical(each.sent, wanted) for wanted in each.wanted):
+            yield kind, each
 
 
 async def _stressed(trial: Trial, right: Mapping[str, Any]) -> list[StressCall]:
@@ -96,16 +110,12 @@ async def _stressed(trial: Trial, right: Mapping[str, Any]) -> list[StressCall]:
         msg = f"the tool does not take {right}: {reason} (give right ones by arguments=...)"
         raise NoValueError(msg)
     judge = _schema_judge(trial)
+    # A tool that fails on made up arguments which are right says nothing by failing on damaged ones.
+    always_fails = attempt.ran and attempt.is_error
     return [
-        await _tried(trial, kind, each, judge)
-        for kind, each in _each_once(trial.target.tool.parameters, right)
+        await _tried(trial, kind, each, judge, always_fails=always_fails)
+        for kind, each in damaged_calls(trial.target.tool.parameters, right)
     ]
-
-
-def _each_once(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    for kind, each in damaged(schema, right):
-        if not any(identical(each.sent, wanted) for wanted in each.wanted):
-            yield kind, each
 
 
 def _schema_judge(trial: Trial) -> SchemaJudge | None:
@@ -118,9 +128,11 @@ def _schema_judge(trial: Trial) -> SchemaJudge | None:
         return None
 
 
-async def _tried(trial: Trial, kind: str, damage: Damaged, judge: SchemaJudge | None) -> StressCall:
+async def _tried(
+    trial: Trial, kind: str, damage: Damaged, judge: SchemaJudge | None, *, always_fails: bool
+) -> StressCall:
     got = await trial.attempt(damage.sent)
-    outcome = _outcome_without_repair(got, judge)
+    outcome = _outcome_without_repair(got, judge, always_fails=always_fails)
     if outcome is None:
         outcome = "repaired" if await _is_wanted(trial, got, damage) else "corrupted"
     if (
@@ -141,10 +153,10 @@ async def _tried(trial: Trial, kind: str, damage: Damaged, judge: SchemaJudge | 
     )
 
 
-def _outcome_without_repair(got: Attempt, judge: SchemaJudge | None) -> Outcome | None:
+def _outcome_without_repair(got: Attempt, judge: SchemaJudge | None, *, always_fails: bool) -> Outcome | None:
     if got.reached is None:
         return "refused" if got.is_error else "answered"
-    if got.ran and got.is_error:
+    if got.ran and got.is_error and not always_fails:
         return "failed"
     if not identical(got.sent, got.reached.arguments):
         return None

@@ -1,0 +1,154 @@
+"""What a tool shows its callers: its description, and every place of its input schema."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from mcp_types import Tool
+
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.plan import Node, Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.refusal.places import forms
+
+_NO_RULES: Final = Policy.strict()
+_DEEPEST: Final = 8
+_MOST_SPOTS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One place of an input schema.
+
+    Attributes:
+        node: The compiled schema there.
+        place: Where it is, such as ``rows[].age``.
+        name: The name of the parameter or property; None for items of a list and entries of a map.
+        optional: Whether it may be left out.
+        depth: 1 for a parameter of the tool.
+    """
+
+    node: Node
+    place: str
+    name: str | None
+    optional: bool
+    depth: int
+
+    @property
+    def alternatives(self) -> tuple[Node, ...]:
+        """The branches of a union, unions within it opened; the node itself where it is none."""
+        return tuple(_opened(self.node, 0))
+
+    @property
+    def description(self) -> str:
+        """What is said of it, by itself and by the types it refers to."""
+        told = [
+            schema["description"]
+            for form in forms(self.node.plan.root, self.node.schema)
+            for schema in form
+            if isinstance(schema.get("description"), str)
+        ]
+        return " ".join(dict.fromkeys(told))
+
+    @property
+    def own_description(self) -> str:
+        """What is said of it at this very place."""
+        schema = self.node.schema
+        told = schema.get("description") if isinstance(schema, Mapping) else None
+        return told if isinstance(told, str) else ""
+
+
+def _opened(node: Node, depth: int) -> Iterator[Node]:
+    if not node.is_union or depth > _DEEPEST:
+        yield node
+        return
+    for branch in node.branches:
+        yield from _opened(branch, depth + 1)
+
+
+class Surface:
+    """A published tool, with its input schema compiled.
+
+    Args:
+        tool: The tool as a client sees it.
+        normalized: The parameters whose values the author has put right by a declared normalizer.
+        drops_null: Whether a middleware leaves out a null that the schema forbids.
+
+    Attributes:
+        tool: As above.
+        normalized: As above.
+        drops_null: As above.
+        fault: Why its schema cannot be compiled; None where it can.
+    """
+
+    def __init__(self, tool: Tool, normalized: Collection[str] = (), *, drops_null: bool = False) -> None:
+        self.tool = tool
+        self.drops_null = drops_null
+        self.normalized = normalized
+        self.fault: str | None = None
+        try:
+            self._plan = Plan(tool.input_schema, _NO_RULES)
+        except SchemaError as error:
+            self.fault = str(error)
+            self._plan = Plan({}, _NO_RULES)
+
+    @property
+    def top(self) -> Node:
+        """The arguments as a whole."""
+        return self._plan.top
+
+    @cached_property
+    def spots(self) -> tuple[Spot, ...]:
+        """Every place of the input schema, from the top down; what is referred to twice is there once."""
+        found: list[Spot] = []
+        seen: set[int] = set()
+        waiting = deque(_below(self.top, "", 0))
+        while waiting and len(found) < _MOST_SPOTS:
+            spot = waiting.popleft()
+            # The nodes keep their schemas alive, so that an id stays one schema's.
+            if id(spot.node.schema) in seen:
+                continue
+            seen.add(id(spot.node.schema))
+            found.append(spot)
+            if spot.depth < _DEEPEST:
+                waiting += (
+                    below for node in spot.alternatives for below in _below(node, spot.place, spot.depth)
+                )
+        return tuple(found)
+
+    @property
+    def parameters(self) -> Iterator[Spot]:
+        """The parameters themselves."""
+        return (spot for spot in self.spots if spot.depth == 1 and spot.name is not None)
+
+    @property
+    def objects(self) -> Iterator[tuple[str, Node]]:
+        """Every object that declares properties, with its place."""
+        yield "", self.top
+        for spot in self.spots:
+            for node in spot.alternatives:
+                if node.property_nodes:
+                    yield spot.place, node
+
+
+def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
+    shape = node.shape
+    for name, child in node.property_nodes.items():
+        where = f"{place}.{name}" if place else name
+        yield Spot(child, where, name, name not in shape.required, depth + 1)
+    for at in range(len(shape.prefix)):
+        yield Spot(node.item(at, mixed=False), f"{place}[{at}]", None, optional=False, depth=depth + 1)
+    if _says(shape.items) and not shape.prefix:
+        yield Spot(node.item(0, mixed=False), f"{place}[]", None, optional=False, depth=depth + 1)
+    if _says(shape.extra):
+        # Any name that is not declared leads there.
+        extra = node.plan.node(shape.extra, node.place, None)
+        yield Spot(extra, f"{place}.*" if place else "*", None, optional=True, depth=depth + 1)
+
+
+def _says(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and bool(schema)

@@ -1,0 +1,58 @@
+"""``mcp-lenient check``: what callers of a server's tools will misunderstand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+
+def check(
+    *target: str,
+    level: Literal["note", "warning", "error"] = "warning",
+    select: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    output: Annotated[Literal["text", "json", "github", "sarif"], Parameter(name="--format")] = "text",
+) -> int:
+    """Look for what callers of a server's tools will misunderstand. Nothing is called.
+
+    Exits with 1 where a finding is at or above `--level`, else with 0; with 2 where the server cannot be asked.
+
+    Args:
+        target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
+            or a command line after `--`.
+        level: The lowest level that makes the exit code 1; all findings are shown.
+        select: Only these rules: a code or a pattern such as `*_description`. May be given several times.
+        ignore: None of these rules. May be given several times.
+        output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
+    """
+    import asyncio  # noqa: PLC0415 - what follows is loaded when it is called
+
+    from rich.console import Console  # noqa: PLC0415
+
+    from mcp_lenient.check import LEVELS  # noqa: PLC0415
+    from mcp_lenient.check import output as shown  # noqa: PLC0415
+    from mcp_lenient.check.checking import chosen_checks, findings, published  # noqa: PLC0415
+    from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
+    from mcp_lenient.cli.upstream import told  # noqa: PLC0415
+
+    try:
+        chosen = chosen_checks(select, ignore)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    named = " ".join(target)
+    with told(named):
+        tools = asyncio.run(published(target_of(target)))
+    found = findings(tools, chosen)
+    if output == "text":
+        console = Console(highlight=False)
+        console.print(shown.as_text(found, len(tools), console.width))
+    elif output == "json":
+        print(shown.as_json(found, named, len(tools)))  # noqa: T201 - the command's output
+    elif output == "github":
+        print(*map(shown.as_github, [found] if found else []), sep="\n", end="\n" if found else "")  # noqa: T201
+    else:
+        print(shown.as_sarif(found, named))  # noqa: T201
+    counts = LEVELS[LEVELS.index(level) :]
+    return FOUND if any(each.level in counts for each in found) else DONE

@@ -1,0 +1,121 @@
+"""``mcp-lenient explain``: what would become of a call, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastmcp import FastMCP
+
+    from mcp_lenient.explanation import Explanation
+
+
+def explain(
+    target: str,
+    tool: str | None = None,
+    arguments: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    /,
+    *,
+    event: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
+) -> int:
+    """Say what would become of a call, step by step. The tool is not run.
+
+    Exits with 0 where the tool would run, with 1 where the call would be refused, and with 2 where the server cannot
+    be asked. A line of the log exits with 0.
+
+    Args:
+        target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
+            or a command line in quotes (`"npx -y some-server"`).
+        tool: The tool.
+        arguments: Its arguments as JSON, such as `'{"tags": "a"}'`. What is no JSON is taken for arguments that came
+            as a text.
+        event: In place of a tool and arguments: a line of the log, or `-` for all lines on stdin.
+        output: `text` for people, `json` for programs.
+    """
+    import asyncio  # noqa: PLC0415 - what follows is loaded when it is called
+    import json  # noqa: PLC0415
+
+    from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.upstream import quiet, served, told  # noqa: PLC0415
+    from mcp_lenient.explanation import explain as explain_call  # noqa: PLC0415
+    from mcp_lenient.explanation import explain_event  # noqa: PLC0415
+    from mcp_lenient.explanation.steps import RUNS  # noqa: PLC0415
+
+    if (tool is None) is (event is None):
+        msg = "name a tool and its arguments, or give a line of the log with --event"
+        raise CommandError(msg)
+    events = list(_events(event)) if event is not None else []
+
+    async def work(server: FastMCP) -> list[Explanation]:
+        if tool is not None:
+            return [await explain_call(server, tool, _sent(arguments))]
+        return [await explain_event(server, each) for each in events]
+
+    with told(target), quiet():
+        explanations = asyncio.run(served([target], work))
+    if output == "json":
+        shown = [each.as_dict() for each in explanations]
+        print(json.dumps(shown if event is not None else shown[0], indent=2, default=repr))  # noqa: T201
+    else:
+        _print(explanations)
+    return FOUND if any(each.fate not in {*RUNS, "logged"} for each in explanations) else DONE
+
+
+def _sent(arguments: str | None) -> Any:
+    import json  # noqa: PLC0415
+
+    if arguments is None:
+        return {}
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _events(event: str) -> Iterator[Any]:
+    import sys  # noqa: PLC0415
+
+    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
+    from mcp_lenient.events import read_event  # noqa: PLC0415
+
+    found = False
+    for line in sys.stdin if event == "-" else [event]:
+        read = read_event(line)
+        if read is not None:
+            found = True
+            yield read
+    if not found:
+        msg = "--event: there is no event of mcp-lenient in what was given"
+        raise CommandError(msg)
+
+
+def _print(explanations: list[Explanation]) -> None:
+    import json  # noqa: PLC0415
+    from textwrap import wrap  # noqa: PLC0415
+
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    for each in explanations:
+        for number, step in enumerate(each.steps, 1):
+            console.print(Text.assemble((f"{number}. {step.title}", "bold")))
+            for line in step.lines:
+                indent = " " * (5 if line.startswith("  ") else 3)
+                wrapped = wrap(
+                    line.strip(),
+                    console.width,
+                    initial_indent=indent,
+                    subsequent_indent=f"{indent}  ",
+                    break_on_hyphens=False,
+                )
+                console.print(Text("\n".join(wrapped)), soft_wrap=True)
+        if each.envelope is not None:
+            console.print(Text("The envelope", "bold"))
+            console.print(Text(json.dumps(each.envelope, indent=2)), soft_wrap=True)
+        console.print()

@@ -1,0 +1,121 @@
+"""What a stress run would call, before it calls anything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import ClientTransport
+from mcp_types import Tool
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.redaction import cut, shown
+from mcp_lenient.testing.stress import damaged_calls, made_up
+from mcp_lenient.testing.valid import NoValueError
+
+_LONGEST: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A tool that would be called: how often, and the first of its right calls."""
+
+    name: str
+    calls: int
+    first: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What would be called; prints as a table.
+
+    Attributes:
+        tools: The tools that would be called.
+        left_out: Those that would not, since they may change something.
+        is_real: Whether the calls reach the tools.
+    """
+
+    tools: tuple[Planned, ...]
+    left_out: tuple[str, ...]
+    is_real: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as JSON."""
+        return {
+            "reaches_the_tools": self.is_real,
+            "would_call": [
+                {"tool": each.name, "calls": each.calls, "first": each.first} for each in self.tools
+            ],
+            "left_out": list(self.left_out),
+        }
+
+    def __rich__(self) -> RenderableType:
+        total = sum(each.calls for each in self.tools)
+        reaches = "reach the tools" if self.is_real else "are stopped before the tools"
+        tools = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+        parts: list[RenderableType] = [Text(f"{total} calls of {tools}, which {reaches}")]
+        if self.tools:
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+            table.add_column("tool", overflow="fold")
+            table.add_column("calls", justify="right")
+            table.add_column("such as", overflow="fold")
+            for each in self.tools:
+                table.add_row(Text(shown(each.name)), str(each.calls), Text(_short(each.first)))
+            parts.append(table)
+        if self.left_out:
+            names = ", ".join(map(shown, self.left_out))
+            parts.append(Text(f"Left out, since they may change something (--all calls them too): {names}"))
+        return Group(*parts)
+
+
+def _short(arguments: dict[str, Any] | None) -> str:
+    return (
+        cut(shown(json.dumps(arguments, ensure_ascii=False), 4 * _LONGEST), _LONGEST)
+        if arguments is not None
+        else "nothing: no right call is known"
+    )
+
+
+def rehearse(
+    target: FastMCP | ClientTransport, pattern: str, seed: int, per_tool: int, *, everything: bool
+) -> Rehearsal:
+    """What a stress run of a server would call. The tools of a server in this process are never run.
+
+    Raises:
+        CommandError: When no tool matches the pattern.
+    """
+    is_real = not isinstance(target, FastMCP)
+    matching = [tool for tool in asyncio.run(_tools(target)) if fnmatchcase(tool.name, pattern)]
+    if not matching:
+        msg = f"--tool: no tool of the server matches {pattern!r}"
+        raise CommandError(msg)
+    called = [tool for tool in matching if everything or not is_real or _is_read_only(tool)]
+    left_out = tuple(tool.name for tool in matching if tool not in called)
+    return Rehearsal(tuple(_planned(tool, seed, per_tool) for tool in called), left_out, is_real)
+
+
+async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
+    async with Client(target) as client:
+        tools: list[Tool] = await client.list_tools()
+    return tools
+
+
+def _is_read_only(tool: Tool) -> bool:
+    return tool.annotations is not None and tool.annotations.read_only_hint is True
+
+
+def _planned(tool: Tool, seed: int, per_tool: int) -> Planned:
+    try:
+        rights = made_up(tool.name, tool.input_schema, seed, per_tool)
+    except NoValueError:
+        return Planned(tool.name, 0, None)
+    damaged = sum(1 for right in rights for _ in damaged_calls(tool.input_schema, right))
+    return Planned(tool.name, len(rights) + damaged, rights[0])

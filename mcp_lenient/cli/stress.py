@@ -1,0 +1,93 @@
+"""``mcp-lenient stress``: the usual damage to right calls, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+
+def stress(
+    *target: str,
+    tool: Annotated[str, Parameter(show_default=False)] = "*",
+    seed: int = 0,
+    per_tool: int = 3,
+    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    dry_run: Annotated[bool, Parameter(negative=())] = False,
+    yes: Annotated[bool, Parameter(negative=())] = False,
+    summary: Annotated[bool, Parameter(negative=())] = False,
+    output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
+) -> int:
+    """Call tools with the usual damage to right arguments, and show what becomes of each call.
+
+    The tools of a Python file are not run: each call is stopped before the tool. Another server gets the calls for
+    real, through the middleware, so that only its read-only tools (`readOnlyHint`) are called.
+
+    Exits with 1 where a call was corrupted (repaired to something else than was meant), else with 0; with 2 where
+    the server cannot be asked.
+
+    Args:
+        target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
+            or a command line after `--`.
+        tool: Only tools whose names match this pattern, such as `search_*`.
+        seed: What the arguments are made up from: the same seed gives the same calls.
+        per_tool: How many right calls of each tool are damaged.
+        everything: Also call tools that may change something.
+        dry_run: Only show what would be called.
+        yes: Call without asking.
+        summary: Only the sums of all tools, without a table for each.
+        output: `text` for people, `json` for programs.
+    """
+    import json  # noqa: PLC0415 - what follows is loaded when it is called
+
+    from fastmcp import FastMCP  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+
+    from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.rehearsal import rehearse  # noqa: PLC0415
+    from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
+    from mcp_lenient.cli.upstream import lenient_front, quiet, told  # noqa: PLC0415
+    from mcp_lenient.testing import stress as run_stress  # noqa: PLC0415
+
+    if per_tool < 1:
+        msg = f"--per-tool must be at least 1, got {per_tool}"
+        raise CommandError(msg)
+    console = Console(highlight=False)
+    with told(" ".join(target)), quiet():
+        server = target_of(target)
+        plan = rehearse(server, tool, seed, per_tool, everything=everything)
+        if plan.is_real or (dry_run and output == "text"):
+            (Console(stderr=True, highlight=False) if output == "json" else console).print(plan)
+        if dry_run or not plan.tools:
+            if output == "json":
+                print(json.dumps(plan.as_dict(), indent=2))  # noqa: T201 - the command's output
+            return DONE
+        if plan.is_real and not yes and not _confirmed():
+            return DONE
+        # A transport belongs to the event loop that has used it, so that the calls get one of their own.
+        subject = (
+            server if isinstance(server, FastMCP) else lenient_front(target_of(target), " ".join(target))
+        )
+        names = [each.name for each in plan.tools]
+        report = run_stress(subject, seed=seed, per_tool=per_tool, run=plan.is_real, only=names)
+    if output == "json":
+        print(json.dumps(report.as_dict(), indent=2, default=repr))  # noqa: T201
+    else:
+        if not summary and len(plan.tools) > 1:
+            console.print(report.by_tool())
+        console.print(report)
+    return FOUND if report.corrupted else DONE
+
+
+def _confirmed() -> bool:
+    import sys  # noqa: PLC0415
+
+    from rich.console import Console  # noqa: PLC0415
+    from rich.prompt import Confirm  # noqa: PLC0415
+
+    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
+
+    if not sys.stdin.isatty():
+        msg = "these calls would reach the server: say --yes to make them, or --dry-run to see them alone"
+        raise CommandError(msg)
+    return Confirm.ask("Make these calls?", console=Console(stderr=True), default=False)

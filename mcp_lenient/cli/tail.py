@@ -1,0 +1,83 @@
+"""``mcp-lenient tail``: a log as it grows, one readable line an event."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from mcp_lenient.cli.errors import DONE
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from rich.text import Text
+
+
+def tail(
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    lines: Annotated[int, Parameter(name=("--lines", "-n"))] = 10,
+    follow: bool = True,
+    foreign: bool = True,
+) -> int:
+    """Show the events of a log, one line each, and follow the log as it grows.
+
+    Rotated and truncated files are followed too. Ctrl-C ends it.
+
+    Parameters
+    ----------
+    file
+        The log: JSON lines as they are written, `-` for standard input (`docker logs -f notes 2>&1 | mcp-lenient tail -`).
+    lines
+        How many of the lines that are there already are shown; of standard input, all are.
+    follow
+        Wait for more lines.
+    foreign
+        Show, dimmed, the lines that are no event.
+    """
+    from datetime import datetime  # noqa: PLC0415 - as in every command
+    from pathlib import Path  # noqa: PLC0415
+
+    from rich.console import Console  # noqa: PLC0415
+
+    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
+    from mcp_lenient.following import Follower, text_of  # noqa: PLC0415
+
+    if lines < 0:
+        msg = f"--lines must be 0 or more, but is {lines}"
+        raise CommandError(msg)
+    if file != "-" and not Path(file).is_file() and not Path(file).is_fifo():
+        msg = f"{file}: there is no such file"
+        raise CommandError(msg)
+    console = Console(highlight=False, markup=False, emoji=False)
+    source = (
+        map(text_of, sys.stdin.buffer) if file == "-" else Follower(Path(file), history=lines, follow=follow)
+    )
+    try:
+        for line in source:
+            shown = _line(line, datetime.now().astimezone(), foreign=foreign)
+            if shown is not None:
+                console.print(shown, soft_wrap=True)
+    except KeyboardInterrupt:
+        return DONE
+    except PermissionError as error:
+        msg = f"{file}: {error.strerror}"
+        raise CommandError(msg) from None
+    return DONE
+
+
+def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from mcp_lenient.event_lines import event_parts  # noqa: PLC0415
+    from mcp_lenient.events import read_event  # noqa: PLC0415
+    from mcp_lenient.one_line import escaped  # noqa: PLC0415
+
+    event = read_event(line)
+    if event is not None:
+        known = event.model_dump(mode="json", exclude_defaults=True)
+        return Text(" ").join(Text(text, style) for text, style in event_parts(known, today=now))
+    return Text(escaped(line, limit=1000), "dim") if foreign and line else None

@@ -1,0 +1,103 @@
+"""The lines of a file that others write to: the last of them, then those that come."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from time import sleep
+from typing import IO, TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+
+_BLOCK: Final = 65_536
+_LONGEST: Final = 1_000_000
+_PAUSE: Final = 0.2
+
+
+class Follower:
+    """The lines of a file, each once it is whole; one of more than a megabyte comes in pieces.
+
+    Where the file is rotated, what is left of the old one comes before the new one; where it is truncated,
+    it is read anew. While there is no file of this name, it is waited for.
+
+    Args:
+        path: The file.
+        history: How many of the lines that are there already come first.
+        follow: Whether to wait for more.
+    """
+
+    def __init__(self, path: Path, *, history: int, follow: bool) -> None:
+        self._path = path
+        self._history = history
+        self._follow = follow
+
+    def __iter__(self) -> Iterator[str]:
+        """The lines; without end where it follows."""
+        file: IO[bytes] = self._path.open("rb")
+        try:
+            _go_back(file, self._history)
+            while True:
+                if not self._follow:
+                    yield from _to_the_end(file)
+                    return
+                yield from _whole_lines(file)
+                file = yield from self._renewed(file)
+        finally:
+            file.close()
+
+    def _renewed(self, file: IO[bytes]) -> Generator[str, None, IO[bytes]]:
+        """Wait a moment; the file to go on with, from its start where it is another or was emptied."""
+        sleep(_PAUSE)
+        with suppress(FileNotFoundError):
+            now = self._path.stat()
+            if not os.path.samestat(now, os.fstat(file.fileno())):
+                fresh = self._path.open("rb")
+                yield from _to_the_end(file)
+                file.close()
+                return fresh
+            if now.st_size < file.tell():
+                file.seek(0)
+        return file
+
+
+def text_of(line: bytes) -> str:
+    """A line as text, without its end; what is not UTF-8 is replaced."""
+    return line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _whole_lines(file: IO[bytes]) -> Iterator[str]:
+    """The lines from here on; one that is still being written waits in the file."""
+    while line := file.readline(_LONGEST):
+        if not line.endswith(b"\n") and len(line) < _LONGEST:
+            file.seek(-len(line), os.SEEK_CUR)
+            return
+        yield text_of(line)
+
+
+def _to_the_end(file: IO[bytes]) -> Iterator[str]:
+    """All lines from here on, the last one even where it is cut off."""
+    while line := file.readline(_LONGEST):
+        yield text_of(line)
+
+
+def _go_back(file: IO[bytes], lines: int) -> None:
+    """Go to where the last lines of a file begin."""
+    at = end = file.seek(0, os.SEEK_END)
+    if lines == 0:
+        return
+    while at > 0:
+        start = max(0, at - _BLOCK)
+        file.seek(start)
+        block = file.read(at - start)
+        # The end of the last line begins no other.
+        upto = len(block) - (at == end)
+        while (found := block.rfind(b"\n", 0, upto)) >= 0:
+            lines -= 1
+            if lines == 0:
+                file.seek(start + found + 1)
+                return
+            upto = found
+        at = start
+    file.seek(0)

@@ -1,0 +1,306 @@
+"""The linter: what each rule finds, and what it leaves alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from fastmcp import FastMCP
+from mcp_types import Tool
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from mcp_lenient import LenientMiddleware, Policy, lenient, parse_json
+from mcp_lenient.check import CHECKS, check
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "check.md"
+
+
+class Node(BaseModel):
+    """A tree."""
+
+    label: str
+    data: Any = None
+    children: list[Node] = []
+
+
+class Answer(TypedDict):
+    """What comes back."""
+
+    found: int
+
+
+def untyped(content) -> Answer:
+    """Store the content."""
+
+
+def untyped_but_described(
+    content: Annotated[Any, Field(description="Any JSON value, kept as it is.")],
+) -> Answer:
+    """Store the content."""
+
+
+def untyped_items(rows: list) -> Answer:
+    """Store rows."""
+
+
+def untyped_within_a_tree(tree: Node) -> Answer:
+    """Store a tree."""
+
+
+def text_or_list(tags: str | list[str] | None = None) -> Answer:
+    """Store tags."""
+
+
+def text_or_object(entry: str | dict[str, int]) -> Answer:
+    """Store an entry."""
+
+
+def text_with_json(config: Annotated[str, Field(description="The settings, as a JSON string.")]) -> Answer:
+    """Store settings."""
+
+
+def free_form(options: dict[str, Any]) -> Answer:
+    """Store options."""
+
+
+def free_form_with_example(options: dict[str, Any]) -> Answer:
+    """Store options, such as {"size": 1}."""
+
+
+def bad_default(tags: list[str] = None) -> Answer:  # noqa: RUF013 - what people write
+    """Store tags."""
+
+
+def not_nullable(limit: int = 5) -> Answer:
+    """List so many."""
+
+
+def words(order: Literal["newest", "oldest"]) -> Answer:
+    """List notes."""
+
+
+def codes(level: Literal[1, 2, 3]) -> Answer:
+    """List notes."""
+
+
+def one_slip(query: str, qurey: str) -> Answer:
+    """Search."""
+
+
+def two_numbers(tag: str, tags: str) -> Answer:
+    """Search."""
+
+
+def list_beside_item(tag: str, tags: list[str]) -> Answer:
+    """Search."""
+
+
+def two_styles(user_id: str, userId: str) -> Answer:  # noqa: N803 - what is to be found
+    """Search."""
+
+
+def python_none(
+    name: Annotated[str | None, Field(description="The name, or None for all.")] = None,
+) -> Answer:
+    """Search."""
+
+
+def python_list(names: list[str]) -> Answer:
+    """Search for names, such as ['ann', 'bob']."""
+
+
+def without_words(name: str) -> Answer: ...
+
+
+def any_answer(name: str) -> dict:
+    """Search."""
+
+
+FOUND = [
+    pytest.param(untyped, "untyped_parameter", "content", "warning", id="untyped"),
+    pytest.param(untyped_but_described, "untyped_parameter", "content", "note", id="untyped, described"),
+    pytest.param(untyped_items, "untyped_parameter", "rows[]", "note", id="items"),
+    pytest.param(
+        untyped_within_a_tree, "untyped_parameter", "tree.data", "warning", id="in a recursive model"
+    ),
+    pytest.param(text_or_list, "text_or_container", "tags", "warning", id="text or list"),
+    pytest.param(text_or_object, "text_or_container", "entry", "warning", id="text or object"),
+    pytest.param(text_with_json, "json_in_text", "config", "note", id="JSON in a text"),
+    pytest.param(free_form, "free_form_object", "options", "warning", id="free form"),
+    pytest.param(
+        free_form_with_example, "free_form_object", "options", "note", id="free form, with an example"
+    ),
+    pytest.param(bad_default, "default_refused", "tags", "warning", id="default"),
+    pytest.param(not_nullable, "optional_not_nullable", "limit", "note", id="not nullable"),
+    pytest.param(words, "enum_without_description", "order", "note", id="words"),
+    pytest.param(codes, "enum_without_description", "level", "warning", id="codes"),
+    pytest.param(one_slip, "names_one_slip_apart", "query", "warning", id="letters swapped"),
+    pytest.param(two_numbers, "names_one_slip_apart", "tag", "warning", id="singular and plural"),
+    pytest.param(list_beside_item, "names_one_slip_apart", "tag", "note", id="the type tells them apart"),
+    pytest.param(two_styles, "names_one_slip_apart", "user_id", "warning", id="case style"),
+    pytest.param(python_none, "python_in_description", "name", "warning", id="None"),
+    pytest.param(python_list, "python_in_description", "", "warning", id="single quotes"),
+    pytest.param(without_words, "tool_without_description", "", "warning", id="no description"),
+    pytest.param(any_answer, "output_forbids_nothing", "", "note", id="any answer"),
+]
+
+
+def told(server_or_tools):
+    return [(finding.code, finding.place, finding.level) for finding in check(server_or_tools)]
+
+
+def server_of(*functions, middleware=None):
+    server = FastMCP("linted")
+    if middleware is not None:
+        server.add_middleware(middleware)
+    for function in functions:
+        server.tool(function)
+    return server
+
+
+def foreign(schema, description="Does something."):
+    return [Tool(name="foreign", description=description, input_schema=schema)]
+
+
+@pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)
+def test_each_tool_has_its_one_finding(function, code, place, level):
+    """A tool with one fault has that finding, and no other."""
+    assert told(server_of(function)) == [(code, place, level)]
+
+
+FOREIGN = [
+    pytest.param(
+        {"type": "object", "properties": {"a": {"$ref": "https://example.com/a.json"}}},
+        ("schema_unusable", "", "error"),
+        id="a remote reference",
+    ),
+    pytest.param(
+        {"type": "object", "properties": {}, "required": ["a"], "additionalProperties": False},
+        ("required_undeclared", "a", "error"),
+        id="no call can be right",
+    ),
+    pytest.param(
+        {"type": "object", "properties": {}, "required": ["a"]},
+        ("required_undeclared", "a", "warning"),
+        id="required, but not declared",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "finding"), FOREIGN)
+def test_foreign_schemas_are_looked_at_as_they_are(schema, finding):
+    """What no function of Python publishes is found in a schema from elsewhere."""
+    assert told(foreign(schema)) == [finding]
+
+
+def test_each_rule_is_in_a_table_above():
+    """No rule is without a tool that it finds something in."""
+    tested = {case.values[1] for case in FOUND} | {case.values[1][0] for case in FOREIGN}
+    assert tested == {each.code for each in CHECKS}
+
+
+def many_words(
+    query: Annotated[str, Field(description="True north, or none of the above. Use 'and' to join words.")],
+    width: int,
+    height: int,
+    lte: int,
+    gte: int,
+    file_1: str,
+    file_2: str,
+    form: str,
+    headers: dict[str, str],
+    scope: Literal["all"] | list[str],
+    direction: Annotated[Literal["asc", "desc"], Field(description="Which end comes first.")],
+    day: Annotated[int | None, Field(description="The day, or null for today.")] = None,
+) -> Answer:
+    """Search by direction.
+
+    Returns:
+        None where nothing is found.
+    """
+
+
+def test_what_is_right_is_left_alone():
+    """Names, words and types that only look like faults are no findings."""
+    assert told(server_of(many_words)) == []
+
+
+def test_an_enum_that_the_tool_explains_is_left_alone():
+    """A parameter or its values in the tool's own description are described."""
+
+    def sort(order: Literal["newest", "oldest"]) -> Answer:
+        """List notes, the newest or the oldest first."""
+
+    assert told(server_of(sort)) == []
+
+
+def test_what_the_middleware_leaves_out_is_no_finding():
+    """With a middleware that leaves null out, a parameter need not take it."""
+    assert told(server_of(not_nullable, middleware=LenientMiddleware())) == []
+    strict = LenientMiddleware(Policy.strict())
+    assert told(server_of(not_nullable, middleware=strict)) == [("optional_not_nullable", "limit", "note")]
+
+
+def test_a_declared_normalizer_settles_a_parameter():
+    """What the author puts right by a normalizer is not misunderstood."""
+
+    @lenient(content=parse_json())
+    def store(content: Any) -> Answer:
+        """Store the content."""
+
+    assert told(server_of(store)) == []
+
+
+def test_a_finding_says_where_the_function_stands():
+    """A tool of this process is found in its file, also below a mount."""
+    outer = FastMCP("outer")
+    outer.mount(server_of(without_words))
+    (finding,) = check(outer)
+    line = 1 + Path(__file__).read_text(encoding="utf-8").splitlines().index(
+        "def without_words(name: str) -> Answer: ..."
+    )
+    assert (Path(str(finding.file)).name, finding.line) == (Path(__file__).name, line)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "codes_found"),
+    [
+        pytest.param({}, {"untyped_parameter", "tool_without_description"}, id="all"),
+        pytest.param({"select": ["untyped_*"]}, {"untyped_parameter"}, id="selected"),
+        pytest.param({"ignore": ["untyped_parameter"]}, {"tool_without_description"}, id="ignored"),
+        pytest.param({"select": ["*"], "ignore": ["*"]}, set(), id="ignoring wins"),
+    ],
+)
+def test_rules_are_chosen_by_code_or_pattern(chosen, codes_found):
+    """Only the chosen rules speak."""
+    found = check(server_of(untyped, without_words), **chosen)
+    assert {finding.code for finding in found} == codes_found
+
+
+def test_a_code_that_no_rule_has_is_an_error():
+    """A misspelt code would otherwise silence nothing."""
+    with pytest.raises(ValueError, match="'untypd' names no rule; there are schema_unusable"):
+        check([], ignore=["untypd"])
+
+
+def test_a_schema_that_refers_to_itself_without_end_is_looked_at_once():
+    """Recursion through references, lists and unions ends."""
+    node = {"type": "object", "properties": {}}
+    for name in ("left", "right", "both"):
+        node["properties"][name] = {
+            "anyOf": [{"$ref": "#/$defs/N"}, {"type": "array", "items": {"$ref": "#/$defs/N"}}]
+        }
+    node["properties"]["free"] = {"type": "object"}
+    schema = {"type": "object", "properties": {"root": {"$ref": "#/$defs/N"}}, "$defs": {"N": node}}
+    assert told(foreign(schema)).count(("free_form_object", "root.free", "warning")) == 1
+
+
+def test_the_page_lists_the_rules():
+    """The table of the page is the table of the code."""
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\w+) \| (.+?) \| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert rows == [(each.code, each.level, each.summary, each.why) for each in CHECKS]

@@ -1,0 +1,65 @@
+"""Findings as code hosts and programs read them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
+from rich.console import Console
+
+from mcp_lenient.check import CHECKS, Finding
+from mcp_lenient.check.output import as_github, as_json, as_sarif, as_text
+
+PLAIN = Finding("untyped_parameter", "warning", "store", "a", "Why.", "How.", "my server.py", 7)
+ODD = Finding(
+    "json_in_text", "note", "a,b:c\n::error::x", "50%\r\x1b[31m", "It's 100%: so,\nyes.", "Mend, it."
+)
+
+
+def test_sarif_is_valid():
+    """What is written is SARIF 2.1.0, by a model that was made from its schema and forbids all else."""
+    written = json.loads(as_sarif([PLAIN, ODD], "server.py"))
+    log = Sarif.model_validate(written)
+    (run,) = log.runs
+    assert [run.tool.driver.rules[each.ruleIndex].id for each in run.results] == [PLAIN.code, ODD.code]
+    assert [rule.id for rule in run.tool.driver.rules] == [each.code for each in CHECKS]
+
+
+def test_sarif_says_where_the_code_is_only_where_that_is_known():
+    """A finding of a remote server has a logical place alone."""
+    first, second = json.loads(as_sarif([PLAIN, ODD], "server.py"))["runs"][0]["results"]
+    place = first["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "my%20server.py"}, "region": {"startLine": 7}}
+    assert "physicalLocation" not in second["locations"][0]
+
+
+def test_github_gets_one_command_a_finding():
+    """File, line and title are the command's properties; a note is a notice."""
+    first, second = as_github([PLAIN, ODD]).splitlines()
+    assert first == (
+        "::warning file=my server.py,line=7,title=untyped_parameter%3A store.a::store.a: Why. How."
+    )
+    assert second.startswith(
+        "::notice title=json_in_text%3A a%2Cb%3Ac\\n%3A%3Aerror%3A%3Ax.50%25\\r\\u001b[31m::"
+    )
+
+
+@pytest.mark.parametrize(
+    "write", [as_github, lambda found: as_sarif(found, "s"), lambda found: as_json(found, "s", 1)]
+)
+def test_no_control_character_gets_out(write):
+    """A server's names cannot steer the terminal or the workflow that shows them."""
+    assert all(character.isprintable() for line in write([ODD]).splitlines() for character in line)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_text_keeps_within_the_width(width):
+    """Sentences are wrapped with their indent, and told once."""
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(as_text([PLAIN, PLAIN, ODD], 2, width))
+    text = capture.get()
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("Mend: How.") == 1
+    assert text.splitlines()[-1] == "2 warnings, 1 note in 2 tools"

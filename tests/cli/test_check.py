@@ -1,0 +1,99 @@
+"""``mcp-lenient check``: exit codes, formats, and errors of one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
+
+from mcp_lenient.cli import run
+
+SERVER = '''
+from typing import Any
+from fastmcp import FastMCP
+
+mcp = FastMCP("notes")
+
+
+@mcp.tool
+def store(content: {annotation}) -> int:
+    """Store a note."""
+
+
+if __name__ == "__main__":
+    mcp.run(show_banner=False, log_level="ERROR")
+'''
+
+
+def server_file(folder, annotation):
+    file = folder / "server.py"
+    file.write_text(SERVER.format(annotation=annotation), encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "options", "code"),
+    [
+        pytest.param("str", [], 0, id="nothing found"),
+        pytest.param("Any", [], 1, id="a warning"),
+        pytest.param("Any", ["--level", "error"], 0, id="below the level"),
+        pytest.param("list", [], 0, id="a note"),
+        pytest.param("list", ["--level", "note"], 1, id="a note at the level"),
+        pytest.param("Any", ["--ignore", "untyped_parameter"], 0, id="ignored"),
+        pytest.param("Any", ["--select", "json_*", "--select", "default_*"], 0, id="not selected"),
+    ],
+)
+def test_the_exit_code_says_whether_anything_matters(tmp_path, annotation, options, code):
+    """1 where a finding is at or above the level, else 0."""
+    assert run(["check", server_file(tmp_path, annotation), *options]) == code
+
+
+def test_a_finding_is_told_in_full(tmp_path, capsys):
+    """Tool, file, line, place, code, reason and mend stand in the text."""
+    file = server_file(tmp_path, "Any")
+    run(["check", file])
+    text = capsys.readouterr().out
+    assert f"store  {file}:8\n  warning  content  untyped_parameter\n" in text
+    assert "Mend: " in text
+    assert text.endswith("1 warning in 1 tool\n")
+
+
+def test_a_server_over_stdio_is_checked(tmp_path, capfd):
+    """A command line is started, asked for its tools, and ended; its file is not known."""
+    assert run(["check", "--format", "json", "--", sys.executable, server_file(tmp_path, "Any")]) == 1
+    written = json.loads(capfd.readouterr().out)
+    assert [(each["code"], each["place"], each["file"]) for each in written["findings"]] == [
+        ("untyped_parameter", "content", None)
+    ]
+    assert written["counts"] == {"note": 0, "warning": 1, "error": 0}
+
+
+def test_sarif_and_github_are_written_whole(tmp_path, capsys):
+    """Nothing but the format stands on stdout."""
+    file = server_file(tmp_path, "Any")
+    assert run(["check", file, "--format", "sarif"]) == 1
+    Sarif.model_validate_json(capsys.readouterr().out)
+    assert run(["check", file, "--format", "github"]) == 1
+    assert capsys.readouterr().out.startswith("::warning file=")
+    assert run(["check", server_file(tmp_path, "str"), "--format", "github"]) == 0
+    assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        pytest.param(["--", sys.executable, "-c", ""], "the server cannot be asked", id="ends at once"),
+        pytest.param(["http://127.0.0.1:9/mcp"], "the server cannot be asked", id="nobody listens"),
+        pytest.param(["--ignore", "untypd", "x.py"], "'untypd' names no rule", id="a misspelt code"),
+        pytest.param([], "no server is named", id="no target"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(capfd, words, says):
+    """Exit code 2, and one line on stderr that says why, without a traceback."""
+    assert run(["check", *words]) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert [line for line in err.splitlines() if says in line and line.startswith("error: ")]
+    assert "Traceback" not in err

@@ -1,0 +1,110 @@
+"""``mcp-lenient explain``: calls and lines of the log, from the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from mcp_lenient.cli import run
+
+SERVER = '''
+from fastmcp import FastMCP
+from mcp_lenient import LenientMiddleware
+
+mcp = FastMCP("notes")
+mcp.add_middleware(LenientMiddleware())
+
+
+@mcp.tool
+def store(content: str, tags: list[str] | None = None) -> int:
+    """Store a note."""
+    raise SystemExit("the tool was run")
+'''
+EVENT = {
+    "schema_version": 1,
+    "event": "call_repaired",
+    "tool": "store",
+    "client_name": "n8n",
+    "repairs": [{"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}],
+    "repair_count": 1,
+}
+
+
+@pytest.fixture
+def server(tmp_path):
+    file = tmp_path / "server.py"
+    file.write_text(SERVER, encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        pytest.param('{"content": "a"}', 0, "It takes the arguments as they are", id="right"),
+        pytest.param(
+            '{"content": "a", "tags": "b"}', 0, "/tags: scalar_to_array (tier 8) reads", id="repaired"
+        ),
+        pytest.param('{"content": "a", "tags": "b, c"}', 1, "INVALID_TAGS_TYPE", id="refused"),
+        pytest.param('{"content": "a"', 1, "The arguments are no object", id="cut off"),
+        pytest.param("-1", 1, "got an integer", id="a number"),
+        pytest.param("{'content': 'a'}", 0, "json5_text_to_object (tier 2) reads it", id="text in Python"),
+        pytest.param(
+            '"{\\"content\\": \\"a\\"}"', 0, "json_text_to_object (tier 1) reads it", id="JSON text"
+        ),
+    ],
+)
+def test_a_call_is_explained_and_not_run(server, capsys, arguments, code, says):
+    """The exit code says whether the tool would run; it does not."""
+    assert run(["explain", server, "store", arguments]) == code
+    assert says in capsys.readouterr().out
+
+
+def test_the_explanation_is_there_as_json(server, capsys):
+    """Programs get fate, steps, arguments, repairs and envelope."""
+    run(["explain", server, "store", '{"content": "a", "tags": "b"}', "--format", "json"])
+    written = json.loads(capsys.readouterr().out)
+    assert written["fate"] == "repaired"
+    assert written["arguments"] == {"content": "a", "tags": ["b"]}
+    assert [each["rule"] for each in written["repairs"]] == ["scalar_to_array"]
+    assert written["envelope"] is None
+
+
+def test_a_line_of_the_log_is_explained(server, capsys):
+    """Place, rule, guards and what was likely sent are told, though no value is in a log."""
+    assert run(["explain", server, "--event", json.dumps(EVENT)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "json_text_to_array (tier 1): string to array." in text
+    assert "Likely sent: a list, written as JSON text." in text
+    assert "The schema expects an array of strings or null there." in text
+
+
+def test_lines_are_read_from_stdin(server, capsys, monkeypatch):
+    """With ``-`` each event on stdin is explained, and lines that are none are passed over."""
+    lines = f"{json.dumps(EVENT)}\nsomething else\n{json.dumps(EVENT)}\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert run(["explain", server, "--event", "-"]) == 0
+    assert capsys.readouterr().out.count("1. What was logged") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        pytest.param([], "name a tool", id="nothing to explain"),
+        pytest.param(["store", "{}", "--event", "{}"], "name a tool", id="both"),
+        pytest.param(["--event", "{}"], "no event of mcp-lenient", id="no event"),
+    ],
+)
+def test_wrong_use_is_one_line(server, capsys, words, says):
+    """Exit code 2, and one line on stderr that says why."""
+    assert run(["explain", server, *words]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: ")
+    assert says in err
+
+
+def test_a_tool_that_is_not_there_is_refused_with_near_names(server, capsys):
+    """The envelope that a caller would get names what there is."""
+    assert run(["explain", server, "stor", "{}"]) == 1
+    assert "Did you mean 'store'?" in capsys.readouterr().out

@@ -1,0 +1,52 @@
+"""The page about the command line tells of every command and option that there is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_lenient.check import CHECKS
+from mcp_lenient.cli import app, run
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+COMMANDS = [name for name in app if not name.startswith("--")]
+OURS = [name for name in COMMANDS if name in ("check", "demo", "explain", "stress")]
+
+
+@pytest.mark.parametrize("command", OURS)
+def test_each_option_stands_in_its_section(command):
+    """The table of a command's section names its options, no more and no less."""
+    arguments = app[command].assemble_argument_collection()
+    there = {name for argument in arguments for name in argument.names if name.startswith("--")}
+    assert set(re.findall(r"^\| `(--[\w-]+)", SECTIONS[command], re.MULTILINE)) == there
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in OURS)])
+def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
+    """Each help text begins with how to use the command, and keeps within a narrow terminal."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*command, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"Usage: mcp-lenient {' '.join(command)}".rstrip())
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_command_line_lists_its_commands():
+    """Without arguments the commands are listed, each with a sentence."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from mcp_lenient.cli import main; main()"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [name for name in OURS if not re.search(rf"{name} +[A-Z]", done.stdout)] == []
+
+
+def test_check_codes_are_stable_words():
+    """A code is words joined by underscores, so that patterns can choose among them."""
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)+", each.code) for each in CHECKS)

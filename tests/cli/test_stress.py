@@ -1,0 +1,156 @@
+"""``mcp-lenient stress``: what is called, what is asked first, and what is shown."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from mcp_lenient.cli import run
+
+SERVER = '''
+import sys
+from pathlib import Path
+
+from fastmcp import FastMCP
+from mcp_lenient import LenientMiddleware
+
+mcp = FastMCP("notes")
+CALLS = Path(__file__).with_name("calls.txt")
+
+
+def called(tool):
+    with CALLS.open("a") as file:
+        file.write(tool + "\\n")
+
+
+@mcp.tool(annotations={"readOnlyHint": True})
+def search(query: str, limit: int = 5) -> int:
+    """Search."""
+    called("search")
+    return 0
+
+
+@mcp.tool
+def store(content: str, tags: list[str] | None = None) -> int:
+    """Store."""
+    called("store")
+    return 0
+
+
+if __name__ == "__main__":
+    mcp.run(show_banner=False, log_level="ERROR")
+mcp.add_middleware(LenientMiddleware())
+'''
+CORRUPTING = '''
+from fastmcp import FastMCP
+from mcp_lenient import LenientMiddleware, Policy, Rule
+
+mcp = FastMCP("notes", strict_input_validation=True)
+wrong = Rule("text_to_zero", 1, lambda site: lambda value: (0,), on=(str,))
+mcp.add_middleware(LenientMiddleware(Policy(rules=[wrong])))
+
+
+@mcp.tool
+def store(count: list[int]) -> int:
+    """Store."""
+
+
+@mcp.tool
+def take(count: int) -> int:
+    """Take."""
+'''
+
+
+@pytest.fixture
+def server(tmp_path):
+    file = tmp_path / "server.py"
+    file.write_text(SERVER, encoding="utf-8")
+    return file
+
+
+def calls_of(server):
+    file = server.with_name("calls.txt")
+    return set(file.read_text(encoding="utf-8").split()) if file.exists() else set()
+
+
+def test_the_tools_of_a_file_are_tried_and_not_run(server, capsys):
+    """Every tool gets a table of damage by outcome, without a question."""
+    assert run(["stress", str(server), "--per-tool", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("search\n")
+    assert "container_as_json_text" in out
+    assert "damaged calls of notes, seed 0" in out
+    assert "call_repaired" not in err
+    assert calls_of(server) == set()
+
+
+def test_the_same_seed_makes_the_same_calls(server, capsys):
+    """The report is the same again, and another one for another seed."""
+    reports = []
+    for seed in ("1", "1", "2"):
+        run(["stress", str(server), "--seed", seed, "--format", "json"])
+        reports.append(json.loads(capsys.readouterr().out))
+    assert reports[0] == reports[1]
+    assert reports[0]["seed"] != reports[2]["seed"]
+
+
+def test_a_corrupted_call_makes_the_exit_code_1(tmp_path, capsys):
+    """A rule that gives a text another meaning is found, with what was sent and what came of it."""
+    file = tmp_path / "corrupting.py"
+    file.write_text(CORRUPTING, encoding="utf-8")
+    assert run(["stress", str(file), "--tool", "t*"]) == 1
+    out = capsys.readouterr().out
+    assert "corrupted take, number_as_text" in out
+    assert "by     text_to_zero" in out
+    assert "store" not in out
+
+
+def test_a_dry_run_calls_nothing(server, capfd):
+    """What would be called is shown, and what would be left out."""
+    assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
+    out = capfd.readouterr().out
+    assert "calls of 1 tool, which reach the tools" in out
+    assert "Left out, since they may change something (--all calls them too): store" in out
+    assert calls_of(server) == set()
+
+
+@pytest.mark.slow
+def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capfd):
+    """Calls go through the middleware to the server; a tool that is not read-only gets none."""
+    assert run(["stress", "--yes", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
+    assert "damaged calls of" in capfd.readouterr().out
+    assert calls_of(server) == {"search"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("capfd")
+def test_all_tools_are_called_when_told(server):
+    """With ``--all`` the others are called as well."""
+    assert run(["stress", "--yes", "--all", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
+    assert calls_of(server) == {"search", "store"}
+
+
+def test_without_a_terminal_nobody_is_asked(server, capfd, monkeypatch):
+    """Real calls need a yes: without a terminal the command ends, having called nothing."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert run(["stress", "--", sys.executable, str(server)]) == 2
+    assert "say --yes to make them" in capfd.readouterr().err
+    assert calls_of(server) == set()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        pytest.param(["--tool", "nothing_*"], "no tool of the server matches 'nothing_*'", id="no tool"),
+        pytest.param(["--per-tool", "0"], "--per-tool must be at least 1", id="no calls"),
+    ],
+)
+def test_wrong_use_is_one_line(server, capsys, options, says):
+    """Exit code 2, and one line on stderr that says why."""
+    assert run(["stress", str(server), *options]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: ")
+    assert says in err

@@ -1,0 +1,238 @@
+"""An explanation says what the middleware does: its outcome is held against the real one, call by call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Literal
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool
+from pydantic import BaseModel, Field
+
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient, strip, tags
+from mcp_lenient.events import read_event
+from mcp_lenient.explanation import explain, explain_event
+from mcp_lenient.explanation.rule_words import RULE_WORDS
+from mcp_lenient.testing import stress
+
+
+class Row(BaseModel):
+    """A row."""
+
+    age: int
+    name: str = ""
+
+
+class Low(Tool):
+    """A tool that only its schema describes."""
+
+    async def run(self, arguments):
+        raise SystemExit(arguments)
+
+
+TWO_WAYS = (
+    Rule("one_way", 1, lambda _site: lambda _value: ("a_b",), on=(str,)),
+    Rule("other_way", 1, lambda _site: lambda _value: ("a-b",), on=(str,)),
+)
+LOW = {
+    "type": "object",
+    "properties": {
+        "value": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
+        "names": {"type": "array"},
+    },
+    "required": ["value"],
+    "additionalProperties": False,
+}
+
+
+def build(policy=None, *, middleware=True):
+    server = FastMCP("explained")
+    if middleware:
+        server.add_middleware(LenientMiddleware(policy))
+
+    @server.tool
+    def store(
+        content: str,
+        labels: list[str] | None = None,
+        mode: Literal["fast", "slow"] = "fast",
+        limit: Annotated[int, Field(ge=1, le=10)] = 5,
+        rows: list[Row] = [],  # noqa: B006
+    ) -> str:
+        """Store."""
+        raise SystemExit(content, labels, mode, limit, rows)
+
+    @server.tool(annotations={"destructiveHint": True})
+    def remove(ids: list[int], maxCount: int = 1) -> str:  # noqa: N803
+        """Remove."""
+        raise SystemExit(ids, maxCount)
+
+    @server.tool
+    @lenient(content=strip(), labels=tags())
+    def declared(content: str, labels: list[str] | None = None) -> str:
+        """Store."""
+        raise SystemExit(content, labels)
+
+    server.add_tool(Low(name="low", description="Low.", parameters=LOW))
+    return server
+
+
+async def explained(server, tool, sent):
+    async with Client(server):
+        return await explain(server, tool, sent)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(None, id="default"),
+        pytest.param(Policy(unrepairable="refuse"), id="refuse"),
+        pytest.param(Policy.strict(), id="strict"),
+    ],
+)
+def test_each_explanation_ends_as_the_call_does(policy):
+    """For the usual damage to every tool: the same arguments, repairs or error code as the server itself gives."""
+    server = build(policy)
+    calls = stress(server, seed=3, per_tool=2).calls
+
+    async def work():
+        async with Client(server):
+            return [await explain(server, call.tool, call.sent) for call in calls]
+
+    for call, said in zip(calls, asyncio.run(work()), strict=True):
+        told = (
+            said.arguments if said.fate != "refused" else None,
+            tuple(each.rule for each in said.repairs) if said.fate == "repaired" else (),
+            said.envelope["error_code"] if said.envelope else None,
+        )
+        assert told == (call.got, call.repairs, call.error_code), call
+    assert len(calls) > 150
+
+
+async def test_the_steps_name_readings_tiers_and_the_winner():
+    """What the rules make of each place is told with its tier, and why one reading wins."""
+    said = await explained(build(), "store", {"content": "x", "labels": "['a']", "mode": "FAST"})
+    text = str(said)
+    assert '/labels: json5_text_to_array (tier 2) reads it as ["a"]' in text
+    assert '/mode: fold_enum (tier 1) reads it as "fast"' in text
+    assert 'takes {"content": "x", "labels": ["a"], "mode": "fast"}' in text
+    assert "/labels: repaired by json5_text_to_array (tier 2)" in text
+
+
+async def test_a_value_within_a_text_is_told_by_its_place():
+    """A list that came as text is read, and then what is wrong in it."""
+    said = await explained(build(), "store", {"content": "x", "rows": '[{"age": 7}, {"age": [8]}]'})
+    assert "/rows/1/age: array_to_scalar (tier 4) reads it as 8" in str(said)
+    assert said.arguments["rows"] == [{"age": 7}, {"age": 8}]
+
+
+async def test_rules_that_kept_out_are_named_with_their_guards():
+    """Where no rule has a reading, those that were asked and why they keep out are told."""
+    text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
+    assert "/labels: no rule has a reading of it" in text
+    assert "scalar_to_array: text that looks like JSON, is empty, says null or holds a comma" in text
+
+
+async def test_a_tie_names_both_readings():
+    """Two readings that are equally good are named, and neither is used."""
+    schema = {"type": "object", "properties": {"way": {"enum": ["a_b", "a-b"]}}, "required": ["way"]}
+    server = FastMCP("ties")
+    server.add_tool(Low(name="low", description="Low.", parameters=schema))
+    server.add_middleware(LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS], unrepairable="refuse")))
+    said = await explained(server, "low", {"way": "x"})
+    assert said.fate == "refused"
+    assert "/way: 2 readings are equally good, so none is used:" in str(said)
+    assert '"a_b" by one_way (tier 1)' in str(said)
+
+
+@pytest.mark.parametrize(
+    ("policy", "fate"),
+    [
+        pytest.param(Policy(mode="observe"), "observed", id="observe"),
+        pytest.param(Policy(mode="off"), "off", id="off"),
+        pytest.param(Policy(), "repaired", id="repair"),
+    ],
+)
+async def test_the_mode_decides_what_becomes_of_a_call(policy, fate):
+    """What only observes, or is off, lets the call go on as it was sent."""
+    sent = {"content": "x", "labels": "a"}
+    said = await explained(build(policy), "store", sent)
+    assert said.fate == fate
+    assert said.arguments == ({**sent, "labels": ["a"]} if fate == "repaired" else sent)
+
+
+async def test_a_server_without_the_middleware_is_told_so():
+    """The default one is taken then."""
+    said = await explained(build(middleware=False), "store", {"content": "x", "labels": "a"})
+    assert said.fate == "repaired"
+    assert "No LenientMiddleware stands before this tool" in str(said)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param(7, id="a number"),
+        pytest.param("\ud800", id="a lone surrogate"),
+        pytest.param("[" * 100_000, id="brackets"),
+        pytest.param({"labels": json.loads("[" * 500 + "]" * 500)}, id="deep"),
+        pytest.param({"content": float("nan"), "\ud800": 10**400}, id="no JSON"),
+        pytest.param({"labels": [f"{at}" for at in range(5000)], "content": 1, "rows": "x"}, id="long"),
+        pytest.param({"rows": [{"age": f"{at}x"} for at in range(5000)]}, id="many faults"),
+    ],
+)
+async def test_arguments_may_be_wrong_in_any_way(sent):
+    """Whatever was sent is explained in a bounded number of lines, and can be printed."""
+    said = await explained(build(), "store", sent)
+    assert str(said).encode()
+    assert json.dumps(said.as_dict(), default=repr)
+    assert len(str(said).splitlines()) < 400
+
+
+async def test_a_tool_that_is_not_there_is_refused():
+    """The envelope is the one that a caller gets."""
+    said = await explained(build(), "stor", {})
+    assert (said.fate, said.envelope["error_code"]) == ("refused", "UNKNOWN_TOOL")
+
+
+def test_each_rule_has_its_words():
+    """No rule that a log may name goes without an explanation."""
+    assert list(RULE_WORDS) == [rule.name for rule in DEFAULT_RULES]
+
+
+EVENT = {
+    "schema_version": 1,
+    "event": "call_rejected",
+    "tool": "store",
+    "error_code": "INVALID_ARGUMENTS",
+    "repairs": [{"rule": "rename_case", "pointer": "/Limit", "before": "string", "after": "string"}],
+    "repair_count": 60,
+    "violations": [
+        {"code": "type", "pointer": "/rows/3/age"},
+        {"code": "unknown", "pointer": "/lables"},
+        {"code": "enum", "pointer": "/mode"},
+    ],
+    "violation_count": 3,
+}
+
+
+async def test_a_logged_call_is_explained_by_the_schema():
+    """Each place is told with what the schema expects of it, each unknown name with the nearest."""
+    server = build()
+    async with Client(server):
+        text = str(await explain_event(server, read_event(json.dumps(EVENT))))
+    assert "Of 60 repairs the log lists 1." in text
+    assert "Wrong at /rows/3/age\n   type. Likely sent: a value of another JSON type" in text
+    assert "The schema expects an integer there." in text
+    assert "The schema declares no such name; the nearest is labels." in text
+    assert 'The schema expects one of "fast", "slow" there.' in text
+
+
+async def test_a_logged_call_of_a_tool_that_is_gone_is_explained_as_far_as_it_goes():
+    """Without its tool an event still tells rule and code."""
+    server = build()
+    async with Client(server):
+        text = str(await explain_event(server, read_event(json.dumps({**EVENT, "tool": "gone"}))))
+    assert "The server has no tool gone (any more)." in text
+    assert "rename_case (tier 1)" in text

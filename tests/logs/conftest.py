@@ -1,0 +1,65 @@
+"""What these tests share: the log of an application, and one provider of metrics for the process."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import structlog
+from calls import Log
+from opentelemetry import metrics
+from opentelemetry.exporter.prometheus import PrometheusMetricReader
+from opentelemetry.sdk.metrics import Counter, Histogram, MeterProvider
+from opentelemetry.sdk.metrics.export import AggregationTemporality, InMemoryMetricReader
+
+_DELTA = AggregationTemporality.DELTA
+_READER = InMemoryMetricReader({Counter: _DELTA, Histogram: _DELTA})
+
+Points = dict[tuple[tuple[str, str], ...], float]
+
+
+def points() -> dict[str, Points]:
+    """What was counted since the last time: by metric, then by labels."""
+    data = _READER.get_metrics_data()
+    found: dict[str, Points] = {}
+    for resource in data.resource_metrics if data is not None else ():
+        for scope in resource.scope_metrics:
+            for metric in scope.metrics if scope.scope.name == "mcp_lenient" else ():
+                found[metric.name] = {
+                    tuple(sorted(point.attributes.items())): _value(point)
+                    for point in metric.data.data_points
+                }
+    return found
+
+
+def _value(point: Any) -> float:
+    return point.count if hasattr(point, "count") else point.value
+
+
+@pytest.fixture
+def counted() -> Iterator[Callable[[], dict[str, Points]]]:
+    """Tells what was counted since the test began."""
+    if not isinstance(metrics.get_meter_provider(), MeterProvider):
+        metrics.set_meter_provider(MeterProvider([_READER, PrometheusMetricReader()]))
+    points()
+    yield points
+    points()
+
+
+@pytest.fixture
+def events() -> Iterator[Log]:
+    """The log of an application that configured structlog to write down everything."""
+    log = Log()
+
+    def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:
+        log.append(dict(event))
+        raise structlog.DropEvent
+
+    structlog.configure(
+        processors=[structlog.processors.add_log_level, write],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+    )
+    yield log
+    structlog.reset_defaults()

@@ -1,0 +1,315 @@
+"""configure_logging: where events go, in which form, and what wins over what."""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+import os
+import subprocess
+import sys
+
+import pytest
+import structlog
+from fastmcp import Client, FastMCP
+
+from mcp_lenient import LenientError, LenientMiddleware, LoggingError, configure_logging
+from mcp_lenient.events import read_event
+from mcp_lenient.logging_setup import reset_logging
+
+NEARLY = {"content": "a note", "tags": '["s3cr3t"]'}
+WRONG = {"content": "a note", "tags": 123}
+RIGHT = {"content": "a note"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_configured():
+    """Each test starts and ends without any configuration."""
+    structlog.reset_defaults()
+    yield
+    reset_logging()
+    structlog.contextvars.clear_contextvars()
+    structlog.reset_defaults()
+
+
+def store(content: str, tags: list[str] | None = None) -> str:
+    """Keep a note."""
+    return f"{content} {tags}"
+
+
+async def called(*calls):
+    """Make these calls of a lenient server."""
+    server = FastMCP("notes")
+    server.tool(store)
+    server.add_middleware(LenientMiddleware())
+    async with Client(server) as client:
+        return [await client.call_tool_mcp("store", arguments) for arguments in calls]
+
+
+def names(text):
+    """The events of a log's lines, by name."""
+    return [json.loads(line)["event"] for line in text.splitlines()]
+
+
+async def test_json_lines_on_stderr(capsys):
+    """With no argument, each event is one JSON line on stderr that reads back, and stdout stays empty."""
+    configure_logging()
+    await called(NEARLY, RIGHT, WRONG)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert names(err) == ["call_repaired", "call_rejected"]
+    assert all(read_event(line) is not None for line in err.splitlines())
+
+
+async def test_a_file(tmp_path, capsys):
+    """With a file nothing is written to stderr, and the file is appended to."""
+    file = tmp_path / "events.jsonl"
+    file.write_text("INFO: not ours\n")
+    configure_logging(file=file)
+    await called(NEARLY, WRONG)
+    assert capsys.readouterr() == ("", "")
+    first, *ours = file.read_text().splitlines()
+    assert first == "INFO: not ours"
+    assert names("\n".join(ours)) == ["call_repaired", "call_rejected"]
+
+
+async def test_a_file_is_rotated(tmp_path):
+    """A file that would grow over its size is rotated, as many are kept as were asked for, and no line is cut."""
+    configure_logging(file=tmp_path / "events.jsonl", max_bytes=1000, backups=2)
+    await called(*[WRONG] * 20)
+    files = sorted(tmp_path.iterdir())
+    assert [file.name for file in files] == ["events.jsonl", "events.jsonl.1", "events.jsonl.2"]
+    for file in files:
+        assert file.stat().st_size <= 1000
+        assert set(names(file.read_text())) == {"call_rejected"}
+
+
+async def test_a_file_that_is_never_rotated(tmp_path):
+    """With a size of 0 one file holds everything."""
+    configure_logging(file=tmp_path / "events.jsonl", max_bytes=0)
+    await called(*[WRONG] * 20)
+    assert [file.name for file in tmp_path.iterdir()] == ["events.jsonl"]
+    assert len(names((tmp_path / "events.jsonl").read_text())) == 20
+
+
+async def test_text_for_people(capsys):
+    """As text an event is one line that names outcome, tool, code, place and client; piped, it has no colours."""
+    configure_logging(style="text")
+    await called(WRONG)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert "rejected  store INVALID_TAGS_TYPE at /tags (integer) by mcp 0.1.0" in line
+
+
+@pytest.mark.parametrize("colors", [True, False])
+async def test_colours_as_asked_for(colors, capsys):
+    """Whether text has colours can be said."""
+    configure_logging(style="text", colors=colors)
+    await called(WRONG)
+    assert ("\x1b[1;31mrejected" in capsys.readouterr().err) is colors
+
+
+@pytest.mark.parametrize(
+    ("level", "wanted"),
+    [
+        pytest.param("info", ["call_repaired", "call_rejected"], id="info"),
+        pytest.param("warning", ["call_rejected"], id="warning"),
+        pytest.param("error", [], id="error"),
+    ],
+)
+async def test_levels(level, wanted, capsys):
+    """What is below the level is not written."""
+    configure_logging(level=level)
+    await called(NEARLY, WRONG)
+    assert names(capsys.readouterr().err) == wanted
+
+
+async def test_all_accepted_calls(capsys):
+    """With a share of 1 each accepted call is written, once, at any level."""
+    configure_logging(level="error", accepted=1)
+    await called(RIGHT, RIGHT, RIGHT)
+    assert names(capsys.readouterr().err) == ["call_accepted"] * 3
+
+
+async def test_a_sample_of_accepted_calls(capsys):
+    """A share between writes about as many."""
+    configure_logging(accepted=0.25)
+    await called(*[RIGHT] * 400)
+    assert 50 < len(capsys.readouterr().err.splitlines()) < 150
+
+
+async def test_context_variables(capsys):
+    """What the application binds is in the line, under its own name where that is free."""
+    configure_logging()
+    structlog.contextvars.bind_contextvars(tenant="acme", when=object)
+    await called(WRONG)
+    line = json.loads(capsys.readouterr().err)
+    assert line["tenant"] == "acme"
+    assert "object" in line["when"]
+
+
+@pytest.mark.parametrize(
+    "name", ["event", "tool", "error_code", "hints", "schema_version", "timestamp", "level"]
+)
+async def test_context_variables_cannot_pose_as_the_event(name, capsys):
+    """A bound name that the event has for itself is written under another, whether the event fills it or not."""
+    configure_logging()
+    await called(NEARLY)
+    before = json.loads(capsys.readouterr().err)
+    structlog.contextvars.bind_contextvars(**{name: "posed"})
+    await called(NEARLY)
+    line = json.loads(capsys.readouterr().err)
+    assert line.pop(f"context_{name}") == "posed"
+    assert line.keys() == before.keys()
+    assert "posed" not in json.dumps(line)
+
+
+async def test_context_variables_that_json_cannot_write(capsys):
+    """Lone surrogates and numbers that JSON does not have still give one line of JSON."""
+    configure_logging()
+    structlog.contextvars.bind_contextvars(odd="\ud800\n", far=float("nan"))
+    await called(WRONG)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert read_event(line) is not None
+
+
+async def test_context_variables_as_text(capsys):
+    """As text, what is bound stands at the end of the line and cannot break it."""
+    configure_logging(style="text")
+    structlog.contextvars.bind_contextvars(tenant="ac\nme\x1b[31m")
+    await called(WRONG)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("tenant=ac\\nme\\u001b[31m")
+
+
+async def test_what_is_chosen_here_wins_over_structlog(capsys, tmp_path):
+    """For these events configure_logging wins over the application's structlog, which stays as it is."""
+    capture = structlog.testing.LogCapture()
+    structlog.configure(processors=[capture])
+    before = structlog.get_config()
+    configure_logging(file=tmp_path / "events.jsonl")
+    await called(WRONG)
+    structlog.get_logger().info("of the application")
+    assert [entry["event"] for entry in capture.entries] == ["of the application"]
+    assert structlog.get_config() == before
+    assert names((tmp_path / "events.jsonl").read_text()) == ["call_rejected"]
+    assert capsys.readouterr().err == ""
+
+
+async def test_no_logger_of_the_application_is_touched(caplog, capsys):
+    """Neither the root logger nor its handlers change, and they do not get the events."""
+    root = logging.getLogger()
+    before = (root.level, root.handlers[:])
+    configure_logging()
+    await called(WRONG)
+    assert (root.level, root.handlers) == before
+    assert "call_rejected" not in caplog.text
+    assert names(capsys.readouterr().err) == ["call_rejected"]
+
+
+async def test_a_later_dict_config_leaves_it_working(tmp_path):
+    """What web servers do to the standard library's logging when they start loses no event."""
+    configure_logging(file=tmp_path / "events.jsonl")
+    logging.config.dictConfig({"version": 1, "disable_existing_loggers": True})
+    try:
+        await called(WRONG)
+    finally:
+        for logger in logging.Logger.manager.loggerDict.values():
+            if isinstance(logger, logging.Logger):
+                logger.disabled = False
+    assert names((tmp_path / "events.jsonl").read_text()) == ["call_rejected"]
+
+
+async def test_calling_again_replaces(tmp_path, capsys):
+    """The last call holds, and the file of the one before is closed."""
+    configure_logging(file=tmp_path / "first.jsonl")
+    configure_logging()
+    await called(WRONG)
+    assert (tmp_path / "first.jsonl").read_text() == ""
+    assert names(capsys.readouterr().err) == ["call_rejected"]
+
+
+async def test_the_standard_logger_gets_the_events_where_it_has_handlers(capsys):
+    """Without configure_logging, handlers of the standard logger get one record an event, its line as message."""
+    got: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = got.append
+    standard = logging.getLogger("mcp_lenient")
+    standard.addHandler(handler)
+    standard.propagate = False
+    standard.setLevel(logging.INFO)
+    try:
+        await called(NEARLY, WRONG)
+    finally:
+        standard.removeHandler(handler)
+        standard.setLevel(logging.NOTSET)
+        standard.propagate = True
+    assert [record.levelname for record in got if read_event(record.getMessage())] == [
+        "INFO",
+        "WARNING",
+    ]
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("level", "wanted"),
+    [
+        pytest.param(logging.DEBUG, ["call_accepted", "call_repaired", "call_rejected"], id="debug"),
+        pytest.param(logging.WARNING, ["call_rejected"], id="warning"),
+        pytest.param(logging.ERROR, [], id="error"),
+    ],
+)
+async def test_the_level_of_the_standard_logger_is_respected(level, wanted, capsys):
+    """Without configure_logging, a level that the standard logger was given holds for stderr."""
+    standard = logging.getLogger("mcp_lenient")
+    standard.setLevel(level)
+    try:
+        await called(RIGHT, NEARLY, WRONG)
+    finally:
+        standard.setLevel(logging.NOTSET)
+    assert names(capsys.readouterr().err) == wanted
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
+async def test_a_full_disk_loses_no_call(caplog):
+    """Where nothing can be written, calls are answered as ever, and it is told once."""
+    configure_logging(file="/dev/full")
+    answers = await called(NEARLY, *[WRONG] * 50, RIGHT)
+    assert [answer.is_error for answer in answers] == [False, *[True] * 50, False]
+    told = [record for record in caplog.records if record.name == "mcp_lenient"]
+    assert len(told) == 1
+    assert "OSError" in told[0].getMessage()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param({"style": "xml"}, "style must be one of 'json', 'text', but is 'xml'", id="style"),
+        pytest.param({"level": "debug"}, "level must be one of 'info', 'warning', 'error'", id="level"),
+        pytest.param({"accepted": 2}, "accepted must be a number from 0 to 1, but is 2", id="accepted"),
+        pytest.param({"accepted": True}, "accepted must be a number from 0 to 1", id="accepted is no switch"),
+        pytest.param({"accepted": float("nan")}, "accepted must be a number from 0 to 1", id="no number"),
+        pytest.param({"max_bytes": -1}, "max_bytes must be a whole number", id="max_bytes"),
+        pytest.param({"backups": 1.5}, "backups must be a whole number", id="backups"),
+        pytest.param({"file": "/no/such/folder/x"}, "file must be one that can be written to", id="file"),
+        pytest.param({"file": "/"}, "file must be one that can be written to", id="folder"),
+    ],
+)
+def test_a_wrong_argument_is_named(given, says):
+    """The error names the argument and what is allowed, and leaves what was chosen before."""
+    configure_logging()
+    before = logging.getLogger("mcp_lenient.events").handlers[:]
+    with pytest.raises(LoggingError, match=says) as raised:
+        configure_logging(**given)
+    assert isinstance(raised.value, (LenientError, ValueError))
+    assert logging.getLogger("mcp_lenient.events").handlers == before
+
+
+def test_stdout_is_refused_as_a_file():
+    """A file that is stdout is refused, by whatever name it goes."""
+    script = "import mcp_lenient\ntry:\n mcp_lenient.configure_logging(file='/dev/stdout')\nexcept ValueError as e:\n import sys; print(e, file=sys.stderr)"
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == ""
+    assert done.stderr.startswith("file must not be stdout")

@@ -1,0 +1,107 @@
+"""An event names its request: client, session, server, transport and trace, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import pytest
+from calls import Log, call, lenient
+from fastmcp import Client
+from fastmcp.client.transports import StreamableHttpTransport
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+from mcp_types import Implementation
+from wire import MODERN, http, serving
+
+
+def tool(tags: list[str], text: str | list[str] = "") -> list[str]:
+    """A tool."""
+    return [*tags, *text]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", MODERN])
+async def test_the_client_is_named_in_each_era(mode, events: Log):
+    """Name and version come from the handshake, or on newer connections with the request itself."""
+    async with Client(
+        lenient(tool), mode=mode, client_info=Implementation(name="acme-agent", version="7.1")
+    ) as client:
+        await client.call_tool_mcp("tool", {"tags": "a"})
+    (event,) = events
+    assert (event["client_name"], event["client_version"]) == ("acme-agent", "7.1")
+    assert (event["server"], event.get("subject")) == ("server", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "same"),
+    [
+        pytest.param("stateful", True, id="stateful"),
+        pytest.param("stateless", False, id="stateless"),
+        pytest.param("modern", False, id="2026-07-28"),
+    ],
+)
+def test_sessions_and_requests_over_http(kind, same, events: Log):
+    """The request's own id is told; only on stateful connections two requests share a session."""
+    with http(lenient(tool), kind) as wire:
+        for _ in range(2):
+            wire.request("tools/call", {"name": "tool", "arguments": {"tags": 5}})
+    first, second = events
+    assert (first["session_id"] == second["session_id"]) is same
+    assert int(second["request_id"]) == int(first["request_id"]) + 1
+    assert first["transport"] == "streamable-http"
+    assert first.get("client_name") == ("by-hand" if kind != "stateless" else first.get("client_name"))
+
+
+def test_a_client_whose_capabilities_are_ill_formed(events: Log):
+    """What a request says of its client is told even where the SDK makes nothing of it."""
+    with http(lenient(tool), "modern") as wire:
+        wire._modern = False
+        prefix = "io.modelcontextprotocol/"
+        request = wire.prepared(
+            "tools/call",
+            {
+                "name": "tool",
+                "arguments": {"tags": 5},
+                "_meta": {
+                    f"{prefix}protocolVersion": MODERN,
+                    f"{prefix}clientInfo": {"name": "by-hand", "version": 5},
+                    f"{prefix}clientCapabilities": {"sampling": 5},
+                },
+            },
+        )
+        request.headers["mcp-protocol-version"] = MODERN
+        request.headers["mcp-method"] = "tools/call"
+        request.headers["mcp-name"] = "tool"
+        wire._client.send(request)
+    (event,) = events
+    assert (event["client_name"], event.get("client_version")) == ("by-hand", None)
+
+
+async def test_the_subject_of_a_request(events: Log):
+    """The subject of the access token, else its client id."""
+    tokens = {
+        "a": {"client_id": "agent", "scopes": [], "sub": "user-1", "claims": {"sub": "user-1"}},
+        "b": {"client_id": "agent", "scopes": []},
+    }
+    server = lenient(tool)
+    server.auth = StaticTokenVerifier(tokens)
+    with serving(server) as url:
+        for token in tokens:
+            async with Client(StreamableHttpTransport(url, auth=token)) as client:
+                await client.call_tool_mcp("tool", {"tags": 5})
+    assert [event["subject"] for event in events] == ["user-1", "agent"]
+
+
+async def test_a_text_that_was_kept_is_hinted_at(events: Log):
+    """A JSON list as text is kept where text is accepted, and the event of the call says where."""
+    server = lenient(tool)
+    await call(server, "tool", {"tags": ["a"], "text": '["b"]'})
+    await call(server, "tool", {"tags": '["a"]', "text": ' ["b"]'})
+    await call(server, "tool", {"tags": ["a"], "text": "b"})
+    hint = [{"code": "json_text_kept", "pointer": "/text"}]
+    assert [event.get("hints") for event in events] == [hint, hint, None]
+
+
+async def test_what_came_is_told_by_its_type(events: Log):
+    """A violation says the JSON type of what came, and nothing where nothing came."""
+    await call(lenient(tool), "tool", {"text": 5})
+    assert sorted(events[0]["violations"], key=str) == [
+        {"code": "missing", "pointer": "/tags"},
+        {"code": "type", "pointer": "/text", "received": "integer"},
+    ]

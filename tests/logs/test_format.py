@@ -1,0 +1,49 @@
+"""The published form of an event: its JSON Schema, and lines of version 1 that stay readable for good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from mcp_lenient.events import LEVELS, CallEvent, read_event
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "docs" / "reference" / "event.schema.json"
+LINES = (Path(__file__).parent / "events.v1.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_schema_in_the_docs_is_that_of_the_model():
+    """The file is made by ``CallEvent.model_json_schema``; write it anew when the model has changed."""
+    told = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert told == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **CallEvent.model_json_schema(),
+    }
+
+
+@pytest.mark.parametrize("line", LINES, ids=[json.loads(line)["event"] for line in LINES])
+def test_lines_of_version_1_are_read(line):
+    """A line that was written once is read with all it says, whatever stands beside."""
+    event = read_event(line)
+    assert event is not None
+    written = {name: value for name, value in json.loads(line).items() if name in CallEvent.model_fields}
+    read = event.model_dump(mode="json", exclude_defaults=True)
+    assert read == written
+
+
+def test_the_kept_lines_hold_every_field():
+    """The lines of version 1 show every event and every field of it."""
+    kept = [json.loads(line) for line in LINES]
+    assert {line["event"] for line in kept} == set(LEVELS)
+    assert set(CallEvent.model_fields) <= {name for line in kept for name in line}
+
+
+@pytest.mark.parametrize("line", LINES, ids=[json.loads(line)["event"] for line in LINES])
+def test_the_schema_describes_the_lines(line):
+    """A reader in another language that goes by the schema takes the lines as they are."""
+    validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    known = {name: value for name, value in json.loads(line).items() if name in CallEvent.model_fields}
+    assert validator.is_valid(known)

@@ -1,0 +1,125 @@
+"""Metrics: what is counted, and that no client can choose a label."""
+
+from __future__ import annotations
+
+import pytest
+from calls import Log, call, lenient, published, rules
+from fastmcp import Client
+from mcp_types import Implementation
+
+from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient.metrics import CLIENTS
+
+FLAGS = {"tags": '["a"]', "limit": "5"}
+
+
+def tool(tags: list[str], limit: int = 5) -> list[str]:
+    """A tool."""
+    return tags[:limit]
+
+
+def labels(**values: str) -> tuple[tuple[str, str], ...]:
+    """Labels as they are counted by."""
+    return tuple(sorted(values.items()))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "outcome", "told"),
+    [
+        pytest.param("tool", {"tags": ["a"]}, "accepted", "tool", id="accepted"),
+        pytest.param("tool", {"tags": '["a"]'}, "repaired", "tool", id="repaired"),
+        pytest.param("tool", {"tags": 5}, "rejected", "tool", id="rejected"),
+        pytest.param("own", {"n": "x"}, "forwarded", "own", id="forwarded"),
+        pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
+    ],
+)
+async def test_each_call_is_counted_once(name, arguments, outcome, told, counted):
+    """A call is one in ``mcp_lenient.calls`` and one in the histogram of added time, by its outcome."""
+    await call(lenient(tool, published(n={"type": "integer"})), name, arguments)
+    found = counted()
+    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=told): 1}
+    assert found["mcp_lenient.added_time"] == {labels(outcome=outcome): 1}
+
+
+async def test_observed_calls_are_counted(counted):
+    """In a server that only observes, what would have been done is counted."""
+    await call(lenient(tool, policy=Policy(mode="observe")), "tool", {"tags": 5})
+    found = counted()
+    assert found["mcp_lenient.calls"] == {labels(outcome="observed", tool="tool"): 1}
+    assert found["mcp_lenient.violations"] == {labels(code="type", tool="tool", client="mcp"): 1}
+
+
+async def test_repairs_are_counted_by_rule_tool_and_client(counted):
+    """Each repair is one."""
+    result = await call(lenient(tool), "tool", FLAGS)
+    assert counted()["mcp_lenient.repairs"] == {
+        labels(rule=rule, tool="tool", client="mcp"): 1 for rule in rules(result)
+    }
+
+
+async def test_violations_are_counted_by_code(counted):
+    """Each violation is one."""
+    await call(lenient(tool), "tool", {"tags": 5, "limit": {}, "more": 1})
+    assert counted()["mcp_lenient.violations"] == {
+        labels(code="type", tool="tool", client="mcp"): 2,
+        labels(code="unknown", tool="tool", client="mcp"): 1,
+    }
+
+
+async def test_a_mounted_tool_is_counted_once(counted):
+    """Parent and child with the middleware count a call once, by the name that the parent publishes."""
+    parent = lenient(name="parent")
+    parent.mount(lenient(tool, name="child"), namespace="ns")
+    await call(parent, "ns_tool", {"tags": ["a"]})
+    await call(parent, "ns_tool", {"tags": 5})
+    assert counted()["mcp_lenient.calls"] == {
+        labels(outcome="accepted", tool="ns_tool"): 1,
+        labels(outcome="rejected", tool="ns_tool"): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        pytest.param("claude-ai", "claude-ai", id="well known"),
+        pytest.param("Visual Studio Code", "visual studio code", id="in any case"),
+        pytest.param("claude-ai (via mcp-remote 0.1.37)", "claude-ai", id="through a bridge"),
+        pytest.param("acme-agent", "acme-agent", id="named by the operator"),
+        pytest.param("sk-live-4242424242", "(other)", id="unknown"),
+        pytest.param("x" * 2**20, "(other)", id="a megabyte"),
+        pytest.param("claude-ai\n", "(other)", id="nearly known"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_cannot_choose_its_label(name, label, mode, counted):
+    """A client is told apart if it is well known or the operator names it; all others are one."""
+    server = lenient(tool)
+    server.middleware[:] = [LenientMiddleware(clients=["ACME-agent"])]
+    async with Client(server, mode=mode, client_info=Implementation(name=name, version="1")) as client:
+        await client.call_tool_mcp("tool", {"tags": 5})
+    assert counted()["mcp_lenient.violations"] == {labels(code="type", tool="tool", client=label): 1}
+
+
+async def test_the_names_of_unknown_tools_are_no_labels(counted):
+    """However many tools a client makes up, there is one label for all of them."""
+    server = lenient(tool)
+    async with Client(server) as client:
+        for number in range(20):
+            await client.call_tool_mcp(f"tool {number}", {})
+    assert counted()["mcp_lenient.calls"] == {labels(outcome="rejected", tool="(unknown)"): 20}
+
+
+async def test_metrics_and_log_agree(counted, events: Log):
+    """Metrics and log agree on what became of calls."""
+    server = lenient(tool)
+    for arguments in ({"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}):
+        await call(server, "tool", arguments)
+    assert sorted(event["event"] for event in events) == sorted(
+        f"call_{dict(each)['outcome']}" for each in counted()["mcp_lenient.calls"]
+    )
+
+
+def test_well_known_names_are_in_lower_case():
+    """The table holds what is compared: names in lower case, none of them one of the words for others."""
+    assert {name.lower() for name in CLIENTS} == CLIENTS
+    assert not any(name.startswith("(") for name in CLIENTS)

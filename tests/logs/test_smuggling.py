@@ -1,0 +1,151 @@
+"""What clients and servers can choose, through real calls: none of it breaks a line, or carries a value into it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import structlog
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StreamableHttpTransport
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+from mcp_types import Implementation
+from wire import http, serving
+
+from mcp_lenient import LenientMiddleware, configure_logging
+from mcp_lenient.events import read_event
+from mcp_lenient.logging_setup import reset_logging
+
+SECRET = "sk-live-4242424242"  # noqa: S105 - of nobody
+HOSTILE = [
+    pytest.param('a"}\n{"event": "call_accepted", "tool": "t", "schema_version": 1}', id="a line of its own"),
+    pytest.param("a\r\nb\x0bc\x85d\u2028e\u2029f", id="every kind of line break"),
+    pytest.param("\x1b[2J\x1b]0;owned\x07\x9b31m\x00\x7f", id="terminal codes"),
+    pytest.param("\u202egnp.exe\u2066\u200b\ufeff", id="direction marks and invisible characters"),
+    pytest.param("k" * 2**20, id="a megabyte"),
+    pytest.param("\x1b" * 2**20, id="a megabyte of escapes"),
+]
+# JSON on the wire has no way to say it, so only a call within the process can carry it.
+SURROGATES = pytest.param("\ud800\udfff\udc80", id="lone surrogates")
+
+
+@pytest.fixture(autouse=True)
+def nothing_configured():
+    """Each test starts and ends without any configuration."""
+    structlog.reset_defaults()
+    yield
+    reset_logging()
+
+
+def store(content: str, tags: list[str] | None = None, nested: dict[str, list[int]] | None = None) -> str:
+    """Keep a note."""
+    return f"{content}{tags}{nested}"
+
+
+def server(name="notes", auth=None):
+    """A lenient server."""
+    made = FastMCP(name, auth=auth)
+    made.tool(store)
+    made.add_middleware(LenientMiddleware())
+    return made
+
+
+def calls(text):
+    """Nearly right, wrong and unknown calls with this text wherever a client may put one."""
+    value = f"{SECRET}{text[:100]}"
+    return [
+        ("store", {"content": [value], "tags": value}),
+        ("store", {"content": {value: value}, "tags": {text: value}, text: value}),
+        ("store", {"content": value, "nested": {text: {text: [value]}}}),
+        (text, {text: value}),
+    ]
+
+
+def checked(written, *, most=6000):
+    """The events of a log that is safe: a bounded line each, printable, without the secret."""
+    lines = written.split("\n")
+    assert lines.pop() == ""
+    for line in lines:
+        assert line.isprintable()
+        assert len(line) < most
+        assert SECRET not in line
+    return lines
+
+
+def texts(value):
+    """All text within a JSON value, keys included."""
+    if isinstance(value, dict):
+        return [text for item in value.items() for text in texts(list(item))]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def read(lines):
+    """The events of these lines, all of them read back, with printable text only."""
+    events = [read_event(line) for line in lines]
+    assert None not in events
+    for line in lines:
+        assert all(text.isprintable() for text in texts(json.loads(line)))
+    return events
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_a_client_within_the_process(text, mode, capsys):
+    """Client name and version, tool names, parameter names at any depth, meta, and the server's own name."""
+    configure_logging(accepted=1)
+    info = Implementation(name=text, version=text)
+    async with Client(server(text), client_info=info, mode=mode) as client:
+        for tool, arguments in calls(text):
+            await client.call_tool_mcp(tool, arguments, meta={"note": SECRET, text: text})
+    events = read(checked(capsys.readouterr().err))
+    assert [event.event for event in events][1:] == ["call_rejected"] * 3
+    assert all(event.client_name and event.client_version and event.server for event in events)
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
+async def test_text_for_people(text, capsys):
+    """As text for people the lines are as safe."""
+    configure_logging(style="text", accepted=1)
+    made = server("notes")
+    for tool, arguments in calls(text)[:3]:
+        await made.call_tool(tool, arguments)
+    assert len(checked(capsys.readouterr().err)) == 3
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
+async def test_calls_without_a_wire(text, capsys):
+    """Calls that a program makes itself may carry what JSON cannot, and leave lines that read back."""
+    made = server("notes")
+    for tool, arguments in calls(text):
+        await made.call_tool(tool, arguments)
+    assert len(read(checked(capsys.readouterr().err))) == 4
+
+
+@pytest.mark.parametrize("kind", ["stateful", "modern"])
+@pytest.mark.parametrize("text", HOSTILE[:4])
+def test_raw_requests(text, kind, capsys):
+    """What no client library would send over HTTP: arguments under hostile names, and meta of any shape."""
+    with http(server(), kind) as wire:
+        for tool, arguments in calls(text)[:3]:
+            meta = {text: text, "progressToken": 7}
+            params = {"name": tool, "arguments": arguments, "_meta": meta}
+            assert wire._client.send(wire.prepared("tools/call", params)).status_code == 200
+    lines = [line for line in capsys.readouterr().err.splitlines(keepends=True) if '"schema_version"' in line]
+    events = read(checked("".join(lines)))
+    assert {event.transport for event in events} == {"streamable-http"}
+    assert len(events) == 3
+
+
+@pytest.mark.parametrize("text", HOSTILE[:4])
+async def test_the_subject_of_a_token(text, tmp_path):
+    """Whom a token speaks for is in the event, escaped; the token itself is not."""
+    configure_logging(file=tmp_path / "events.jsonl")
+    tokens = {SECRET: {"client_id": "its-client", "scopes": [], "sub": text, "claims": {"sub": text}}}
+    with serving(server(auth=StaticTokenVerifier(tokens))) as url:
+        async with Client(StreamableHttpTransport(url, auth=SECRET)) as client:
+            await client.call_tool_mcp("store", {"content": "x", "tags": 5})
+    (event,) = read(checked((tmp_path / "events.jsonl").read_text()))
+    assert event.subject
+    assert event.subject != "its-client"

@@ -1,0 +1,216 @@
+"""``mcp-lenient tail``: a log as it grows, one readable line an event."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient.cli import run
+from mcp_lenient.events import CallFacts, call_event
+from mcp_lenient.following import Follower
+from mcp_lenient.types import Repair, Violation
+
+PATIENCE = 30
+COMMAND = str(Path(sys.executable).with_name("mcp-lenient"))
+REPAIRED = call_event(
+    "call_repaired",
+    CallFacts(tool="store_context", client_name="claude-ai", client_version="1.2.3"),
+    repairs=[Repair("json_text_to_array", "/tags", "string", "array")],
+).model_dump_json(exclude_defaults=True)
+REJECTED = call_event(
+    "call_rejected",
+    CallFacts(tool="store_context", client_name="cursor-vscode"),
+    error_code="INVALID_ARGUMENTS",
+    violations=[
+        Violation(f"/{name}", name, "type", "must be an array", received_type="integer") for name in "abcdefg"
+    ],
+).model_dump_json(exclude_defaults=True)
+FOREIGN = "INFO:     Uvicorn running \x1b[31mon http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log with two events and a line that is none."""
+    file = tmp_path / "events.jsonl"
+    file.write_text(f"{REPAIRED}\n{FOREIGN}\n{REJECTED}\n", encoding="utf-8")
+    return file
+
+
+def shown(capsys, *arguments):
+    """The lines that the command prints."""
+    assert run(["tail", "--no-follow", *map(str, arguments)]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_one_line_an_event(log, capsys):
+    """Each event is one line that says what became of which call, by which client."""
+    lines = [line[9:] for line in shown(capsys, log)]
+    assert lines[0] == "repaired  store_context json_text_to_array at /tags by claude-ai 1.2.3"
+    assert lines[2] == (
+        "rejected  store_context INVALID_ARGUMENTS at /a type (integer), /b type (integer), /c type (integer), "
+        "/d type (integer), /e type (integer) and 2 more by cursor-vscode"
+    )
+
+
+def test_foreign_lines_are_shown_escaped(log, capsys):
+    """A line that is no event is shown as text that cannot steer the terminal."""
+    assert shown(capsys, log)[1] == "INFO:     Uvicorn running \\u001b[31mon http://127.0.0.1:8000"
+
+
+def test_foreign_lines_are_hidden_when_asked_for(log, capsys):
+    """With ``--no-foreign`` only events are shown."""
+    assert len(shown(capsys, log, "--no-foreign")) == 2
+
+
+@pytest.mark.parametrize(("lines", "count"), [(0, 0), (1, 1), (2, 2), (3, 3), (50, 3)])
+def test_as_many_lines_as_asked_for(lines, count, log, capsys):
+    """``-n`` says how many of the last lines are shown."""
+    assert len(shown(capsys, log, "-n", lines)) == count
+
+
+def test_events_of_another_day_carry_their_date(log, capsys):
+    """An event that is not of today says of which day it is."""
+    log.write_text(REPAIRED.replace(REPAIRED.split('"')[3], "2020-02-03T12:00:00Z"), encoding="utf-8")
+    (line,) = shown(capsys, log)
+    assert line.startswith("2020-02-03 ")
+
+
+def test_standard_input(log):
+    """``-`` reads what another program writes."""
+    done = subprocess.run(  # noqa: S603
+        [COMMAND, "tail", "-"],
+        input=log.read_bytes() + b"\xff\xfe\n",
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert len(done.stdout.splitlines()) == 4
+
+
+def test_a_file_that_is_not_there(capsys, tmp_path):
+    """A file that is not there is named in one line, with the exit code for wrong use."""
+    assert run(["tail", str(tmp_path / "missing.jsonl")]) == 2
+    assert "missing.jsonl: there is no such file" in capsys.readouterr().err.replace("\n", "")
+
+
+def test_a_wrong_number_of_lines(log, capsys):
+    """A negative number of lines is refused in one line."""
+    assert run(["tail", str(log), "-n", "-1"]) == 2
+    assert "--lines must be 0 or more" in capsys.readouterr().err
+
+
+class Reader:
+    """What a follower yields, gathered by a thread of its own."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.lines: list[str] = []
+        threading.Thread(target=self._gather, args=(lines,), daemon=True).start()
+
+    def _gather(self, lines: Iterator[str]) -> None:
+        for line in lines:
+            self.lines.append(line)
+
+    def wait_for(self, *expected: str) -> None:
+        """Wait until exactly these lines have come."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and len(self.lines) < len(expected):
+            time.sleep(0.01)
+        assert self.lines == list(expected)
+
+
+def append(file, text):
+    """Write more to a log."""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+@pytest.fixture
+def followed(tmp_path):
+    """A log of one line, and a reader that follows it."""
+    file = tmp_path / "log"
+    file.write_text("one\n")
+    reader = Reader(iter(Follower(file, history=10, follow=True)))
+    reader.wait_for("one")
+    return file, reader
+
+
+def test_what_is_appended_is_shown_once_it_is_whole(followed):
+    """A line that is still being written is shown when it has its end."""
+    file, reader = followed
+    append(file, "two\nthr")
+    reader.wait_for("one", "two")
+    time.sleep(0.5)
+    append(file, "ee\n")
+    reader.wait_for("one", "two", "three")
+
+
+def test_a_rotated_file_is_followed(followed):
+    """What was written last to the old file comes, then the new one from its start."""
+    file, reader = followed
+    append(file, "two\n")
+    file.rename(file.with_suffix(".1"))
+    append(file.with_suffix(".1"), "late\n")
+    time.sleep(0.5)
+    file.write_text("three\n")
+    reader.wait_for("one", "two", "late", "three")
+
+
+def test_a_truncated_file_is_followed(followed):
+    """A file that was emptied is read from its start."""
+    file, reader = followed
+    append(file, "two, which is longer\n")
+    reader.wait_for("one", "two, which is longer")
+    file.write_text("three\n")
+    reader.wait_for("one", "two, which is longer", "three")
+
+
+def test_the_command_follows(log):
+    """Without ``--no-follow`` the command waits for more, and Ctrl-C ends it without an error."""
+    command = [COMMAND, "tail", "-n", "0", str(log)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout is not None
+        lines: list[str] = []
+        reader = threading.Thread(target=lambda: lines.append(process.stdout.readline()))
+        reader.start()
+        deadline = time.monotonic() + PATIENCE
+        while reader.is_alive() and time.monotonic() < deadline:
+            append(log, f"{REPAIRED}\n")
+            reader.join(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert "repaired  store_context" in lines[0]
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=30)),
+    st.integers(0, 20),
+)
+def test_the_last_lines_are_the_last_lines(tmp_path_factory, lines, history):
+    """However long the lines are, as many come as were asked for, in their order."""
+    file = tmp_path_factory.mktemp("log") / "log"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+    assert list(Follower(file, history=history, follow=False)) == (lines[-history:] if history else [])
+
+
+@pytest.mark.parametrize("last", ["", "cut off"])
+def test_long_lines_and_long_files(last, tmp_path):
+    """Lines longer than a block are found whole, and a last line without an end counts."""
+    file = tmp_path / "log"
+    lines = [str(number) * 30_000 for number in range(9)]
+    file.write_text("".join(f"{line}\n" for line in lines) + last)
+    expected = [*lines, last] if last else lines
+    assert list(Follower(file, history=4, follow=False)) == expected[-4:]
