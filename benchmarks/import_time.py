@@ -35,7 +35,9 @@ def main(console: Console) -> None:
         for name, imports in _STATEMENTS.items():
             taken[name].append(_milliseconds(imports))
     base = median(taken["fastmcp"])
-    table = Table("imported", "ms", "over fastmcp ms", "target", title=f"Import time, medians of {ROUNDS} rounds")
+    table = Table(
+        "imported", "ms", "over fastmcp ms", "target", title=f"Import time, medians of {ROUNDS} rounds"
+    )
     for name, times in taken.items():
         target = f"<= {TARGET_MS}" if "lenient" in name else ""
         table.add_row(name, f"{median(times):.0f}", f"{median(times) - base:+.0f}", target)

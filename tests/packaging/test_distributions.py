@@ -15,7 +15,9 @@ import pytest
 from readme_renderer.markdown import render
 
 ROOT = Path(__file__).parents[2]
-VERSION = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
+VERSION = re.search(
+    r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
+)[1]
 
 pytestmark = pytest.mark.slow
 
