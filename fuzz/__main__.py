@@ -1,9 +1,8 @@
-"""``python -m fuzz normalize|tool_calls|events [--seconds 600] [--minimise]``: attack one target."""
+"""``python -m fuzz normalize|tool_calls|events [--seconds 600]``: attack one target."""
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -11,9 +10,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["mcp_lenient"]):
+    from fuzz.corpus import CORPUS
     from fuzz.targets import TARGETS
 
-CORPUS = Path(__file__).parent / "corpus"
 WORDS = Path(__file__).parent / "words.txt"
 _OPTIONS = ("-max_len=2000", "-len_control=0", "-timeout=30", "-print_final_stats=1", f"-dict={WORDS}")
 
@@ -25,22 +24,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=600, help="how long; 600 when left out")
     parser.add_argument("--seed", type=int, default=0, help="of the fuzzer; 0 is another one each time")
     parser.add_argument("--found", type=Path, help="where new inputs are kept; forgotten when left out")
-    parser.add_argument(
-        "--minimise",
-        action="store_true",
-        help="make the corpus anew from itself and --found, without what reaches nothing new",
-    )
     chosen = parser.parse_args()
     corpus = CORPUS / chosen.target
     found = chosen.found or Path(tempfile.mkdtemp(prefix="fuzz-"))
     found.mkdir(parents=True, exist_ok=True)
-    if chosen.minimise:
-        before = Path(tempfile.mkdtemp(prefix="fuzz-"))
-        for kept in corpus.iterdir():
-            shutil.move(kept, before)
-        arguments = ["-merge=1", str(corpus), str(before), str(found)]
-    else:
-        arguments = [f"-max_total_time={chosen.seconds}", f"-seed={chosen.seed}", str(found), str(corpus)]
+    arguments = [f"-max_total_time={chosen.seconds}", f"-seed={chosen.seed}", str(found), str(corpus)]
     atheris.Setup([sys.argv[0], *_OPTIONS, *arguments], TARGETS[chosen.target])
     atheris.Fuzz()
 

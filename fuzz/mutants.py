@@ -32,9 +32,16 @@ class Mutant:
     def compiled(self) -> str:
         """The source of the file with the change in it."""
         tree = ast.parse(self.file.read_text())
+        if self.part < 0:
+            return ast.unparse(tree)
         wanted = _parts(tree)[self.part]
         new = list(_changes(wanted))[self.change][1]
         return ast.unparse(ast.fix_missing_locations(_Replaced(wanted, new).visit(tree)))
+
+
+def unchanged(file: Path) -> Mutant:
+    """A mutant that is none, by which to see that no test fails for another reason."""
+    return Mutant(file, -1, 0, 0, "nothing")
 
 
 def mutants_of(file: Path) -> list[Mutant]:

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import pytest
 
-from fuzz.mutants import Mutant, mutants_of
+from fuzz.mutants import Mutant, mutants_of, unchanged
 
 ATTACKED: Final = """
     rules/*.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py
@@ -33,6 +33,7 @@ TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/te
 _SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
 _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
 _QUICK: Final = 40
+_CONTROLS: Final = 200
 _CPU_SECONDS: Final = 150
 _OPTIONS: Final = [
     "-x",
@@ -74,6 +75,9 @@ def main() -> int:
 def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
     for name in _LOADED_BEFORE:
         importlib.import_module(name)
+    for file in sorted({mutant.file for mutant in mutants}):
+        if not _passes(unchanged(file), _around(file, reach)[:_CONTROLS]):
+            sys.exit(f"The tests of {file} fail without a mutant.")
     survivors = []
     for number, mutant in enumerate(mutants, 1):
         outcome = _outcome(mutant, reach)
@@ -88,13 +92,21 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
 
 
 def _outcome(mutant: Mutant, reach: Reach) -> str:
-    lines = reach.get(str(mutant.file), {})
-    # A table is read when the module is loaded: whatever runs code of the module may tell.
-    tests = lines.get(mutant.line) or list(dict.fromkeys(test for found in lines.values() for test in found))
+    tests = reach.get(str(mutant.file), {}).get(mutant.line) or _around(mutant.file, reach)
     for chosen in (tests[:_QUICK], tests[_QUICK:]):
         if chosen and not _passes(mutant, chosen):
             return "killed"
     return "survived"
+
+
+def _around(file: Path, reach: Reach) -> list[str]:
+    """A table is read when its module is loaded: whatever runs code of the module, or of its package, may tell."""
+    files = (str(file), *(name for name in reach if name.startswith(f"{file.parent}/")))
+    lines = next(
+        filter(None, ([test for found in reach.get(name, {}).values() for test in found] for name in files)),
+        [],
+    )
+    return list(dict.fromkeys(lines))
 
 
 def _passes(mutant: Mutant, tests: Sequence[str]) -> bool:
@@ -125,7 +137,10 @@ class _Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name != self._name:
             return None
         file = str(self._mutant.file.absolute())
-        return importlib.util.spec_from_file_location(name, file, loader=self)
+        inside = [str(self._mutant.file.parent.absolute())] if self._mutant.file.stem == "__init__" else None
+        return importlib.util.spec_from_file_location(
+            name, file, loader=self, submodule_search_locations=inside
+        )
 
     def create_module(self, _spec: Any) -> None:
         return None
