@@ -85,30 +85,44 @@ _LINE_PLAIN: Final = _every(
 # Then a text needs no further look: JSON itself forbids the other characters that a text may not have.
 _SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
 
+# As the library writes it: as long as what is known of it, so that nothing else is in it, neither blanks nor other
+# keys nor a key twice, and no number that the engine may have spelt otherwise.
+_RAW_LIST: Final = r'\[(\{("[a-z]+":"[^"]*",?)*\},?)*\]'
+_AS_WRITTEN: Final = _every(
+    [
+        "simple",
+        f"strlen(line) = 1 + {' + '.join(f'coalesce(strlen(e.{name}) + {len(name) + 4}, 0)' for name in _NAMES)}",
+        "e.schema_version = '1'",
+        "e.tool IS NOT NULL",
+        f"e.event IN ({_EVENTS})",
+        f"regexp_full_match(e.timestamp, '{_RAW_INSTANT}')",
+        "micros IS NOT NULL",
+        *(
+            f"(e.{name} IS NULL OR (strlen(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
+            for name in (*KEPT, *_CHECKED)
+        ),
+        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in COUNTS),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in LISTS),
+    ]
+)
+
 # An event names itself, be it in escapes, and is an object.
 _MAY_BE_EVENT: Final = (
     r"((contains(line, 'call_') OR contains(line, '\u')) AND regexp_matches(line, '^\s*\{'))"
 )
 
 
-def _columns(when: str) -> str:
-    """The columns of a call, null in a row for which ``when`` is false."""
-    shown = [
-        ("micros", "micros"),
-        ("event", "trim(e.event, '\"')"),
-        *(
-            (
-                name,
-                f"json_extract_string(e.{name}, '$')"
-                if when == "true"
-                else f"substr(e.{name}, 2, length(e.{name}) - 2)",
-            )
-            for name in KEPT
-        ),
-        *((name, f"CAST(e.{name} AS VARCHAR)") for name in LISTS),
-        *((name, f"coalesce(CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0)") for name in COUNTS),
-    ]
-    return ", ".join(f"CASE WHEN {when} THEN {sql} END AS {name}" for name, sql in shown)
+def _columns(text: str) -> str:
+    """The columns of a call; ``text`` says how a text is taken out of JSON. What no event is has anything in them."""
+    return ", ".join(
+        [
+            "micros",
+            *(f"{text.format(f'e.{name}')} AS {name}" for name in ("event", *KEPT)),
+            *(f"CAST(e.{name} AS VARCHAR) AS {name}" for name in LISTS),
+            *(f"coalesce(TRY_CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0) AS {name}" for name in COUNTS),
+        ]
+    )
 
 
 def _lines(compression: Compression) -> str:
@@ -118,7 +132,7 @@ def _lines(compression: Compression) -> str:
             delim='\x01', quote='', escape='', new_line='\\n', strict_mode=false, ignore_errors=true,
             store_rejects=true, rejects_limit=1000000, hive_partitioning=false, compression='{compression}',
             max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER})
-        WHERE trim(line, ' \t\r') <> ''
+        WHERE regexp_matches(line, '[^ \t\r]')
     """
 
 
@@ -129,7 +143,10 @@ CREATE: Final = f"""
         {", ".join(f"{name} BIGINT" for name in COUNTS)}
     )
 """
-"""The rows of all lines: ``event``, ``foreign``, or ``odd`` with the line itself for Python to read."""
+"""The rows of all lines: ``event``, ``foreign``, or ``odd`` with the line itself for Python to read.
+
+Only in the rows of events do the other columns mean anything.
+"""
 
 
 def read_lines(compression: Compression) -> str:
@@ -150,13 +167,14 @@ def read_lines(compression: Compression) -> str:
         kinds AS (
             SELECT *, CASE
                 WHEN NOT candidate THEN 'foreign'
+                WHEN {_AS_WRITTEN} THEN 'event'
                 WHEN e IS NULL OR NOT {_LINE_PLAIN} THEN 'odd'
                 WHEN e.event IS NULL OR e.event NOT IN ({_EVENTS}) THEN 'foreign'
                 WHEN {_FIELDS_PLAIN} THEN 'event'
                 ELSE 'odd' END AS kind
             FROM dated
         )
-        SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("kind = 'event'")} FROM kinds
+        SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("substr({0}, 2, length({0}) - 2)")} FROM kinds
     """
 
 
@@ -165,6 +183,6 @@ READ_ODD: Final = f"""
     WITH lines AS ({_lines("none")}),
     parsed AS (SELECT line, json_transform(line, '{_SHAPE}') AS e FROM lines),
     dated AS (SELECT *, epoch_us(CAST(json_extract_string(e.timestamp, '$') AS TIMESTAMPTZ)) AS micros FROM parsed)
-    SELECT 'event', NULL, {_columns("true")} FROM dated
+    SELECT 'event', NULL, {_columns("json_extract_string({0}, '$')")} FROM dated
 """
 """The statement that reads the file in its parameter, which Python has written, into the table ``read``."""

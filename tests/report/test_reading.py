@@ -124,7 +124,8 @@ def rows_of(lines):
         try:
             figures = take_in(database, logs, Selection(), work)
             lists = ", ".join(
-                f"list_sort((SELECT list(row({fields}, times)) FROM {name} WHERE list = calls.{name}))"
+                f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
+                f" WHERE raw = calls.{name}))"
                 for name, fields in LISTS.items()
             )
             rows = database.run(
