@@ -8,8 +8,6 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import structlog
-
 from mcp_lenient.events import LEVELS
 from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """What the library says about itself."""
 
+# structlog brings a formatter of tracebacks; it is imported where it is used, so that who never logs does not wait.
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
 _METHODS: Final = MappingProxyType(
@@ -57,6 +56,8 @@ class EventLog:
         chosen = destination() if EVENTS.handlers else None
         if chosen is not None:
             return chosen.wants(event)
+        import structlog  # noqa: PLC0415 - see above
+
         if not structlog.is_configured():
             if _STANDARD.handlers:
                 return _STANDARD.isEnabledFor(LEVELS[event])
@@ -113,12 +114,16 @@ class EventLog:
         chosen = destination()
         if chosen is not None:
             return chosen.logger
+        import structlog  # noqa: PLC0415 - see above
+
         if structlog.is_configured():
             return None
         return self._standard if _STANDARD.handlers else self._stderr
 
     def _logger(self) -> Any:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
+        import structlog  # noqa: PLC0415 - see above
+
         config = structlog.get_config()
         known, logger = self._application
         for key, value in config.items():
@@ -152,6 +157,8 @@ def _enabled(logger: Any, level: int) -> bool:
 
 
 def _json_logger(sink: object) -> Any:
+    import structlog  # noqa: PLC0415 - see above
+
     return structlog.wrap_logger(
         sink,
         processors=(json_line,),

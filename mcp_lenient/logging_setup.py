@@ -13,7 +13,6 @@ from random import random
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import pydantic_core
-import structlog
 
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.event_lines import coloured, event_parts, plain
@@ -120,6 +119,9 @@ class Destination(logging.NullHandler):
         self._sink = sink
         self._accepted = accepted
         self._least = level
+        # As in `eventlog`: imported where it is used.
+        import structlog  # noqa: PLC0415
+
         self.logger: Any = structlog.wrap_logger(
             sink,
             processors=(_with_context, render),
@@ -190,7 +192,9 @@ def _parts(known: EventDict) -> list[Part]:
 
 
 def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:
-    bound = structlog.contextvars.get_contextvars()
+    from structlog import contextvars  # noqa: PLC0415
+
+    bound = contextvars.get_contextvars()
     if bound:
         known["context"] = {
             f"context_{name}" if name in _OWN_FIELDS else name: value for name, value in bound.items()
