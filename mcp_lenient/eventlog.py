@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from contextlib import suppress
 from datetime import datetime, timezone
 from types import MappingProxyType
@@ -56,9 +57,7 @@ class EventLog:
         chosen = destination() if EVENTS.handlers else None
         if chosen is not None:
             return chosen.wants(event)
-        import structlog  # noqa: PLC0415 - see above
-
-        if not structlog.is_configured():
+        if not _is_configured():
             if _STANDARD.handlers:
                 return _STANDARD.isEnabledFor(LEVELS[event])
             return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
@@ -114,9 +113,7 @@ class EventLog:
         chosen = destination()
         if chosen is not None:
             return chosen.logger
-        import structlog  # noqa: PLC0415 - see above
-
-        if structlog.is_configured():
+        if _is_configured():
             return None
         return self._standard if _STANDARD.handlers else self._stderr
 
@@ -146,6 +143,12 @@ class EventLog:
                 "A log event could not be written: the log raised %s. Further failures are not reported.",
                 error,
             )
+
+
+def _is_configured() -> bool:
+    """Whether the application has configured structlog, which it cannot have done without importing it."""
+    structlog = sys.modules.get("structlog")
+    return structlog is not None and structlog.is_configured()
 
 
 def _enabled(logger: Any, level: int) -> bool:
