@@ -47,8 +47,8 @@ def test_credentials_are_no_sql(value):
     assert duckdb.execute(f"SELECT {text[1]}").fetchall() == [(value,)]
 
 
-def test_what_is_not_taken_is_not_shown(tmp_path, monkeypatch):
-    """Without the extension, or where the secret is not taken, one line says so and holds no credential."""
+def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
+    """Where the extension cannot be had, one line says so and holds no credential."""
     for name in KEYS:
         monkeypatch.setenv(name, "hidden")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -57,3 +57,14 @@ def test_what_is_not_taken_is_not_shown(tmp_path, monkeypatch):
         Database(tmp_path, ["s3://bucket/*"], remote=True, memory="256MB", progress=None)
     assert "hidden" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_credentials_that_duckdb_does_not_take_are_not_shown(tmp_path):
+    """What DuckDB says of a statement that holds credentials is not passed on."""
+    database = Database(tmp_path, [], remote=False, memory="256MB", progress=None)
+    try:
+        with pytest.raises(ReportError, match=r"credentials of the environment are not taken") as caught:
+            database._sign("CREATE SECRET (TYPE s3, KEY_ID 'hidden', SECRET 'hidden)")
+    finally:
+        database.close()
+    assert "hidden" not in str(caught.value)
