@@ -36,6 +36,8 @@ _BUFFER: Final = 32_000_000
 
 _NAMES: Final = (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
 _SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
+_QUOTED: Final = ", ".join(f"'{name}'" for name in _NAMES)
+_KNOWN: Final = " + ".join(f"CAST(e.{name} IS NOT NULL AS INTEGER)" for name in _NAMES)
 _EVENTS: Final = ", ".join(f"""'"{name}"'""" for name in get_args(EventName))
 
 
@@ -61,20 +63,21 @@ _FIELDS_PLAIN: Final = _every(
     ]
 )
 
-# All keys are known ones, each is there once, and what they hold is looked at below.
-_KEYS_KNOWN: Final = _every(
-    [
-        f"len(json_keys(line)) = {' + '.join(f'CAST(e.{name} IS NOT NULL AS INTEGER)' for name in _NAMES)}",
-        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
-    ]
-)
-_KEYS_HARMLESS: Final = _every(
+# Other keys hold nothing that the engine takes for JSON and Python does not.
+_REST_HARMLESS: Final = _every(
     [
         f"2 * length(line) - length(replace(line, '[', '')) - length(replace(line, '{{', '')) <= {_DEEPEST}",
         f"NOT regexp_matches(line, '{_NO_NUMBER}')",
-        "len(json_keys(line)) = len(list_distinct(json_keys(line)))",
     ]
 )
+# All keys are known ones, each is there once, and what they hold is looked at below.
+_KEYS_KNOWN: Final = _every(
+    [
+        f"len(json_keys(line)) = {_KNOWN}",
+        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
+    ]
+)
+_KEYS_HARMLESS: Final = f"({_REST_HARMLESS} AND len(json_keys(line)) = len(list_distinct(json_keys(line))))"
 _LINE_PLAIN: Final = _every(
     [
         f"length(line) <= {_LONGEST_PLAIN}",
@@ -85,13 +88,11 @@ _LINE_PLAIN: Final = _every(
 # Then a text needs no further look: JSON itself forbids the other characters that a text may not have.
 _SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
 
-# As the library writes it: as long as what is known of it, so that nothing else is in it, neither blanks nor other
-# keys nor a key twice, and no number that the engine may have spelt otherwise.
+# What nearly all lines are: short texts, digits and flat lists of texts, none of which the engine spells otherwise.
 _RAW_LIST: Final = r'\[(\{("[a-z]+":"[^"]*",?)*\},?)*\]'
-_AS_WRITTEN: Final = _every(
+_FIELDS_SIMPLE: Final = _every(
     [
         "simple",
-        f"strlen(line) = 1 + {' + '.join(f'coalesce(strlen(e.{name}) + {len(name) + 4}, 0)' for name in _NAMES)}",
         "e.schema_version = '1'",
         "e.tool IS NOT NULL",
         f"e.event IN ({_EVENTS})",
@@ -104,6 +105,19 @@ _AS_WRITTEN: Final = _every(
         *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
         *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in COUNTS),
         *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in LISTS),
+    ]
+)
+
+# As long as what is known of it, so that nothing else is in it, neither blanks nor other keys nor a key twice.
+_TIGHT: Final = (
+    f"strlen(line) = 1 + {' + '.join(f'coalesce(strlen(e.{name}) + {len(name) + 4}, 0)' for name in _NAMES)}"
+)
+_KEYS_SIMPLE: Final = _every(
+    [
+        f"length(line) <= {_LONGEST_PLAIN}",
+        f"NOT regexp_matches(line, '{_TRAILING_COMMA}')",
+        f"""CASE WHEN len(keys) = {_KNOWN} THEN true
+            ELSE len(list_filter(keys, lambda key: key IN ({_QUOTED}))) = {_KNOWN} AND {_REST_HARMLESS} END""",
     ]
 )
 
@@ -164,15 +178,17 @@ def read_lines(compression: Compression) -> str:
                 epoch_us(TRY_CAST(substr(e.timestamp, 2, length(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
             FROM sorted
         ),
+        fields AS (SELECT *, {_FIELDS_SIMPLE} AS fields_simple, {_TIGHT} AS tight FROM dated),
+        keyed AS (SELECT *, CASE WHEN fields_simple AND NOT tight THEN json_keys(line) END AS keys FROM fields),
         kinds AS (
             SELECT *, CASE
                 WHEN NOT candidate THEN 'foreign'
-                WHEN {_AS_WRITTEN} THEN 'event'
+                WHEN fields_simple AND (tight OR {_KEYS_SIMPLE}) THEN 'event'
                 WHEN e IS NULL OR NOT {_LINE_PLAIN} THEN 'odd'
                 WHEN e.event IS NULL OR e.event NOT IN ({_EVENTS}) THEN 'foreign'
                 WHEN {_FIELDS_PLAIN} THEN 'event'
                 ELSE 'odd' END AS kind
-            FROM dated
+            FROM keyed
         )
         SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("substr({0}, 2, length({0}) - 2)")} FROM kinds
     """
