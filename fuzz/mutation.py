@@ -41,6 +41,7 @@ _OPTIONS: Final = [
     "-q",
     "--no-header",
     "--tb=no",
+    "--assert=plain",  # the modules that it would rewrite are loaded already
     "-p",
     "no:cacheprovider",
     "-m",
@@ -65,9 +66,8 @@ def main() -> int:
     mutants = [mutant for file in files for mutant in mutants_of(file) if chosen.only in mutant.title]
     print(f"{len(mutants)} mutants in {len(files)} files", flush=True)
     if 0 < chosen.sample < len(mutants):
-        mutants = sorted(
-            random.Random(chosen.seed).sample(mutants, chosen.sample), key=lambda each: each.title
-        )
+        # Unsorted, so that a run that is ended early is a sample too.
+        mutants = random.Random(chosen.seed).sample(mutants, chosen.sample)
     part, parts = map(int, chosen.share.split("/"))
     return _attack(mutants[part - 1 :: parts], _reach())
 

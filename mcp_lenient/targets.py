@@ -36,6 +36,7 @@ class Target:
         route: The mounted servers that a call is handed down through, with the name it has there.
         declared: What annotations and ``@lenient`` declare on the function, by the published names.
         policy: The policy that ``@lenient`` gives the tool.
+        settled: Whether a mounted tool is the one whose schema was seen above; it may be replaced in between.
     """
 
     tool: Tool
@@ -46,6 +47,7 @@ class Target:
     route: tuple[tuple[FastMCP, str], ...] = ()
     declared: Declared = field(default_factory=Declared)
     policy: Policy | None = None
+    settled: bool = True
 
     @property
     def mounted(self) -> str | None:
@@ -61,7 +63,8 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
     delegated = fastmcp_private.delegate(tool)
     if delegated is not None:
         below = await _target_in(*delegated) or Target(tool)
-        return replace(below, tool=tool, route=(delegated[:2], *below.route))
+        settled = below.settled and below.tool.parameters == tool.parameters
+        return replace(below, tool=tool, route=(delegated[:2], *below.route), settled=settled)
     forwarding = fastmcp_private.forwarding(tool)
     if forwarding is not None:
         below = await find_target(server, forwarding.parent)

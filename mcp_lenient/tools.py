@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mcp_lenient.types import Fault, Judge, Outcome, Violation
 
 _MOST = 10_000
+_TRIES = 3
 
 Key = tuple[int, str, str | None]
 
@@ -127,10 +128,13 @@ class ToolCache:
         Returns:
             The tool, or None where there is no such tool for this client.
         """
-        tool = await server.get_tool(message.name, _version(message))
-        if tool is None:
-            return None
-        target = await find_target(server, tool)
+        for _ in range(_TRIES):
+            tool = await server.get_tool(message.name, _version(message))
+            if tool is None:
+                return None
+            target = await find_target(server, tool)
+            if target.settled:
+                break
         known = self.get(server, message)
         if known is not None and _same(known, target):
             return known
