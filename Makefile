@@ -34,7 +34,7 @@ demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and
 	@$(BIN)/mcp-lenient demo
 
 test: lint types docs ## Lint, check types, build the docs, and run all tests and the code in the docs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(READY) ## Check style and formatting
 	$(BIN)/ruff check

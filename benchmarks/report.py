@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import resource
 import subprocess
@@ -11,9 +12,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from itertools import islice
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,53 +108,99 @@ def _moment(share: float) -> datetime:
     return _START + timedelta(days=days + 0.12 * math.sin(2 * math.pi * days))
 
 
-def lines(count: int, seed: int = 7) -> Iterator[str]:
-    """So many lines of a log: events over three weeks, and one line in a hundred that is none."""
-    chance = random.Random(seed)  # noqa: S311 - figures, no secrets
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a rotated log: its lines, and the server whose calls it has, with tools of its own."""
+
+    file: Path
+    number: int
+    parts: int
+    lines: int
+
+    @property
+    def server(self) -> str:
+        """The name of the server; users and tools carry its number too."""
+        return f"platform-{self.number}" if self.number else "platform"
+
+    @property
+    def suffix(self) -> str:
+        """What tells its tools and users from those of other parts."""
+        return f"_{self.number}" if self.number else ""
+
+
+def _templates(part: Part) -> tuple[list[str], list[float]]:
+    """Lines with places for what differs from call to call, and how often each comes, added up."""
     tools = [f"{verb}_{thing}" for verb in _VERBS for thing in _THINGS]
-    clients = [each[2] for each in _CLIENTS]
-    kinds = {(client, tool): _weights(client, tool) for client, *_ in _CLIENTS for tool in tools}
-    for at in range(count):
+    # The first tools are called most, as by the square of a chance.
+    shares = [math.sqrt((at + 1) / len(tools)) - math.sqrt(at / len(tools)) for at in range(len(tools))]
+    lines, weights = [], []
+    for (client, version, often), (tool, share) in product(_CLIENTS, zip(tools, shares, strict=True)):
+        kinds = _weights(client, tool)
+        for kind, weight in zip(_KINDS, kinds, strict=True):
+            lines.append(_template(part, kind, tool, client, version))
+            weights.append(often * share * weight / sum(kinds))
+    return lines, list(accumulate(weights))
+
+
+def _template(part: Part, kind: Kind, tool: str, client: str, version: str) -> str:
+    known = {
+        "timestamp": "%s",
+        "level": "warning" if kind.event == "call_rejected" else "info",
+        "event": kind.event,
+        "tool": f"{tool}{part.suffix}",
+        **kind.known(tool),
+        "duration_us": 0,
+        "server": part.server,
+        "client_name": client,
+        "client_version": version,
+        "session_id": "%s",
+        "request_id": "%d",
+        "transport": "streamable-http",
+        "trace_id": "%s",
+        "span_id": "%s",
+        "subject": f"user-%d{part.suffix}",
+        "schema_version": 1,
+    }
+    return json.dumps(known, separators=(",", ":")).replace('"duration_us":0', '"duration_us":%d') + "\n"
+
+
+def _lines(part: Part) -> Iterator[str]:
+    """The lines of one part: events in the order of their time, and one line in a hundred that is none."""
+    chance = random.Random(7 + part.number)  # noqa: S311 - figures, no secrets
+    templates, weights = _templates(part)
+    chosen = chance.choices(templates, cum_weights=weights, k=part.lines)
+    for at, template in enumerate(chosen):
         if chance.random() < 0.01:
-            yield chance.choice(_OTHER_LINES)
+            yield f"{chance.choice(_OTHER_LINES)}\n"
             continue
-        tool = tools[int(len(tools) * chance.random() ** 2)]
-        ((client, version, _),) = chance.choices(_CLIENTS, clients)
-        (kind,) = chance.choices(_KINDS, kinds[client, tool])
-        moment = _moment(at / count)
-        yield json.dumps(
-            {
-                "timestamp": f"{moment.isoformat(timespec='microseconds')[:-6]}Z",
-                "level": "warning" if kind.event == "call_rejected" else "info",
-                "event": kind.event,
-                "tool": tool,
-                **kind.known(tool),
-                "duration_us": int(chance.lognormvariate(4, 1)),
-                "server": "platform",
-                "client_name": client,
-                "client_version": version,
-                "session_id": f"{chance.getrandbits(128):032x}",
-                "request_id": str(at),
-                "transport": "streamable-http",
-                "trace_id": f"{chance.getrandbits(128):032x}",
-                "span_id": f"{chance.getrandbits(64):016x}",
-                "subject": f"user-{int(400 * chance.random() ** 3)}",
-                "schema_version": 1,
-            },
-            separators=(",", ":"),
+        ids = f"{chance.getrandbits(320):080x}"
+        when = _moment((part.number + at / part.lines) / part.parts)
+        yield template % (
+            f"{when.isoformat(timespec='microseconds')[:-6]}Z",
+            chance.lognormvariate(4, 1),
+            ids[:32],
+            at,
+            ids[32:64],
+            ids[64:],
+            400 * chance.random() ** 3,
         )
 
 
+def _write(part: Part) -> None:
+    with part.file.open("w", encoding="utf-8") as opened:
+        opened.writelines(_lines(part))
+
+
 def write_logs(folder: Path, count: int) -> list[Path]:
-    """Write so many lines into files of a million each, as a log that is rotated."""
-    written = lines(count)
-    files = []
-    for number in range(-(-count // _FILE_LINES)):
-        file = folder / f"events-{number:03}.jsonl"
-        with file.open("w", encoding="utf-8") as opened:
-            opened.writelines(f"{line}\n" for line in islice(written, _FILE_LINES))
-        files.append(file)
-    return files
+    """Write so many lines into files of a million each, as a log that is rotated; one process a processor."""
+    parts = -(-count // _FILE_LINES)
+    wanted = [
+        Part(folder / f"events-{at:03}.jsonl", at, parts, min(_FILE_LINES, count - at * _FILE_LINES))
+        for at in range(parts)
+    ]
+    with ProcessPoolExecutor(max_workers=min(parts, os.cpu_count() or 1)) as pool:
+        list(pool.map(_write, wanted))
+    return [part.file for part in wanted]
 
 
 def main(console: Console, *, millions: int = 1) -> None:

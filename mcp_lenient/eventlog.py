@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import sys
 from contextlib import suppress
 from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_lenient.events import LEVELS
-from mcp_lenient.logging_setup import EVENTS, Stderr, destination, json_line
+from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
+from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
     from mcp_lenient.events import EventName
@@ -38,7 +40,7 @@ class EventLog:
     logger was given. All this is looked up at each event, so a later ``structlog.configure`` is followed.
 
     Nothing that a log does can lose a call: an event that cannot be written is dropped, and the first such
-    failure is told to the standard logger ``mcp_lenient``.
+    failure is told to the standard logger ``mcp_lenient``. A stderr that nobody reads is not waited for.
     """
 
     __slots__ = ("_application", "_failed", "_said", "_standard", "_stderr")
@@ -55,9 +57,7 @@ class EventLog:
         chosen = destination() if EVENTS.handlers else None
         if chosen is not None:
             return chosen.wants(event)
-        import structlog  # noqa: PLC0415 - see above
-
-        if not structlog.is_configured():
+        if not _is_configured():
             if _STANDARD.handlers:
                 return _STANDARD.isEnabledFor(LEVELS[event])
             return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
@@ -101,6 +101,8 @@ class EventLog:
                 getattr(own, method)(event, fields=known)
             else:
                 getattr(self._logger(), method)(event, **known)
+        except StderrFullError:
+            pass  # that is where the standard logger would tell of it
         # The sink is the application's: its processors and streams may raise anything, and a tool call
         # must be answered all the same.
         except Exception as error:  # noqa: BLE001
@@ -111,9 +113,7 @@ class EventLog:
         chosen = destination()
         if chosen is not None:
             return chosen.logger
-        import structlog  # noqa: PLC0415 - see above
-
-        if structlog.is_configured():
+        if _is_configured():
             return None
         return self._standard if _STANDARD.handlers else self._stderr
 
@@ -143,6 +143,12 @@ class EventLog:
                 "A log event could not be written: the log raised %s. Further failures are not reported.",
                 error,
             )
+
+
+def _is_configured() -> bool:
+    """Whether the application has configured structlog, which it cannot have done without importing it."""
+    structlog = sys.modules.get("structlog")
+    return structlog is not None and structlog.is_configured()
 
 
 def _enabled(logger: Any, level: int) -> bool:

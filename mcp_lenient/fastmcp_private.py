@@ -274,29 +274,3 @@ def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
 def current_context() -> Context | None:
     """The context of the call being served; None outside of one."""
     return server_context._current_context.get(None)  # noqa: SLF001 - see above
-
-
-def answer_from_latest(client: object, latest: list[Any]) -> None:
-    """Have what a server asks of a client answered by whoever calls it last, through all clients with this list.
-
-    FastMCP's proxy keeps the session with a stdio server, and with it the callbacks of its first client, which
-    would ask in a request that is long answered.
-    """
-    from fastmcp.server.providers.proxy import ProxyClient  # noqa: PLC0415 - only a proxy pays for it
-
-    if isinstance(client, ProxyClient) and hasattr(client, "_bind_restoring_handlers"):
-        client._proxy_rc_ref = latest  # noqa: SLF001 - see above
-        client._bind_restoring_handlers()  # noqa: SLF001 - see above
-
-
-def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
-    """Have what clients send over streams (stdio, within the process) come through ``wrap(stream, answers)``."""
-    served = getattr(server, "_mcp_server", None)
-    run = getattr(served, "run", None)
-    if served is None or run is None:
-        return
-
-    async def run_wrapped(read_stream: Any, write_stream: Any, *args: Any, **kwargs: Any) -> Any:
-        return await run(wrap(read_stream, write_stream), write_stream, *args, **kwargs)
-
-    served.run = run_wrapped

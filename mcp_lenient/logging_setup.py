@@ -17,6 +17,7 @@ import pydantic_core
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.event_lines import coloured, event_parts, plain
 from mcp_lenient.events import LEVELS, CallEvent
+from mcp_lenient.stderr import Stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,19 +142,6 @@ class Destination(logging.NullHandler):
             with suppress(OSError):  # a full disk, where what is left cannot be written
                 self._sink.close()
         super().close()
-
-
-class Stderr:
-    """The stream that ``sys.stderr`` is at the moment of writing."""
-
-    def info(self, line: str) -> None:
-        """Write one line."""
-        stream = sys.stderr
-        if stream is not None:
-            stream.write(f"{line}\n")
-            stream.flush()
-
-    debug = warning = info
 
 
 class _File(RotatingFileHandler):

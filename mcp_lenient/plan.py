@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.normalizing import normalized
+from mcp_lenient.plain_checks import simple_check
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
 from mcp_lenient.schema import Shape, shape_of, validator_for
 from mcp_lenient.values import json_type
@@ -17,24 +18,13 @@ if TYPE_CHECKING:
     from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policy import Policy
 
-_UNCONSTRAINED = frozenset(
-    "type title description default examples example deprecated readOnly writeOnly $comment".split()
-)
 _DESTRUCTIVE_TIERS = frozenset({1, 2})
 _MISSING = object()
+_UNIONS_WITHIN = 6
+_MOST_BRANCHES = 200
+_UNIONS_OPENED = 16
+"""Bounds on unions within unions of one value, which ``allOf`` and ``$ref`` can multiply without end."""
 
-
-def _is_integer(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, float) and value.is_integer())
-
-
-_CHECKS: Mapping[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-}
 
 Compiled = tuple[Rule, int, Apply]
 """A rule that speaks at a place, its cost and the function to run per value."""
@@ -43,12 +33,13 @@ Compiled = tuple[Rule, int, Apply]
 class Node:
     """One place of a schema, compiled on first use; ``plan.node`` makes and keeps them."""
 
-    def __init__(self, plan: Plan, schema: Any, place: Place, name: str | None) -> None:
+    def __init__(self, plan: Plan, schema: Any, place: Place, name: str | None, within: int = 0) -> None:
         self.plan = plan
+        self.within = within
         self.schema = schema
         self.place = place
         self.name = name
-        self.shape: Shape = shape_of(plan.root, schema)
+        self.shape: Shape = plan.shape(schema)
         self.takes: Callable[[Any], bool] = self._check()
         self.is_union = bool(self.shape.branches)
         self.is_object = self.shape.types is None or "object" in self.shape.types
@@ -58,15 +49,7 @@ class Node:
         schema = self.schema
         if schema is None or schema is True or schema == {}:
             return lambda value: value is value  # noqa: PLR0124 - everything is taken
-        if (
-            isinstance(schema, Mapping)
-            and isinstance(schema.get("type"), str)
-            and _UNCONSTRAINED.issuperset(schema)
-        ):
-            simple = _CHECKS.get(schema["type"])
-            if simple is not None:
-                return simple
-        return self._validated
+        return simple_check(schema) or self._validated
 
     def _validated(self, value: Any) -> bool:
         is_valid = self._is_valid
@@ -103,18 +86,20 @@ class Node:
     @cached_property
     def branches(self) -> tuple[Node, ...]:
         """The branches of a union; those beside another JSON type are told so."""
-        shapes = [shape_of(self.plan.root, branch) for branch in self.shape.branches]
-        families = {family for shape in shapes for family in _families(self.plan.root, shape)}
+        if self.within and not self.plan.may_branch(self.within, len(self.shape.branches)):
+            return ()
+        shapes = [self.plan.shape(branch) for branch in self.shape.branches]
+        families = _families(self.plan, shapes)
         place = self.place | Place.UNION if len(families) > 1 else self.place
         if any(shape.enum is None and "string" in (shape.types or ()) for shape in shapes):
             place |= Place.TEXT
-        return tuple(self.plan.node(branch, place, self.name) for branch in self.shape.branches)
+        within = self.within + 1
+        return tuple(self.plan.node(branch, place, self.name, within) for branch in self.shape.branches)
 
     @cached_property
     def has_lists_beside_objects(self) -> bool:
         """Whether a container that came may be either kind, one in the wrapper of the other."""
-        families = {family for branch in self.branches for family in _families(self.plan.root, branch.shape)}
-        return {"array", "object"} <= families
+        return {"array", "object"} <= _families(self.plan, [branch.shape for branch in self.branches])
 
     @cached_property
     def discriminator(self) -> tuple[Node, Mapping[Any, Node], str] | None:
@@ -128,7 +113,7 @@ class Node:
             members = [
                 (member, branch)
                 for branch in objects
-                for member in shape_of(self.plan.root, branch.shape.properties[name]).enum or (_MISSING,)
+                for member in self.plan.shape(branch.shape.properties[name]).enum or (_MISSING,)
             ]
             if all(
                 isinstance(member, str) and owners.setdefault(member, branch) is branch
@@ -254,18 +239,33 @@ class Plan:
             for rule in policy.rules
             if rule.name not in policy.disable and (not destructive or rule.tier in _DESTRUCTIVE_TIERS)
         )
-        self._nodes: dict[tuple[int, Place, str | None], Node] = {}
+        self._nodes: dict[tuple[int, Place, str | None, int], Node] = {}
+        self._shapes: dict[int, tuple[Any, Shape]] = {}
+        self._branches_left = _MOST_BRANCHES
         self.top = self.node(schema, Place.TOP, None)
         self.top.compile()
 
-    def node(self, schema: Any, place: Place, name: str | None) -> Node:
-        """The node of a sub-schema at a kind of place."""
-        key = (id(schema), place, name)
+    def node(self, schema: Any, place: Place, name: str | None, within: int = 0) -> Node:
+        """The node of a sub-schema at a kind of place, within so many unions of one value."""
+        key = (id(schema), place, name, within)
         node = self._nodes.get(key)
         if node is None:
             # The node keeps the schema alive, so its id cannot come to mean another one.
-            node = self._nodes[key] = Node(self, schema, place, name)
+            node = self._nodes[key] = Node(self, schema, place, name, within)
         return node
+
+    def shape(self, schema: Any) -> Shape:
+        """What a sub-schema says, read once."""
+        known = self._shapes.get(id(schema))
+        if known is None:
+            # Kept with its schema, so that its id cannot come to mean another one.
+            known = self._shapes[id(schema)] = schema, shape_of(self.root, schema)
+        return known[1]
+
+    def may_branch(self, within: int, branches: int) -> bool:
+        """Whether a union within unions is opened; beyond, no branch of it is read, so nothing is repaired."""
+        self._branches_left -= branches
+        return within < _UNIONS_WITHIN and self._branches_left >= 0
 
     def compiled(self, node: Node, kind: str) -> list[Compiled]:
         """The rules of a kind that have something to say at a node."""
@@ -276,7 +276,7 @@ class Plan:
             destructive=self.destructive,
             name=node.name,
             takes=node.takes,
-            shape_at=lambda schema: shape_of(self.root, schema),
+            shape_at=self.shape,
         )
         built = ((rule, rule.cost, rule.build(site)) for rule in self._rules if rule.kind == kind)
         return [(rule, cost, apply) for rule, cost, apply in built if apply is not None]
@@ -286,11 +286,12 @@ def _cost(compiled: Compiled) -> int:
     return compiled[1]
 
 
-def _families(root: Mapping[str, Any], shape: Shape, depth: int = 8) -> frozenset[str]:
-    """The JSON types of a branch, integers and numbers as one, null as none; a union in a union is looked into."""
-    if shape.branches and depth:
-        return frozenset().union(
-            *(_families(root, shape_of(root, branch), depth - 1) for branch in shape.branches)
-        )
-    types = shape.types or frozenset(json_type(member) for member in shape.enum or ())
-    return frozenset("number" if name == "integer" else name for name in types) - {"null"}
+def _families(plan: Plan, branches: Iterable[Shape]) -> frozenset[str]:
+    """The JSON types of branches, integers and numbers as one, null as none; unions in them are looked into."""
+    found: set[str] = set()
+    waiting = list(branches)
+    for at, shape in enumerate(waiting):
+        if shape.branches and at < _UNIONS_OPENED:
+            waiting += [plan.shape(branch) for branch in shape.branches]
+        found.update(shape.types or map(json_type, shape.enum or ()))
+    return frozenset("number" if name == "integer" else name for name in found) - {"null"}

@@ -104,7 +104,8 @@ def short_scalar(value: object) -> bool:
 
 def in_json(value: object) -> str:
     """A value as JSON in one printable line."""
-    return "".join(map(_printable, json.dumps(value, ensure_ascii=False)))
+    written = json.dumps(value, ensure_ascii=False)
+    return written if written.isprintable() else "".join(map(_printable, written))
 
 
 def fits_json(value: object, limit: int) -> bool:

@@ -171,7 +171,9 @@ def _branches(root: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[
                 union = [branch for branch in union if not _leads_back(root, branch, parts)]
                 beside = [_own(other) for other in (*parts[:index], *parts[index + 1 :])]
                 beside.append({name: value for name, value in _own(part).items() if name != keyword})
-                return tuple(_both([other for other in beside if other], branch) for branch in union)
+                # Each once: where unions are opened one after the other, the same would pile up.
+                once = [other for at, other in enumerate(beside) if other and other not in beside[:at]]
+                return tuple(_both(once, branch) for branch in union)
     types = _types(parts)
     if types is not None and len(types) > 1:
         return tuple({"allOf": [_own(part) for part in parts], "type": name} for name in sorted(types))

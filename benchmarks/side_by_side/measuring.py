@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -30,8 +29,8 @@ CASES = ROOT / "tests" / "cases"
 ROUNDS = 5
 SECONDS = 0.08
 MOST_CRASHES = 5
-PATIENCE = 30
-"""Seconds for one answer; the timing of one call takes about a tenth of one."""
+PATIENCE = 120
+"""Seconds for one answer: some need a minute to set up a thousand tools."""
 Told = Callable[[str], None]
 
 
@@ -43,7 +42,7 @@ class Figures:
     kind: str
     used: str
     versions: Mapping[str, str] = field(default_factory=dict)
-    verdicts: Counter[str] = field(default_factory=Counter)
+    verdicts: dict[str, int] = field(default_factory=dict)
     corrupted: list[str] = field(default_factory=list)
     times: dict[str, float | None] = field(default_factory=dict)
     instead: dict[str, str] = field(default_factory=dict)
@@ -99,7 +98,7 @@ class Running:
                 codes = answer.get("codes")
                 reply = Reply(outcome, answer.get("arguments"), None if codes is None else frozenset(codes))
                 found = verdict(case, reply)
-            self.figures.verdicts[found] += 1
+            self.figures.verdicts[found] = self.figures.verdicts.get(found, 0) + 1
             if found == "corrupted":
                 self.figures.corrupted.append(case.id)
 
@@ -129,6 +128,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "load": round(os.getloadavg()[1], 1),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from benchmarks.side_by_side.measuring import Figures, machine, measure
 from benchmarks.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
 
 _SCORES = ("right", "corrupted", "refused", "unsupported", "crashed")
-_HEADS = ("right", "corrupt", "refused", "no way", "crashed")
+_HEADS = ("right", "wrong", "refused", "no way", "crash")
 
 
 def main(console: Console, *, json_file: str | None = None) -> None:
@@ -29,7 +30,15 @@ def main(console: Console, *, json_file: str | None = None) -> None:
     told = Console(stderr=True, highlight=False)
     figures = measure(lambda line: told.print(line, style="dim"))
     found = machine()
-    on = f"{found['cpu']}, {found['cores']} cores, {found['system']}, Python {found['python']}"
+    if json_file:
+        content = {"machine": found, "contenders": [asdict(each) for each in figures]}
+        Path(json_file).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    show(console, figures, found)
+
+
+def show(console: Console, figures: list[Figures], found: Mapping[str, Any]) -> None:
+    """Print figures, and the machine they were found on."""
+    on = f"{found['cpu']}, {found['cores']} cores, {found['system']}, Python {found['python']}, load {found['load']} on average"
     measured = [each for each in figures if not each.skipped]
     for table in (_scores(measured), *_times(measured), _growth(measured)):
         console.print(table)
@@ -38,9 +47,6 @@ def main(console: Console, *, json_file: str | None = None) -> None:
             f"{each.name}: {(each.skipped and 'skipped: ' + each.skipped) or _told(each)}", soft_wrap=True
         )
     console.print(f"Measured on {on}.", soft_wrap=True)
-    if json_file:
-        content = {"machine": found, "contenders": [asdict(each) for each in figures]}
-        Path(json_file).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _told(figures: Figures) -> str:
@@ -57,15 +63,11 @@ def _table(title: str, *heads: str) -> Table:
 
 
 def _scores(figures: list[Figures]) -> Table:
-    total = figures[0].verdicts.total()
-    table = _table(f"The case table, {total} calls", *_HEADS, "peak MiB")
+    total = sum(figures[0].verdicts.values())
+    table = _table(f"The case table, {total} calls", *_HEADS, "MiB")
     for each in figures:
-        refused = each.verdicts["refused"] + each.verdicts["crashed"]
-        counts = {
-            **each.verdicts,
-            "right": each.verdicts["right"] + each.verdicts["miscoded"],
-            "refused": refused,
-        }
+        counts = dict(each.verdicts)
+        counts["right"] = counts.get("right", 0) + counts.get("miscoded", 0)
         table.add_row(each.name, *(str(counts.get(name, 0)) for name in _SCORES), f"{each.peak_mib:.0f}")
     return table
 
@@ -91,7 +93,11 @@ def _time(times: dict[str, float | None], ours: Any, name: str) -> str:
     if took is None:
         return "-"
     base = ours and ours.get(name)
-    return _number(took) + (f"\nx{took / base:.2g}" if base and times is not ours else "")
+    return _number(took) + (f"\nx{_ratio(took / base)}" if base and times is not ours else "")
+
+
+def _ratio(times: float) -> str:
+    return f"{times:.0f}" if times >= 10 else f"{times:.2f}"
 
 
 def _number(microseconds: float) -> str:

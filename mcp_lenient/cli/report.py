@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from mcp_lenient.report.database import Progress
 
+_INTERRUPTED: Final = 130
+"""What shells take for the end by Ctrl-C."""
 _AGO: Final = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -68,8 +70,14 @@ def report(  # noqa: PLR0913 - each is an option of the command
     if html is not None and not html.resolve().parent.is_dir():
         msg = f"--html {html}: there is no folder {html.resolve().parent}"
         raise CommandError(msg)
-    with _progress() as progress:
-        made = read_report(files or ("-",), selection=selection, top=top, memory=memory, progress=progress)
+    try:
+        with _progress() as progress:
+            made = read_report(
+                files or ("-",), selection=selection, top=top, memory=memory, progress=progress
+            )
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: no report was made\n")
+        return _INTERRUPTED
     if html is not None:
         _write(html, page(made))
     if format == "json":

@@ -18,8 +18,8 @@ from fastmcp.client.transports import (
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
 
-from mcp_lenient import fastmcp_private
 from mcp_lenient.policy import Policy
+from mcp_lenient.proxy import fastmcp_private
 from mcp_lenient.proxy.connection import read_certificates_once
 from mcp_lenient.proxy.era import OpeningStream
 from mcp_lenient.proxy.middleware import ProxyMiddleware

@@ -14,7 +14,8 @@ from fastmcp.server.providers.proxy import FastMCPProxy, ProxyClient, ProxyProvi
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcp_lenient import fastmcp_private, spans
+from mcp_lenient import spans
+from mcp_lenient.proxy import fastmcp_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ class Upstream:
     """
 
     def __init__(self, target: Any, **settings: Any) -> None:
-        self._latest: list[Any] = [None]
+        self._latest = fastmcp_private.LatestCall()
         self._listed = -_FRESH
         self._listing = anyio.Lock()
         self._modern: bool | None = None

@@ -150,21 +150,21 @@ def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
         if listed is None and not partly and likely_kinds(form) != ("null",):
             return ()
         found.extend(listed or ())
-    scalars = {in_json(value): value for value in found if short_scalar(value)}
+    scalars = {(type(value), value): value for value in found if short_scalar(value)}
     return tuple(scalars.values())
 
 
 def one_of(values: Iterable[Any]) -> str:
     """Values in JSON, as many as a line holds; the rest is counted."""
-    texts = [in_json(value) for value in values if short_scalar(value)]
-    if len(texts) == 1:
-        return texts[0]
+    scalars = [value for value in values if short_scalar(value)]
+    if len(scalars) == 1:
+        return in_json(scalars[0])
     kept: list[str] = []
-    for text in texts[:MAX_VALUES_IN_TEXT]:
+    for text in map(in_json, scalars[:MAX_VALUES_IN_TEXT]):
         if sum(map(len, kept)) + len(text) > MAX_VALUES_TEXT:
             break
         kept.append(text)
-    rest = len(texts) - len(kept)
+    rest = len(scalars) - len(kept)
     return f"one of {', '.join(kept)}{f' and {rest} more' if rest else ''}"
 
 

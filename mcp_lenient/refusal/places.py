@@ -76,12 +76,10 @@ def _together(root: Schema, schema: object) -> Form:
 
 def properties(form: Form) -> Mapping[str, Any]:
     """The properties a form declares, by name."""
-    found: dict[str, Any] = {}
-    for schema in form:
-        declared = schema.get("properties")
-        if isinstance(declared, Mapping):
-            found.update((name, entry) for name, entry in declared.items() if name not in found)
-    return found
+    declared = [each for schema in form if isinstance(each := schema.get("properties"), Mapping)]
+    if len(declared) == 1:
+        return declared[0]
+    return {name: entry for each in reversed(declared) for name, entry in each.items()}
 
 
 def required(form: Form) -> tuple[str, ...]:

@@ -78,10 +78,7 @@ _CODES: Final = f"""
 """
 _REPEATERS: Final = f"""
     SELECT client_name, client_version, CAST(sum(times) AS BIGINT) AS calls, count(*) AS callers, max(times) AS most
-    FROM (
-        SELECT subject, client_name, client_version, tool, error_code, violations, count(*) AS times
-        FROM calls WHERE failed AND subject IS NOT NULL GROUP BY ALL HAVING times >= {2 * FEWEST}
-    )
+    FROM repeated WHERE subject IS NOT NULL AND times >= {2 * FEWEST}
     GROUP BY ALL ORDER BY calls DESC, client_name, client_version
 """
 _FORMATS: Final = ("format", "pattern", "enum", "range", "length")

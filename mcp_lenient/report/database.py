@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.report.errors import ReportError
+from mcp_lenient.report.s3 import SCHEMES, s3_secret
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -28,7 +29,9 @@ _ROWS: Final = 10_000
 class Database:
     """A database for the time of one report.
 
-    Every statement is a constant of this package; what comes from a log or a caller is a parameter of it.
+    Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
+    one exception are the credentials of :func:`mcp_lenient.report.s3.s3_secret`, which no statement takes as
+    parameters.
 
     Args:
         folder: An empty folder for the database and what does not fit into memory.
@@ -53,11 +56,11 @@ class Database:
         self._progress = progress
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-lenient-report")
         if remote:
-            self._allow_addresses()
+            self._allow_addresses(paths)
         else:
             self._lock(folder, paths)
 
-    def _allow_addresses(self) -> None:
+    def _allow_addresses(self, paths: Sequence[str]) -> None:
         import duckdb  # noqa: PLC0415 - as in `_connection`
 
         try:
@@ -66,9 +69,21 @@ class Database:
         except duckdb.Error as error:
             msg = f"addresses are read with DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
             raise ReportError(msg) from None
+        secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
+        if secret is not None:
+            self._sign(secret)
         self._connection.execute("SET autoinstall_known_extensions=false")
         self._connection.execute("SET autoload_known_extensions=false")
         self._connection.execute("SET lock_configuration=true")
+
+    def _sign(self, secret: str) -> None:
+        import duckdb  # noqa: PLC0415 - as in `_connection`
+
+        try:
+            self._connection.execute(secret)
+        except duckdb.Error as error:  # its text may hold the credentials
+            msg = f"the AWS credentials of the environment are not taken by DuckDB: {type(error).__name__}"
+            raise ReportError(msg) from None
 
     def _lock(self, folder: Path, paths: Sequence[str]) -> None:
         run = self._connection.execute

@@ -28,19 +28,17 @@ _LONGEST_COUNT: Final = 2**53
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
 _READING: Final = "reading"
 
-# An event whose lists are not as the model has them is none.
-_EVENTS: Final = f"""
-    FROM read {" ".join(f"LEFT JOIN {name}_lists AS {name} ON read.{name} = {name}.raw" for name in LISTS)}
-    WHERE kind = 'event' {" ".join(f"AND ({name}.raw IS NULL OR {name}.list IS NOT NULL)" for name in LISTS)}
-"""
-_COUNT: Final = f"SELECT count(*), count(*) FILTER (micros IS NULL) {_EVENTS}"
+_COUNT: Final = "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
 _CALLS: Final = f"""
-    CREATE TABLE calls AS
-    SELECT micros, event, {", ".join((*KEPT, *COUNTS))},
+    SELECT micros, event, {", ".join((*KEPT, *COUNTS, *LISTS))},
         event IN ('call_rejected', 'call_forwarded')
-            OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed,
-        {", ".join(f"{name}.list AS {name}" for name in LISTS)}
-    {_EVENTS}
+            OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed
+    FROM read WHERE kind = 'event'
+"""
+# A view takes no parameters, and a copy of all calls takes time.
+_ALL: Final = f"CREATE VIEW calls AS {_CALLS}"
+_SELECTED: Final = f"""
+    CREATE TABLE calls AS {_CALLS}
         AND ($since IS NULL OR micros >= $since) AND ($until IS NULL OR micros < $until)
         AND ($tool IS NULL OR tool GLOB $tool)
         AND ($client IS NULL OR client_name GLOB $client)
@@ -59,6 +57,9 @@ _JSON_LINES: Final = """
 
 def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path) -> LogFigures:
     """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
+
+    A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
+    ``hints_lists`` say under which number the other tables have what stands in them.
 
     Args:
         database: Where the tables are made.
@@ -124,9 +125,12 @@ def _canonical(event: CallEvent) -> dict[str, Any]:
 
 
 def _read_lists(database: Database, name: str, file: Path) -> None:
-    """Number the different lists of one field, and lay out what stands in them, place by place."""
+    """Number the different lists of one field, and lay out what stands in them, place by place.
+
+    An event whose list is not as the model has it is none.
+    """
     check, record = _RECORDS[name], _LAID_OUT[name]
-    raws = (row[0] for row in database.stream(f"SELECT DISTINCT {name} FROM read WHERE {name} IS NOT NULL"))
+    raws = (row[0] for row in database.stream(_DIFFERENT[name]))
     _write(
         file,
         (
@@ -140,6 +144,7 @@ def _read_lists(database: Database, name: str, file: Path) -> None:
     )
     database.run(_CREATE_LISTS[name], [[str(file)]])
     database.run(_CREATE_RECORDS[name], [[str(file)]])
+    database.run(_DELETE[name])
     file.unlink()
 
 
@@ -191,6 +196,13 @@ _FIELDS: Final = {
     "repairs": ("rule", "place", "before", "after"),
     "hints": ("code", "place"),
 }
+_DIFFERENT: Final = {
+    name: f"SELECT DISTINCT {name} FROM read WHERE kind = 'event' AND {name} IS NOT NULL" for name in LISTS
+}
+_DELETE: Final = {
+    name: f"DELETE FROM read WHERE kind = 'event' AND {name} IN (SELECT raw FROM {name}_lists WHERE list IS NULL)"
+    for name in LISTS
+}
 _CREATE_LISTS: Final = {
     name: f"""
         CREATE TABLE {name}_lists AS
@@ -215,9 +227,12 @@ _CREATE_RECORDS: Final = {
 
 
 def _select(database: Database, selection: Selection) -> None:
+    if selection == Selection():
+        database.run(_ALL)
+        return
     moments = {name: getattr(selection, name) for name in ("since", "until")}
     database.run(
-        _CALLS,
+        _SELECTED,
         {
             name: None if moment is None else int(moment.timestamp() * 1_000_000)
             for name, moment in moments.items()

@@ -36,6 +36,8 @@ _BUFFER: Final = 32_000_000
 
 _NAMES: Final = (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
 _SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
+_QUOTED: Final = ", ".join(f"'{name}'" for name in _NAMES)
+_KNOWN: Final = " + ".join(f"CAST(e.{name} IS NOT NULL AS INTEGER)" for name in _NAMES)
 _EVENTS: Final = ", ".join(f"""'"{name}"'""" for name in get_args(EventName))
 
 
@@ -61,20 +63,21 @@ _FIELDS_PLAIN: Final = _every(
     ]
 )
 
-# All keys are known ones, each is there once, and what they hold is looked at below.
-_KEYS_KNOWN: Final = _every(
-    [
-        f"len(json_keys(line)) = {' + '.join(f'CAST(e.{name} IS NOT NULL AS INTEGER)' for name in _NAMES)}",
-        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
-    ]
-)
-_KEYS_HARMLESS: Final = _every(
+# Other keys hold nothing that the engine takes for JSON and Python does not.
+_REST_HARMLESS: Final = _every(
     [
         f"2 * length(line) - length(replace(line, '[', '')) - length(replace(line, '{{', '')) <= {_DEEPEST}",
         f"NOT regexp_matches(line, '{_NO_NUMBER}')",
-        "len(json_keys(line)) = len(list_distinct(json_keys(line)))",
     ]
 )
+# All keys are known ones, each is there once, and what they hold is looked at below.
+_KEYS_KNOWN: Final = _every(
+    [
+        f"len(json_keys(line)) = {_KNOWN}",
+        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
+    ]
+)
+_KEYS_HARMLESS: Final = f"({_REST_HARMLESS} AND len(json_keys(line)) = len(list_distinct(json_keys(line))))"
 _LINE_PLAIN: Final = _every(
     [
         f"length(line) <= {_LONGEST_PLAIN}",
@@ -85,30 +88,55 @@ _LINE_PLAIN: Final = _every(
 # Then a text needs no further look: JSON itself forbids the other characters that a text may not have.
 _SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
 
+# What nearly all lines are: short texts, digits and flat lists of texts, none of which the engine spells otherwise.
+_RAW_LIST: Final = r'\[(\{("[a-z]+":"[^"]*",?)*\},?)*\]'
+_FIELDS_SIMPLE: Final = _every(
+    [
+        "simple",
+        "e.schema_version = '1'",
+        "e.tool IS NOT NULL",
+        f"e.event IN ({_EVENTS})",
+        f"regexp_full_match(e.timestamp, '{_RAW_INSTANT}')",
+        "micros IS NOT NULL",
+        *(
+            f"(e.{name} IS NULL OR (strlen(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
+            for name in (*KEPT, *_CHECKED)
+        ),
+        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in COUNTS),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in LISTS),
+    ]
+)
+
+# As long as what is known of it, so that nothing else is in it, neither blanks nor other keys nor a key twice.
+_TIGHT: Final = (
+    f"strlen(line) = 1 + {' + '.join(f'coalesce(strlen(e.{name}) + {len(name) + 4}, 0)' for name in _NAMES)}"
+)
+_KEYS_SIMPLE: Final = _every(
+    [
+        f"length(line) <= {_LONGEST_PLAIN}",
+        f"NOT regexp_matches(line, '{_TRAILING_COMMA}')",
+        f"""CASE WHEN len(keys) = {_KNOWN} THEN true
+            ELSE len(list_filter(keys, lambda key: key IN ({_QUOTED}))) = {_KNOWN} AND {_REST_HARMLESS} END""",
+    ]
+)
+
 # An event names itself, be it in escapes, and is an object.
 _MAY_BE_EVENT: Final = (
     r"((contains(line, 'call_') OR contains(line, '\u')) AND regexp_matches(line, '^\s*\{'))"
 )
 
 
-def _columns(when: str) -> str:
-    """The columns of a call, null in a row for which ``when`` is false."""
-    shown = [
-        ("micros", "micros"),
-        ("event", "trim(e.event, '\"')"),
-        *(
-            (
-                name,
-                f"json_extract_string(e.{name}, '$')"
-                if when == "true"
-                else f"substr(e.{name}, 2, length(e.{name}) - 2)",
-            )
-            for name in KEPT
-        ),
-        *((name, f"CAST(e.{name} AS VARCHAR)") for name in LISTS),
-        *((name, f"coalesce(CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0)") for name in COUNTS),
-    ]
-    return ", ".join(f"CASE WHEN {when} THEN {sql} END AS {name}" for name, sql in shown)
+def _columns(text: str) -> str:
+    """The columns of a call; ``text`` says how a text is taken out of JSON. What no event is has anything in them."""
+    return ", ".join(
+        [
+            "micros",
+            *(f"{text.format(f'e.{name}')} AS {name}" for name in ("event", *KEPT)),
+            *(f"CAST(e.{name} AS VARCHAR) AS {name}" for name in LISTS),
+            *(f"coalesce(TRY_CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0) AS {name}" for name in COUNTS),
+        ]
+    )
 
 
 def _lines(compression: Compression) -> str:
@@ -118,7 +146,7 @@ def _lines(compression: Compression) -> str:
             delim='\x01', quote='', escape='', new_line='\\n', strict_mode=false, ignore_errors=true,
             store_rejects=true, rejects_limit=1000000, hive_partitioning=false, compression='{compression}',
             max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER})
-        WHERE trim(line, ' \t\r') <> ''
+        WHERE regexp_matches(line, '[^ \t\r]')
     """
 
 
@@ -129,7 +157,10 @@ CREATE: Final = f"""
         {", ".join(f"{name} BIGINT" for name in COUNTS)}
     )
 """
-"""The rows of all lines: ``event``, ``foreign``, or ``odd`` with the line itself for Python to read."""
+"""The rows of all lines: ``event``, ``foreign``, or ``odd`` with the line itself for Python to read.
+
+Only in the rows of events do the other columns mean anything.
+"""
 
 
 def read_lines(compression: Compression) -> str:
@@ -147,16 +178,19 @@ def read_lines(compression: Compression) -> str:
                 epoch_us(TRY_CAST(substr(e.timestamp, 2, length(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
             FROM sorted
         ),
+        fields AS (SELECT *, {_FIELDS_SIMPLE} AS fields_simple, {_TIGHT} AS tight FROM dated),
+        keyed AS (SELECT *, CASE WHEN fields_simple AND NOT tight THEN json_keys(line) END AS keys FROM fields),
         kinds AS (
             SELECT *, CASE
                 WHEN NOT candidate THEN 'foreign'
+                WHEN fields_simple AND (tight OR {_KEYS_SIMPLE}) THEN 'event'
                 WHEN e IS NULL OR NOT {_LINE_PLAIN} THEN 'odd'
                 WHEN e.event IS NULL OR e.event NOT IN ({_EVENTS}) THEN 'foreign'
                 WHEN {_FIELDS_PLAIN} THEN 'event'
                 ELSE 'odd' END AS kind
-            FROM dated
+            FROM keyed
         )
-        SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("kind = 'event'")} FROM kinds
+        SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("substr({0}, 2, length({0}) - 2)")} FROM kinds
     """
 
 
@@ -165,6 +199,6 @@ READ_ODD: Final = f"""
     WITH lines AS ({_lines("none")}),
     parsed AS (SELECT line, json_transform(line, '{_SHAPE}') AS e FROM lines),
     dated AS (SELECT *, epoch_us(CAST(json_extract_string(e.timestamp, '$') AS TIMESTAMPTZ)) AS micros FROM parsed)
-    SELECT 'event', NULL, {_columns("true")} FROM dated
+    SELECT 'event', NULL, {_columns("json_extract_string({0}, '$')")} FROM dated
 """
 """The statement that reads the file in its parameter, which Python has written, into the table ``read``."""

@@ -12,9 +12,15 @@ REPEATED_TIMES: Final = 3
 PREPARE: Final = (
     """
     CREATE TABLE shapes AS
-    SELECT tool, client_name, client_version, concat(client_name, chr(31), client_version) AS who, event, failed,
-        error_code, violations, repairs, hints, count(*) AS times
-    FROM calls GROUP BY ALL
+    SELECT counted.* REPLACE (v.list AS violations, r.list AS repairs, h.list AS hints)
+    FROM (
+        SELECT tool, client_name, client_version, concat(client_name, chr(31), client_version) AS who, event, failed,
+            error_code, violations, repairs, hints, count(*) AS times
+        FROM calls GROUP BY ALL
+    ) AS counted
+    LEFT JOIN violations_lists AS v ON counted.violations = v.raw
+    LEFT JOIN repairs_lists AS r ON counted.repairs = r.raw
+    LEFT JOIN hints_lists AS h ON counted.hints = h.raw
     """,
     """
     CREATE TABLE faults AS
@@ -25,6 +31,16 @@ PREPARE: Final = (
     CREATE TABLE mended AS
     SELECT shapes.* EXCLUDE (times), shapes.times AS calls, rule, place, before, after, listed.times * shapes.times AS uses
     FROM shapes JOIN repairs AS listed ON shapes.repairs = listed.list
+    """,
+    f"""
+    CREATE TABLE repeated AS
+    SELECT found.* EXCLUDE (violations), list AS violations
+    FROM (
+        SELECT subject, client_name, client_version, tool, error_code, violations, count(*) AS times,
+            min(micros) AS first, max(micros) AS last
+        FROM calls WHERE failed GROUP BY ALL HAVING times >= {REPEATED_TIMES}
+    ) AS found
+    LEFT JOIN violations_lists ON found.violations = raw
     """,
 )
 OUTCOMES: Final = "SELECT event, sum(times) FROM shapes GROUP BY event ORDER BY sum(times) DESC, event"
@@ -100,11 +116,9 @@ UNREPAIRED: Final = """
     FROM (SELECT DISTINCT * EXCLUDE (received) FROM faults)
     GROUP BY tool, error_code, code, place ORDER BY calls DESC, tool, error_code, code, place
 """
-REPEATED: Final = f"""
-    SELECT subject, client_name, client_version, tool, error_code, violations, count(*) AS times,
-        min(micros), max(micros)
-    FROM calls WHERE failed GROUP BY ALL HAVING times >= {REPEATED_TIMES}
-    ORDER BY times DESC, subject, client_name, client_version, tool, error_code, violations
+REPEATED: Final = """
+    SELECT subject, client_name, client_version, tool, error_code, violations, times, first, last
+    FROM repeated ORDER BY times DESC, subject, client_name, client_version, tool, error_code, violations
 """
 PLACES: Final = (
     "SELECT DISTINCT list, place FROM violations WHERE list_contains($shown, list) ORDER BY list, place"

@@ -8,7 +8,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,20 +89,27 @@ class Speaker:
         hides_schemas: Whether it keeps a tool's title and output schema to itself.
         cannot_send: Calls that it has no way to send.
         mends: Calls that it puts right by itself before it sends them.
+        over_stdio: The calls that it makes over stdio, where they are fewer.
     """
 
     talk: Talk
     hides_meta: bool = False
     hides_schemas: bool = False
     cannot_send: frozenset[str] = frozenset()
-    mends: frozenset[str] = field(default_factory=frozenset)
+    mends: frozenset[str] = frozenset()
+    over_stdio: frozenset[str] = frozenset(CALLS)
+
+    def calls(self, route: Route) -> frozenset[str]:
+        """The calls that it makes on this way."""
+        chosen = CALLS.keys() - self.cannot_send
+        return frozenset(chosen if "url" in route.connection else chosen & self.over_stdio)
 
     def converse(self, route: Route, folder: Path) -> Conversation:
         """All the calls that this client can send."""
         calls = {
             label: (route.prefix + tool, sent)
             for label, (tool, sent) in CALLS.items()
-            if label not in self.cannot_send
+            if label in self.calls(route)
         }
         told = self.talk(route, calls, folder)
         tools = {tool["name"]: tool for tool in told["tools"]}
@@ -209,6 +216,8 @@ CLIENTS: Final = {
         # It takes nothing but an object for arguments, and looks for the tool by itself.
         cannot_send=_WHOLE | {"unknown"},
         mends=frozenset({"repaired_json", "repaired_second_page"}),
+        # There it starts the servers anew for each call.
+        over_stdio=frozenset({"right", "repaired", "refused", "refused_without_schema", "failed"}),
     ),
     "langchain": Speaker(_langchain, hides_meta=True, hides_schemas=True, cannot_send=_WHOLE | {"unknown"}),
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from installing import installing_in
 
 HERE: Final = Path(__file__).parent
 _MODULES: Final = HERE / "node_modules"
@@ -22,9 +23,10 @@ def node() -> str:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("Node and npm are needed to run clients from npm")
-    if not _is_ready(_MODULES, HERE / "package-lock.json"):
-        _run([npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"], "npm ci")
-        _note(_MODULES, HERE / "package-lock.json")
+    with installing_in(HERE):
+        if not _is_ready(_MODULES, HERE / "package-lock.json"):
+            _run([npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"], "npm ci")
+            _note(_MODULES, HERE / "package-lock.json")
     return node
 
 
@@ -32,11 +34,12 @@ def langchain_python() -> str:
     """The interpreter of a virtual environment with LangChain's adapters; skips where it cannot be had."""
     python = _VENV / ("Scripts" if os.name == "nt" else "bin") / "python"
     wanted = HERE / "requirements.txt"
-    if not _is_ready(_VENV, wanted):
-        _run([sys.executable, "-m", "venv", "--clear", str(_VENV)], "venv")
-        quiet = ["--quiet", "--disable-pip-version-check"]
-        _run([str(python), "-m", "pip", "install", *quiet, "-r", str(wanted)], "pip install")
-        _note(_VENV, wanted)
+    with installing_in(HERE):
+        if not _is_ready(_VENV, wanted):
+            _run([sys.executable, "-m", "venv", "--clear", str(_VENV)], "venv")
+            quiet = ["--quiet", "--disable-pip-version-check"]
+            _run([str(python), "-m", "pip", "install", *quiet, "-r", str(wanted)], "pip install")
+            _note(_VENV, wanted)
     return str(python)
 
 

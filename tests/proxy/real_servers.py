@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from installing import installing_in
 
 _HERE: Final = Path(__file__).parent
 _BINARIES: Final = _HERE / "node_modules" / ".bin"
@@ -72,6 +73,11 @@ def _run(command: list[str], what: str) -> None:
 
 
 def _npm() -> None:
+    with installing_in(_HERE):
+        _npm_alone()
+
+
+def _npm_alone() -> None:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("Node and npm are needed to run the servers from npm")
@@ -86,6 +92,11 @@ def _npm() -> None:
 
 
 def _pip() -> None:
+    with installing_in(_HERE):
+        _pip_alone()
+
+
+def _pip_alone() -> None:
     ready = _PYTHON / "ready"
     if ready.exists() and ready.read_text() == _TIME:
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import io
 import json
+import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
 
@@ -191,19 +191,20 @@ def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("package", "arguments"), [("duckdb", []), ("plotly", ["--html", "out.html"])])
-def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path, monkeypatch, capsys):
-    """Without the extra, the command says what to install."""
-    monkeypatch.chdir(tmp_path)
-    known = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name.partition(".")[0] == package:
-            raise ModuleNotFoundError(name)
-        return known(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    assert run(["report", str(log(tmp_path, line())), *arguments]) == 2
-    assert "pip install 'mcp-lenient[report]'" in capsys.readouterr().err
+def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
+    """Without the extra, the command says what to install, and writes nothing."""
+    without = f"import sys; sys.modules[{package!r}] = None; from mcp_lenient.cli import main; main()"
+    ran = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", without, "report", str(log(tmp_path, line())), *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "pip install 'mcp-lenient[report]'" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert not (tmp_path / "out.html").exists()
 
 
 @needs_browser

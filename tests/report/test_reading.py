@@ -108,6 +108,13 @@ ODD_LINES = [
         "year 1": line(timestamp="0001-01-01T00:00:00Z"),
         "no time": line(timestamp=None),
         "a word for a time": line(timestamp="yesterday"),
+        "a list twice, first with numbers that the engine spells longer": line(violations=[])[:-1].replace(
+            '"violations": []', f'"violations": [{",".join(["1e2"] * 8)}]'
+        )
+        + ', "violations": []}',
+        "a count that the engine spells longer": line(duration_us=5).replace(": 5", ": 5E0"),
+        "an unknown key of the length of two blanks": line()[:-1] + ', "": 1}',
+        "half a minute in an offset": line(timestamp="2026-11-20T12:00:00+00:00:30"),
     }.items()
 ]
 
@@ -124,7 +131,8 @@ def rows_of(lines):
         try:
             figures = take_in(database, logs, Selection(), work)
             lists = ", ".join(
-                f"list_sort((SELECT list(row({fields}, times)) FROM {name} WHERE list = calls.{name}))"
+                f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
+                f" WHERE raw = calls.{name}))"
                 for name, fields in LISTS.items()
             )
             rows = database.run(
@@ -177,7 +185,7 @@ def agree(lines):
 @pytest.mark.parametrize("text", ODD_LINES)
 def test_odd_lines_are_read_as_the_model_reads_them(text):
     """The engine takes a line for an event exactly when the event model does, and reads the same in it."""
-    agree([text, line(tool="a plain one")])
+    agree([text, text.replace('": ', '":').replace(", ", ","), line(tool="a plain one")])
 
 
 scalars = st.sampled_from(
@@ -219,7 +227,8 @@ def odd_lines(draw):
     known = {**WHOLE, **draw(changes)}
     for name in draw(st.lists(st.sampled_from(sorted(known)), max_size=4)):
         known.pop(name, None)
-    text = json.dumps(known, ensure_ascii=draw(st.booleans()))
+    separators = draw(st.sampled_from([(", ", ": "), (",", ":")]))
+    text = json.dumps(known, ensure_ascii=draw(st.booleans()), separators=separators)
     if draw(st.integers(0, 3)) == 0:
         at = draw(st.integers(0, len(text)))
         text = (

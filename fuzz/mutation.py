@@ -1,0 +1,223 @@
+"""``python -m fuzz.mutation [--sample 300] [--seed 1]``: do the tests notice faults put into the code?
+
+Each mutant runs in a process forked from one that has loaded what the tests need, against the tests that
+reach its line, quickest first, until one of them fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import resource
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+from fuzz.mutants import Mutant, mutants_of, unchanged
+
+ATTACKED: Final = """
+    rules/*.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py
+""".split()
+TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/test_judge.py".split()
+_SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
+_LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
+_QUICK: Final = 40
+_CONTROLS: Final = 200
+_CPU_SECONDS: Final = 150
+_OPTIONS: Final = [
+    "-x",
+    "-q",
+    "-q",
+    "--no-header",
+    "--tb=no",
+    "-p",
+    "no:cacheprovider",
+    "-m",
+    "not slow",
+    "-rN",
+]
+
+Reach = dict[str, dict[int, list[str]]]
+"""By file and line, the tests that reach it, quickest first."""
+
+
+def main() -> int:
+    """Print what became of each mutant, the survivors last, and the share that was noticed."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.mutation", description=main.__doc__)
+    parser.add_argument("--sample", type=int, default=300, help="mutants chosen at random; 0 for all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="only mutants whose title holds this text")
+    parser.add_argument("--share", default="1/1", help="2/3 for the second third of the sample")
+    chosen = parser.parse_args()
+    os.environ["FAST"] = "1"
+    files = sorted(path for name in ATTACKED for path in Path("mcp_lenient").glob(name))
+    mutants = [mutant for file in files for mutant in mutants_of(file) if chosen.only in mutant.title]
+    print(f"{len(mutants)} mutants in {len(files)} files", flush=True)
+    if 0 < chosen.sample < len(mutants):
+        mutants = sorted(
+            random.Random(chosen.seed).sample(mutants, chosen.sample), key=lambda each: each.title
+        )
+    part, parts = map(int, chosen.share.split("/"))
+    return _attack(mutants[part - 1 :: parts], _reach())
+
+
+def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
+    for name in _LOADED_BEFORE:
+        importlib.import_module(name)
+    for file in sorted({mutant.file for mutant in mutants}):
+        if not _passes(unchanged(file), _around(file, reach)[:_CONTROLS]):
+            sys.exit(f"The tests of {file} fail without a mutant.")
+    survivors = []
+    for number, mutant in enumerate(mutants, 1):
+        outcome = _outcome(mutant, reach)
+        if outcome == "survived":
+            survivors.append(mutant)
+        print(f"{number:4} {outcome:9} {mutant.title}", flush=True)
+    killed = len(mutants) - len(survivors)
+    print(f"\n{killed} of {len(mutants)} noticed ({killed / max(1, len(mutants)):.1%}); survivors:")
+    for mutant in survivors:
+        print(f"  {mutant.title}")
+    return bool(survivors)
+
+
+def _outcome(mutant: Mutant, reach: Reach) -> str:
+    tests = reach.get(str(mutant.file), {}).get(mutant.line) or _around(mutant.file, reach)
+    for chosen in (tests[:_QUICK], tests[_QUICK:]):
+        if chosen and not _passes(mutant, chosen):
+            return "killed"
+    return "survived"
+
+
+def _around(file: Path, reach: Reach) -> list[str]:
+    """A table is read when its module is loaded: whatever runs code of the module, or of its package, may tell."""
+    files = (str(file), *(name for name in reach if name.startswith(f"{file.parent}/")))
+    lines = next(
+        filter(None, ([test for found in reach.get(name, {}).values() for test in found] for name in files)),
+        [],
+    )
+    return list(dict.fromkeys(lines))
+
+
+def _passes(mutant: Mutant, tests: Sequence[str]) -> bool:
+    """Whether these tests pass, in a process of their own, though the mutant is in the code."""
+    child = os.fork()
+    if child == 0:
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
+        status = 1
+        try:
+            sys.meta_path.insert(0, _Planted(mutant))
+            status = int(pytest.main([*_OPTIONS, *_files(tests)], plugins=[_Only(tests)]))
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+class _Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads the module that has the mutant in it."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._mutant = mutant
+        self._name = ".".join(mutant.file.with_suffix("").parts).removesuffix(".__init__")
+
+    def find_spec(self, name: str, _path: Any, _target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name != self._name:
+            return None
+        file = str(self._mutant.file.absolute())
+        inside = [str(self._mutant.file.parent.absolute())] if self._mutant.file.stem == "__init__" else None
+        return importlib.util.spec_from_file_location(
+            name, file, loader=self, submodule_search_locations=inside
+        )
+
+    def create_module(self, _spec: Any) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self._mutant.compiled(), str(self._mutant.file), "exec"), module.__dict__)  # noqa: S102
+
+
+class _Only:
+    """Has pytest run these tests and no others, in this order."""
+
+    def __init__(self, tests: Iterable[str]) -> None:
+        self._order = {test: at for at, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self._order]
+        items.sort(key=lambda item: self._order[item.nodeid])
+
+
+def _files(tests: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(test.split("::")[0] for test in tests))
+
+
+# --- which test reaches which line --------------------------------------------------------------------
+
+
+def _reach() -> Reach:
+    kept = Path(".mutation.json")
+    newest = max(
+        path.stat().st_mtime for root in ("mcp_lenient", "tests") for path in Path(root).rglob("*.py")
+    )
+    if not kept.exists() or kept.stat().st_mtime < newest:
+        print("Finding out which test reaches which line ...", flush=True)
+        child = os.fork()
+        if child == 0:
+            os._exit(_measure(kept))
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
+            sys.exit("The tests fail without any mutant.")
+    written = json.loads(kept.read_text())
+    return {file: {int(line): tests for line, tests in lines.items()} for file, lines in written.items()}
+
+
+def _measure(kept: Path) -> int:
+    import coverage  # noqa: PLC0415 (only here, in a process of its own)
+
+    measured = coverage.Coverage(data_file=None, include=["mcp_lenient/*"], config_file=False)
+    watch = _Watch(measured)
+    measured.start()
+    status = pytest.main([*_OPTIONS, *_SLOW, *TESTS], plugins=[watch])
+    measured.stop()
+    data = measured.get_data()
+    reach: Reach = {}
+    for file in data.measured_files():
+        lines: dict[int, list[str]] = defaultdict(list)
+        for line, tests in data.contexts_by_lineno(file).items():
+            lines[line] = sorted(filter(None, tests), key=watch.seconds.__getitem__)
+        reach[str(Path(file).relative_to(Path.cwd()))] = dict(lines)
+    kept.write_text(json.dumps(reach))
+    return int(status)
+
+
+class _Watch:
+    """Tells the measurement which test runs, and notes how long each takes."""
+
+    def __init__(self, measured: Any) -> None:
+        self._measured = measured
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._measured.switch_context(nodeid)
+
+    def pytest_runtest_logfinish(self) -> None:
+        self._measured.switch_context("")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] += report.duration
+
+
+if __name__ == "__main__":
+    sys.exit(main())

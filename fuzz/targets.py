@@ -1,0 +1,167 @@
+"""What is attacked, each with the laws that hold for any bytes: one function a target, which raises when one is broken."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable, Mapping
+from time import process_time
+from types import MappingProxyType
+from typing import Any, Final
+
+from fuzz.calls import CANARY, arguments, input_schema
+from fuzz.choices import Choices
+from mcp_lenient import (
+    Limits,
+    Policy,
+    SchemaError,
+    ToolCallError,
+    normalize,
+    parse_tool_call,
+    parse_tool_calls,
+)
+from mcp_lenient.events import CallEvent, CallFacts, call_event, read_event
+from mcp_lenient.schema_judge import SchemaJudge
+
+SECONDS: Final = 2.0
+"""Processor time that one input of a few kilobytes may take, by far."""
+
+_POLICIES: Final = (
+    Policy(),
+    Policy(),
+    Policy(destructive=True),
+    Policy.strict(),
+    Policy(disable=frozenset({"rename_near", "json_text_to_array"})),
+    Policy(aliases={"query": ("q", "x")}, drop=frozenset({"sessionId"}), limits=Limits(readings=2, depth=4)),
+)
+
+
+def one_normalize(data: bytes) -> None:
+    """``normalize`` answers, keeps what is accepted, repairs to what is accepted, and repeats no secret."""
+    choices = Choices(data)
+    policy = choices.one_of(_POLICIES)
+    schema = input_schema(choices)
+    sent = arguments(choices, schema)
+    started = process_time()
+    before = copy.deepcopy(sent)
+    try:
+        result = normalize(schema, sent, policy)
+    except SchemaError:
+        return
+    assert process_time() - started < SECONDS, "took too long"
+    assert exactly(sent) == exactly(before), "what was sent was changed"
+    told = repr((result.repairs, result.violations))
+    assert CANARY not in told, f"a secret is told: {told}"
+    judge = SchemaJudge(schema)
+    if isinstance(sent, dict) and judge.accepts(sent):
+        assert result.arguments is sent, "what is accepted is not the same object"
+        assert not result.repairs, "what is accepted was repaired"
+        assert not result.violations, "what is accepted was refused"
+    elif result.violations:
+        assert result.arguments is sent, "what is refused is not what was sent"
+        assert not result.repairs, "a refused call names repairs"
+    else:
+        _is_repaired(schema, judge, result.arguments, policy)
+        assert result.repairs, "a change without a record"
+
+
+def _is_repaired(schema: Any, judge: SchemaJudge, repaired: Any, policy: Policy) -> None:
+    assert judge.accepts(repaired), "a repair that the judge refuses"
+    again = normalize(schema, repaired, policy)
+    assert again.arguments is repaired, "repaired twice is not repaired once"
+    assert not again.repairs, "a repaired call is repaired again"
+
+
+def one_tool_call(data: bytes) -> None:
+    """``parse_tool_call`` reads one call or says why not, and reads what it wrote as the same call."""
+    choices = Choices(data)
+    limits = choices.one_of((None, None, Limits(text=200), Limits(depth=3, relaxed_text=50)))
+    text = choices.rest()
+    started = process_time()
+    try:
+        calls = parse_tool_calls(text, limits=limits)
+    except ToolCallError as error:
+        assert len(str(error)) < 2_000, "an error without bound"
+        calls = ()
+    assert process_time() - started < SECONDS, "took too long"
+    try:
+        only = parse_tool_call(text, limits=limits)
+    except ToolCallError as error:
+        assert len(calls) != 1, f"one call is read as several are, but not alone: {error}"
+        return
+    assert exactly(calls) == exactly((only,)), "read alone it is another call"
+    assert only.tool.strip()
+    assert isinstance(only.arguments, dict)
+    written = {"server": only.server} if only.server is not None else {}
+    try:
+        encoded = json.dumps(written | {"name": only.tool, "arguments": only.arguments}, allow_nan=False)
+    except ValueError:
+        msg = "arguments that are not JSON"
+        raise AssertionError(msg) from None
+    if limits is None:
+        assert exactly(parse_tool_call(encoded)) == exactly(only), "written as JSON it is another call"
+
+
+def one_event(data: bytes) -> None:
+    """``read_event`` gives an event or None for any line; an event that is written is read as the same."""
+    choices = Choices(data)
+    if choices.flag():
+        fields = CallFacts._fields
+        facts: dict[str, Any] = {name: choices.text() for name in choices.some_of(fields, 8)}
+        facts["tool"] = choices.text()
+        facts["duration_us"] = choices.below(256) - 100
+        made = call_event("call_rejected", CallFacts(**facts), error_code=choices.text())
+        assert exactly(_read_again(made)) == exactly(made), "a written event is read as another"
+    line = json.dumps(_near_event(choices)) if choices.flag() else choices.rest()
+    event = read_event(line)
+    if event is not None:
+        assert exactly(_read_again(event)) == exactly(event), "a read event is not read again as the same"
+        told = [value for value in event.model_dump().values() if isinstance(value, str)]
+        assert all(text.isprintable() or len(text) <= 128 for text in told)
+
+
+def _read_again(event: CallEvent) -> CallEvent | None:
+    return read_event(event.model_dump_json(exclude_defaults=True))
+
+
+def _near_event(choices: Choices) -> Any:
+    known: dict[str, Any] = {"event": "call_repaired", "tool": "t", "schema_version": 1}
+    for name in choices.some_of(tuple(CallEvent.model_fields), 6):
+        known[name] = choices.one_of(
+            (
+                None,
+                1,
+                -1,
+                1.5,
+                True,
+                choices.text(),
+                [],
+                {},
+                "2026-01-01T00:00:00",
+                "9999-12-31T23:59:59-12:00",
+                10**30,
+                -1e300,
+                [{"code": "type", "pointer": choices.text()}],
+                [{"rule": "a", "pointer": choices.text(), "before": "string", "after": "absent"}]
+                * choices.below(60),
+            )
+        )
+    return known
+
+
+def exactly(value: Any) -> Any:
+    """A form in which 1, 1.0 and true differ, and NaN is itself."""
+    if isinstance(value, Mapping):
+        return [(exactly(key), exactly(entry)) for key, entry in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, *map(exactly, value)]
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    return (type(value).__name__, repr(value) if isinstance(value, float) else value)
+
+
+TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = MappingProxyType(
+    {"normalize": one_normalize, "tool_calls": one_tool_call, "events": one_event}
+)
+"""The targets by name; each takes any bytes."""

@@ -1,0 +1,252 @@
+"""A server whose tools come, change and go, also in a mounted child, while calls of them are under way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Coroutine
+from itertools import count
+from typing import Any
+
+import structlog
+from calls import plain
+from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from mcp_types import CallToolResult, TextContent
+
+from mcp_lenient import LenientMiddleware, Policy
+
+VALUES: tuple[Any, ...] = (5, "5", [5], "[5]", '["x"]', "x", None, {"a": 1})
+NAMES = ("a", "b", "strict_a", "seen_a")
+KINDS = ("integer", "text", "list", "texts", "anything", "renamed", "more")
+POLICIES = {"*strict_*": Policy.strict(), "*seen_*": Policy(mode="observe")}
+_STATES = settings(max_examples=15, stateful_step_count=12, deadline=None)
+
+Told = tuple[str, str]
+"""What an answer comes down to: whether the tool ran, and with what, or why it did not."""
+
+
+def _integer(serial: int) -> Any:
+    async def tool(value: int) -> Any:
+        await asyncio.sleep(0)
+        return {"serial": serial, "got": value}
+
+    return tool
+
+
+def _text(serial: int) -> Any:
+    async def tool(value: str) -> Any:
+        await asyncio.sleep(0)
+        return {"serial": serial, "got": value}
+
+    return tool
+
+
+def _list(serial: int) -> Any:
+    async def tool(value: list[int]) -> Any:
+        await asyncio.sleep(0)
+        return {"serial": serial, "got": value}
+
+    return tool
+
+
+def _texts(serial: int) -> Any:
+    def tool(value: list[str]) -> Any:
+        return {"serial": serial, "got": value}
+
+    return tool
+
+
+def _anything(serial: int) -> Any:
+    async def tool(value: Any) -> Any:
+        return {"serial": serial, "got": value}
+
+    return tool
+
+
+def _renamed(serial: int) -> Any:
+    async def tool(values: list[int]) -> Any:
+        return {"serial": serial, "got": values}
+
+    return tool
+
+
+def _more(serial: int) -> Any:
+    async def tool(value: list[int], other: int) -> Any:
+        return {"serial": serial, "got": [value, other]}
+
+    return tool
+
+
+_MAKE = dict(zip(KINDS, (_integer, _text, _list, _texts, _anything, _renamed, _more), strict=True))
+
+
+def _made(name: str, kind: str, serial: int) -> Tool:
+    return Tool.from_function(_MAKE[kind](serial), name=name)
+
+
+def _lenient(name: str) -> FastMCP:
+    server = plain(name=name, strict=True)
+    server.add_middleware(LenientMiddleware(tools=POLICIES))
+    return server
+
+
+def _told(answer: CallToolResult) -> tuple[int | None, Told]:
+    """The serial number of the tool that ran, and what the answer comes down to."""
+    assert isinstance(answer.content[0], TextContent)
+    text = answer.content[0].text
+    if not answer.is_error:
+        ran = json.loads(text)
+        repairs = [each["rule"] for each in (answer.meta or {}).get("mcp_lenient", {}).get("repairs", ())]
+        return ran["serial"], ("ran", json.dumps([ran["got"], repairs]))
+    told = json.loads(text) if text.startswith("{") else {}
+    return None, ("refused", told.get("error_code") or text.split("\n")[0][:40])
+
+
+_expected: dict[tuple[str | None, str, str], Told] = {}
+"""What a server that never changes answers, by kind of tool, its name and the value."""
+
+
+async def _reference(kind: str | None, name: str, value: Any) -> Told:
+    key = kind, name, json.dumps(value)
+    if key not in _expected:
+        server = _lenient("still")
+        if kind is not None:
+            server.add_tool(_made(name, kind, 0))
+        async with Client(server) as client:
+            _expected[key] = _told(await client.call_tool_mcp(name, {"value": value}))[1]
+    return _expected[key]
+
+
+class ChangingServer(RuleBasedStateMachine):
+    """A parent and a child, both lenient, whose tools change between calls and during them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        structlog.configure(processors=[_dropped])
+        self._loop = asyncio.new_event_loop()
+        self._serials = count(1)
+        self._parent, self._child = _lenient("parent"), _lenient("child")
+        self._mount: Any = None
+        self._held: dict[str, tuple[str, int]] = {}
+        """Kind and serial number of the tool that each published name stands for."""
+        self._ever: dict[str, set[tuple[str | None, int | None]]] = defaultdict(set)
+        """All that a name has stood for since the calls under way began; None where there was no tool."""
+        self._client = Client(self._parent)
+        self._run(self._client.__aenter__())
+
+    def teardown(self) -> None:
+        """Hang up."""
+        self._run(self._client.__aexit__(None, None, None))
+        self._loop.close()
+        structlog.reset_defaults()
+
+    def _run(self, doing: Coroutine[Any, Any, Any]) -> Any:
+        return self._loop.run_until_complete(asyncio.wait_for(doing, 60))
+
+    # --- changes ----------------------------------------------------------------------------------
+
+    def _set(self, name: str, kind: str, *, in_child: bool) -> None:
+        server, published = (self._child, f"kid_{name}") if in_child else (self._parent, name)
+        serial = next(self._serials)
+        if published in self._held:
+            server.local_provider.remove_tool(name)
+        server.add_tool(_made(name, kind, serial))
+        self._note(published, (kind, serial))
+
+    def _note(self, published: str, what: tuple[str, int] | None) -> None:
+        if what is None:
+            self._held.pop(published, None)
+        else:
+            self._held[published] = what
+        self._ever[published].add(self._now(published))
+
+    def _now(self, published: str) -> tuple[str | None, int | None]:
+        hidden = published.startswith("kid_") and self._mount is None
+        return (None, None) if hidden or published not in self._held else self._held[published]
+
+    @rule(name=st.sampled_from(NAMES), kind=st.sampled_from(KINDS), in_child=st.booleans())
+    def set_tool(self, name: str, kind: str, in_child: bool) -> None:
+        """A tool is added, or replaced by one of another kind."""
+        self._set(name, kind, in_child=in_child)
+
+    @rule(name=st.sampled_from(NAMES), in_child=st.booleans())
+    def remove_tool(self, name: str, in_child: bool) -> None:
+        """A tool goes, if there is one."""
+        published = f"kid_{name}" if in_child else name
+        if published in self._held:
+            (self._child if in_child else self._parent).local_provider.remove_tool(name)
+            self._note(published, None)
+
+    @rule()
+    def mount(self) -> None:
+        """The child is mounted, or taken off again."""
+        if self._mount is None:
+            self._parent.mount(self._child, namespace="kid")
+            self._mount = self._parent.providers[-1]
+        else:
+            self._parent.providers.remove(self._mount)
+            self._mount = None
+        for name in NAMES:
+            self._ever[f"kid_{name}"].add(self._now(f"kid_{name}"))
+
+    # --- calls ------------------------------------------------------------------------------------
+
+    @rule(
+        calls=st.lists(
+            st.tuples(st.sampled_from(NAMES), st.booleans(), st.sampled_from(VALUES)), min_size=1, max_size=8
+        ),
+        changes=st.lists(
+            st.tuples(st.sampled_from(NAMES), st.sampled_from(KINDS), st.booleans()), max_size=3
+        ),
+        pauses=st.integers(0, 12),
+    )
+    def call(self, calls: Any, changes: Any, pauses: int) -> None:
+        """Calls run at once, and tools change while they do: each is answered as by one of the tools it may have met."""
+        named = [(f"kid_{name}" if in_child else name, value) for name, in_child, value in calls]
+        self._ever.clear()
+        for name, _ in named:
+            self._ever[name].add(self._now(name))
+
+        async def change() -> None:
+            for name, kind, in_child in changes:
+                for _ in range(pauses):
+                    await asyncio.sleep(0)
+                self._set(name, kind, in_child=in_child)
+
+        async def together() -> list[CallToolResult]:
+            asked = [self._client.call_tool_mcp(name, {"value": value}) for name, value in named]
+            *answers, _ = await asyncio.gather(*asked, change())
+            return answers
+
+        for (name, value), answer in zip(named, self._run(together()), strict=True):
+            self._check(name, value, answer)
+
+    def _check(self, name: str, value: Any, answer: CallToolResult) -> None:
+        serial, told = _told(answer)
+        may_be = self._ever[name]
+        if serial is not None:
+            kinds = [kind for kind, number in may_be if number == serial]
+            assert kinds, f"{name} was answered by a tool that it did not stand for"
+        else:
+            kinds = [kind for kind, _ in may_be]
+        allowed = [self._run(_reference(kind, name, value)) for kind in kinds]
+        assert told in allowed, f"{name}({value!r}): {told}, not one of {allowed}"
+
+    @invariant()
+    def names_are_published(self) -> None:
+        """What the server lists is what is there."""
+        listed = {tool.name for tool in self._run(self._parent.list_tools())}
+        assert listed == {name for name in self._held if self._now(name)[0] is not None}
+
+
+def _dropped(_logger: Any, _level: str, _event: Any) -> Any:
+    raise structlog.DropEvent
+
+
+TestChangingServer = ChangingServer.TestCase
+TestChangingServer.settings = _STATES

@@ -1,0 +1,85 @@
+"""Law 7 for schemas that strangers publish: none makes a call wait, once it is compiled in bounded time."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import Any
+
+import pytest
+from tables import INTEGER, OBJECT, STRING, array, closed, union
+
+from mcp_lenient import normalize
+
+_COMPILED_WITHIN = 5.0
+_ANSWERED_WITHIN = 1.0
+"""Seconds of processor time, by far: what this guards against takes minutes, or never ends."""
+
+
+def _nested_unions(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = INTEGER
+    for _ in range(levels):
+        schema = union(schema, array(schema), schema)
+    return schema
+
+
+def _chain(links: int) -> dict[str, Any]:
+    defs = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}"} for at in range(links)}
+    return {**closed(x={"$ref": "#/$defs/d0"}), "$defs": {**defs, f"d{links}": INTEGER}}
+
+
+_KINDS = union(array(INTEGER), closed(a=INTEGER), {"type": "boolean"})
+_BACK = {"$ref": "#"}
+SCHEMAS = {
+    "unions in allOf": closed(x={"allOf": [_KINDS] * 12}),
+    "the root in its own allOf": {
+        "allOf": [union(INTEGER, INTEGER), {"oneOf": [_BACK, {"allOf": [INTEGER] * 3}]}, {"enum": ["a"]}],
+        "properties": {"x": INTEGER},
+    },
+    "unions that refer to each other": {
+        **closed(x={"$ref": "#/$defs/a"}),
+        "$defs": {
+            "a": union({"$ref": "#/$defs/b"}, INTEGER),
+            "b": union({"$ref": "#/$defs/a"}, array({"$ref": "#/$defs/b"})),
+        },
+    },
+    "unions in unions": closed(x=_nested_unions(6)),
+    "a thousand branches": closed(
+        x=union(
+            *(
+                union(*(closed(f"k{at}", **{f"k{at}": INTEGER}) for at in range(i, i + 32)))
+                for i in range(0, 1000, 32)
+            )
+        )
+    ),
+    "references in a chain": _chain(100),
+    "ten thousand properties": closed(**{f"p{at}": INTEGER for at in range(10_000)}),
+    "a hundred thousand values": closed(x={"enum": [f"value_{at}" for at in range(100_000)]}),
+    "patterns": {
+        **closed(x={**STRING, "pattern": "^(a+)+$"}),
+        "patternProperties": {f"^({letter}+)+$": INTEGER for letter in "abcdefgh"},
+    },
+    "unique": closed(x={**array(OBJECT), "uniqueItems": True}),
+    "two hundred levels": closed(x=array(INTEGER)),
+}
+_LEVELS: Any = SCHEMAS["two hundred levels"]
+for _ in range(60):
+    _LEVELS["properties"]["x"] = array(_LEVELS["properties"]["x"])
+VALUES: dict[str, Any] = {
+    "text": "no",
+    "JSON text": '[["5"]]',
+    "lists": [["no"]],
+    "objects": {"a": {"a": ["x"]}},
+    "long": "a" * 5_000 + "!",
+    "many": [{"at": at % 99} for at in range(100)],
+}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_answered_soon(schema):
+    """A wrong value of any kind is answered within a bound, the first time and after."""
+    for bound in (_COMPILED_WITHIN, _ANSWERED_WITHIN):
+        for value in VALUES.values():
+            started = process_time()
+            result = normalize(schema, {"x": value, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!": 1})
+            assert process_time() - started < bound
+            assert result.violations or result.repairs or result.arguments["x"] is value

@@ -1,0 +1,191 @@
+"""A secret planted in every position of a call: where it may be told, and that it is told nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import pytest
+import structlog
+from calls import lenient, published
+from fastmcp import Client
+from mcp_types import Implementation
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+
+from mcp_lenient import NormalizationError, normalizer
+from mcp_lenient.redaction import MAX_SCALAR
+
+SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - this is what is looked for
+LONG = f"{SECRET} {'x' * MAX_SCALAR}"
+
+
+def _told_by_author(value: str) -> str:
+    msg = f"I do not like {value}"
+    raise ValueError(msg)
+
+
+class Account(BaseModel):
+    """A model with a secret in it."""
+
+    user: str
+    password: SecretStr
+    pin: Annotated[int, Field(json_schema_extra={"writeOnly": True})] = 0
+
+
+def sign_in(
+    account: Account | None = None,
+    password: Annotated[int, Field(ge=1)] = 1,
+    api_key: Annotated[str, AfterValidator(_told_by_author)] = "",
+    tags: list[int] | None = None,
+    rows: list[dict[str, int]] | None = None,
+    count: int = 0,
+    mode: Annotated[str, Field(json_schema_extra={"format": "password"})] = "a",
+) -> str:
+    """A tool with places of every kind."""
+    return "done" if (account, password, api_key, tags, rows, count, mode) else ""
+
+
+@pytest.fixture(scope="module")
+def exporter() -> InMemorySpanExporter:
+    # The provider of a process can be set only once.
+    spans = InMemorySpanExporter()
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):
+        provider = TracerProvider()
+        trace.set_tracer_provider(provider)
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    return spans
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    lines: list[str] = []
+
+    def write(_logger: Any, _level: str, event: Any) -> Any:
+        lines.append(json.dumps(event, default=repr))
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[write])
+    yield lines
+    structlog.reset_defaults()
+
+
+async def _everything(
+    tool: Any, name: str, arguments: Any, log: list[str], exporter: InMemorySpanExporter
+) -> tuple[str, str]:
+    """All that is recorded of a call, and all that its caller gets, as raw text."""
+    exporter.clear()
+    async with Client(lenient(tool)) as client:
+        answer = await client.call_tool_mcp(name, arguments)
+    # FastMCP's client, which stands in for another process here, writes a whole answer on its own span.
+    finished = [span for span in exporter.get_finished_spans() if span.kind is not SpanKind.CLIENT]
+    assert finished
+    spans = "".join(span.to_json() for span in finished)
+    return "".join(log) + spans, answer.model_dump_json()
+
+
+# Where neither a log nor the caller may see it again.
+NOWHERE = [
+    pytest.param({"password": SECRET}, id="secret name"),
+    pytest.param({"password": [SECRET]}, id="in a list under a secret name"),
+    pytest.param({"password": {"a": {"b": SECRET}}}, id="deep under a secret name"),
+    pytest.param({"passwrod": SECRET}, id="misspelt secret name"),
+    pytest.param({"apiKey": SECRET}, id="secret name in another case"),
+    pytest.param({"api_key": SECRET}, id="an author's sentence about a secret"),
+    pytest.param({"api_kye": SECRET}, id="undeclared name"),
+    pytest.param({"other": {"a": SECRET}}, id="under an undeclared name"),
+    pytest.param({"toolCallId": SECRET, "count": "x"}, id="injected key"),
+    pytest.param({"account": {"user": "a", "password": [SECRET]}}, id="SecretStr in a model"),
+    pytest.param({"account": {"user": 5, "password": SECRET}}, id="beside what is wrong in a model"),
+    pytest.param({"account": {"user": "a", "password": "a", "pin": SECRET}}, id="writeOnly"),
+    pytest.param({"account": f'{{"user": 5, "password": "{SECRET}"}}'}, id="in text for a model"),
+    pytest.param({"account": f'{{"user": "a", "password": "{SECRET}'}, id="in cut-off text for a model"),
+    pytest.param({"account": f"user=a password={SECRET}"}, id="in text that is no JSON for a model"),
+    pytest.param({"tags": f'["{SECRET}"'}, id="in cut-off text for a list"),
+    pytest.param({"rows": [{"a": {"b": SECRET}}]}, id="deep in rows"),
+    pytest.param({"rows": f'[{{"a": "{LONG}"}}]'}, id="in text for rows"),
+    pytest.param({"count": LONG}, id="long text"),
+    pytest.param({"mode": [SECRET]}, id="format password"),
+    pytest.param({"args": {"password": SECRET, "count": "x"}}, id="in wrapped arguments"),
+    pytest.param({"input": f'{{"password": "{SECRET}"}}'}, id="in wrapped text"),
+    pytest.param({f'{{"password": "{SECRET}"}}': ""}, id="arguments as a key"),
+]
+# What the envelope may repeat to the caller who sent it, and no log and no span may.
+CALLER_ONLY = [
+    pytest.param({"tags": f'["{SECRET}", 1]'}, id="item of a list that came as text"),
+    pytest.param({"count": SECRET}, id="short text"),
+    pytest.param({"tags": [SECRET]}, id="item"),
+    pytest.param({"rows": [{"a": SECRET}]}, id="value of a map"),
+]
+
+
+@pytest.mark.parametrize("arguments", NOWHERE)
+async def test_told_nowhere(arguments, log, exporter):
+    """What is secret, undeclared, long or text for a container is in no log, no span and no answer."""
+    recorded, told = await _everything(sign_in, "sign_in", arguments, log, exporter)
+    assert "sign_in" in recorded
+    assert SECRET not in recorded
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize("arguments", CALLER_ONLY)
+async def test_told_to_the_caller_alone(arguments, log, exporter):
+    """A short scalar of a declared parameter may come back to the caller, and is in no log and no span."""
+    recorded, _ = await _everything(sign_in, "sign_in", arguments, log, exporter)
+    assert log
+    assert SECRET not in recorded
+
+
+@pytest.mark.parametrize("arguments", [*NOWHERE, *CALLER_ONLY])
+async def test_a_published_schema_tells_no_more(arguments, log, exporter):
+    """Where only a schema is known, refused or forwarded, the log and the spans are as silent."""
+    schema = {"password": {"type": "integer"}, "count": {"type": "integer"}, "tags": {"type": "array"}}
+    recorded, _ = await _everything(published(**schema), "own", arguments, log, exporter)
+    assert log
+    assert SECRET not in recorded
+
+
+async def test_whole_arguments_as_text(log, exporter):
+    """What was sent in place of an object is in no log, no span and no answer."""
+    recorded, told = await _everything(sign_in, "sign_in", {"arguments": f"[{SECRET}"}, log, exporter)
+    assert SECRET not in recorded + told
+
+
+def _refuse(value: Any) -> Any:
+    code = "NO_GOOD"
+    raise NormalizationError(code, f"{value} is no good")
+
+
+def tool(count: Annotated[int, normalizer(_refuse)]) -> int:
+    """A tool whose author's normalizer repeats what it refuses."""
+    return count
+
+
+async def test_normalizers_that_tell(log, exporter):
+    """A normalizer's own error, which repeats the value, is in no log and no span."""
+    recorded, _ = await _everything(tool, "tool", {"count": SECRET}, log, exporter)
+    assert SECRET not in recorded
+
+
+@pytest.mark.parametrize("name", [f"t\n{SECRET * 40}", f"t{{'p': '{SECRET}'}}"], ids=["long", "arguments"])
+async def test_tool_names_are_bounded(name, log):
+    """A name that no tool has is logged on one line and bounded, however long it is."""
+    async with Client(lenient(sign_in)) as client:
+        answer = await client.call_tool_mcp(name, {})
+    assert answer.is_error
+    assert all(len(line) < 2_000 and "\n" not in line for line in log)
+
+
+async def test_client_information_is_bounded(log):
+    """What a client says of itself is logged on one line and bounded."""
+    info = Implementation(name=f"a\n{SECRET * 100}", version="\x1b[31m" * 100)
+    async with Client(lenient(sign_in), client_info=info) as client:
+        await client.call_tool_mcp("sign_in", {"count": []})
+    assert log
+    assert all(len(line) < 2_000 and "\\u001b[" not in line.replace("\\\\", "") for line in log)
