@@ -50,7 +50,8 @@ format: $(READY) ## Put the code into shape
 
 docs: $(READY) ## Build the documentation site into site/, strictly
 	@PYTHONPATH=docs $(BIN)/cog --check $(COGGED) || { echo "Tables in the docs are not those of the code: make format" >&2; exit 1; }
-	@PYTHONPATH=docs $(BIN)/zensical build --clean --strict
+	@if test -x $(BIN)/zensical; then PYTHONPATH=docs $(BIN)/zensical build --clean --strict; \
+		else echo "The site is not built: its generator needs Python 3.11 or newer."; fi
 
 bench: $(READY) ## Measure what the middleware and a repair cost
 	@for part in $(BENCH); do $(BIN)/python -m benchmarks $$part || exit 1; done
