@@ -31,7 +31,7 @@ _READING: Final = "reading"
 _COUNT: Final = "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
 _CALLS: Final = f"""
     SELECT micros, event, {", ".join((*KEPT, *COUNTS, *LISTS))},
-        event IN ('call_rejected', 'call_forwarded')
+        event IN ('call_rejected', 'call_forwarded', 'call_refused_upstream', 'call_unanswered')
             OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed
     FROM read WHERE kind = 'event'
 """

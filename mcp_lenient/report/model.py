@@ -91,7 +91,7 @@ class ToolFigures(_Part):
     outcomes: Mapping[EventName, int]
     """How many calls came to what."""
     failed: NonNegativeInt
-    """Calls that no rule could repair: refused, or forwarded as they came."""
+    """Calls that no rule could repair: refused, forwarded as they came, or failed behind a proxy."""
     error_codes: Mapping[str, int]
     """The most frequent codes of those, most frequent first."""
 
