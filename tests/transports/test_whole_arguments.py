@@ -415,4 +415,4 @@ def test_the_sdk_has_nothing_to_warn_of(wire: Wire, wrong, caplog):
     """Neither SDK nor FastMCP logs a failure for what is read or refused."""
     with caplog.at_level(logging.WARNING):
         call(wire, "add_note", [] if wrong else _JSON)
-    assert caplog.records == []
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
