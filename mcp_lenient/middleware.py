@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
