@@ -7,11 +7,14 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 # What `make bench` measures; `make bench BENCH=cases` replays recorded calls, see benchmarks/README.md.
 BENCH ?= overhead growth hostile
 
+# The pages that hold tables from the code.
+COGGED := docs/envelope.md docs/rules.md
+
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test lint types format bench clean
+.PHONY: help setup demo test lint types format docs bench clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +33,8 @@ $(READY): pyproject.toml
 demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
 	@$(BIN)/mcp-lenient demo
 
-test: lint types ## Lint, check types, and run all tests and the code in the docs
-	$(BIN)/python -m pytest
+test: lint types docs ## Lint, check types, build the docs, and run all tests and the code in the docs
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(READY) ## Check style and formatting
 	$(BIN)/ruff check
@@ -43,9 +46,15 @@ types: $(READY) ## Check types
 format: $(READY) ## Put the code into shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	@PYTHONPATH=docs $(BIN)/cog -r $(COGGED)
+
+docs: $(READY) ## Build the documentation site into site/, strictly
+	@PYTHONPATH=docs $(BIN)/cog --check $(COGGED) || { echo "Tables in the docs are not those of the code: make format" >&2; exit 1; }
+	@if test -x $(BIN)/zensical; then PYTHONPATH=docs $(BIN)/zensical build --clean --strict; \
+		else echo "The site is not built: its generator needs Python 3.11 or newer."; fi
 
 bench: $(READY) ## Measure what the middleware and a repair cost
 	@for part in $(BENCH); do $(BIN)/python -m benchmarks $$part || exit 1; done
 
 clean: ## Remove what was made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache dist build site

@@ -1,5 +1,9 @@
 """Nearly right tool calls run, the rest is refused so that a model can mend it, and both are logged."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from mcp_lenient.decorator import lenient
 from mcp_lenient.errors import (
     DefinitionError,
@@ -33,6 +37,9 @@ from mcp_lenient.rules import DEFAULT_RULES, Rule
 from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 from mcp_lenient.types import Normalized, Repair, Violation
 
+if TYPE_CHECKING:
+    from mcp_lenient.proxy import create_lenient_proxy
+
 __all__ = [
     "DEFAULT_RULES",
     "DefinitionError",
@@ -53,6 +60,7 @@ __all__ = [
     "aliases",
     "clamp",
     "configure_logging",
+    "create_lenient_proxy",
     "default_on_null",
     "iso_date",
     "lenient",
@@ -69,3 +77,13 @@ __all__ = [
     "tags",
     "upper",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # A server that is no proxy does not pay for FastMCP's client.
+    if name == "create_lenient_proxy":
+        from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
+
+        return create_lenient_proxy
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
+import sys
 from contextlib import suppress
 from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import structlog
-
 from mcp_lenient.events import LEVELS
-from mcp_lenient.logging_setup import destination, json_line
+from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
 from mcp_lenient.stderr import Stderr, StderrFullError
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """What the library says about itself."""
 
+# structlog brings a formatter of tracebacks; it is imported where it is used, so that who never logs does not wait.
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
 _METHODS: Final = MappingProxyType(
@@ -54,10 +54,10 @@ class EventLog:
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; ask before building one, and once for each call."""
-        chosen = destination()
+        chosen = destination() if EVENTS.handlers else None
         if chosen is not None:
             return chosen.wants(event)
-        if not structlog.is_configured():
+        if not _is_configured():
             if _STANDARD.handlers:
                 return _STANDARD.isEnabledFor(LEVELS[event])
             return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
@@ -113,12 +113,14 @@ class EventLog:
         chosen = destination()
         if chosen is not None:
             return chosen.logger
-        if structlog.is_configured():
+        if _is_configured():
             return None
         return self._standard if _STANDARD.handlers else self._stderr
 
     def _logger(self) -> Any:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
+        import structlog  # noqa: PLC0415 - see above
+
         config = structlog.get_config()
         known, logger = self._application
         for key, value in config.items():
@@ -143,6 +145,12 @@ class EventLog:
             )
 
 
+def _is_configured() -> bool:
+    """Whether the application has configured structlog, which it cannot have done without importing it."""
+    structlog = sys.modules.get("structlog")
+    return structlog is not None and structlog.is_configured()
+
+
 def _enabled(logger: Any, level: int) -> bool:
     # Asked of the class: structlog's plain BoundLogger takes every name for a log method.
     for name in ("is_enabled_for", "isEnabledFor"):
@@ -152,6 +160,8 @@ def _enabled(logger: Any, level: int) -> bool:
 
 
 def _json_logger(sink: object) -> Any:
+    import structlog  # noqa: PLC0415 - see above
+
     return structlog.wrap_logger(
         sink,
         processors=(json_line,),

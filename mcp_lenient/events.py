@@ -16,8 +16,20 @@ from mcp_lenient.types import JsonType, Repair, Violation, ViolationCode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-EventName = Literal["call_repaired", "call_rejected", "call_accepted", "call_observed", "call_forwarded"]
-"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came."""
+EventName = Literal[
+    "call_repaired",
+    "call_rejected",
+    "call_accepted",
+    "call_observed",
+    "call_forwarded",
+    "call_refused_upstream",
+    "call_unanswered",
+]
+"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
+
+The last two come after one of the others, of a call that a proxy sent on: the server behind it did not accept
+its arguments, or gave no answer.
+"""
 
 RecordedType = Literal[
     "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
@@ -31,6 +43,8 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
         "call_accepted": logging.DEBUG,
         "call_observed": logging.INFO,
         "call_forwarded": logging.INFO,
+        "call_refused_upstream": logging.WARNING,
+        "call_unanswered": logging.WARNING,
     }
 )
 """The level at which each event is logged."""
@@ -48,40 +62,36 @@ PointerText = Annotated[str, Field(max_length=LONGEST_POINTER, pattern=_ONE_LINE
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    # Descriptions from docstrings would be read from the source, and validators built, at each import.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class RepairRecord(_Record):
     """One repair as it is logged."""
 
-    rule: RuleName
-    """What became what."""
-    pointer: PointerText
-    """JSON Pointer of the value as it was sent, escaped and cut."""
-    before: RecordedType
-    """JSON type of the value as it was sent."""
-    after: RecordedType
-    """JSON type of the value the tool got."""
+    rule: RuleName = Field(description="What became what.")
+    pointer: PointerText = Field(description="JSON Pointer of the value as it was sent, escaped and cut.")
+    before: RecordedType = Field(description="JSON type of the value as it was sent.")
+    after: RecordedType = Field(description="JSON type of the value the tool got.")
 
 
 class ViolationRecord(_Record):
     """One violation as it is logged."""
 
-    code: ViolationCode
-    """What is wrong."""
-    pointer: PointerText
-    """JSON Pointer of the faulty place, escaped and cut."""
-    received: RecordedType | None = None
-    """JSON type of what came there; null where nothing did."""
+    code: ViolationCode = Field(description="What is wrong.")
+    pointer: PointerText = Field(description="JSON Pointer of the faulty place, escaped and cut.")
+    received: RecordedType | None = Field(
+        default=None, description="JSON type of what came there; null where nothing did."
+    )
 
 
 class HintRecord(_Record):
     """What was right, and yet may not be what was meant."""
 
-    code: Literal["json_text_kept"]
-    """A JSON array or object came as text where a text is taken as well, and stayed text."""
-    pointer: PointerText
-    """JSON Pointer of the place, escaped and cut."""
+    code: Literal["json_text_kept"] = Field(
+        description="A JSON array or object came as text where a text is taken as well, and stayed text."
+    )
+    pointer: PointerText = Field(description="JSON Pointer of the place, escaped and cut.")
 
 
 class CallEvent(_Record):
@@ -91,48 +101,53 @@ class CallEvent(_Record):
     :func:`call_event` escapes and cuts what a client sent.
     """
 
-    timestamp: datetime | None = None
-    """When the event was built; null where the log's own time format cannot be read."""
-    event: EventName
-    """What became of the call."""
-    tool: Text
-    """The name by which the tool was called, whether it exists or not."""
-    error_code: Text | None = None
-    """The envelope's code, of a call that was refused or would have been."""
-    violations: tuple[ViolationRecord, ...] = Field(default=(), max_length=LISTED)
-    """What was still wrong after repair, the first 50."""
-    violation_count: NonNegativeInt = 0
-    """How many violations there were in all."""
-    repairs: tuple[RepairRecord, ...] = Field(default=(), max_length=LISTED)
-    """What was changed, or would have been, the first 50."""
-    repair_count: NonNegativeInt = 0
-    """How many repairs there were in all."""
-    hints: tuple[HintRecord, ...] = Field(default=(), max_length=LISTED)
-    """What went on as it came, and may have been meant otherwise, the first 50."""
-    duration_us: NonNegativeInt = 0
-    """Microseconds that judging and repairing took, without the tool itself."""
-    server: Text | None = None
-    """The name of the server that was called."""
-    mounted: Text | None = None
-    """The path of mounted servers down to the tool's own, where that is another one."""
-    client_name: Text | None = None
-    """What the client calls itself."""
-    client_version: Text | None = None
-    """The client's version, as it says."""
-    subject: Text | None = None
-    """Whom the request's access token speaks for: its ``sub`` claim, else its client id."""
-    session_id: Text | None = None
-    """New with each request on stateless and on 2026-07-28 connections."""
-    request_id: Text | None = None
-    """The id of the JSON-RPC request."""
-    transport: Text | None = None
-    """``stdio``, ``sse`` or ``streamable-http``; null for a call within the process."""
-    trace_id: Text | None = None
-    """OpenTelemetry trace, 32 hexadecimal digits."""
-    span_id: Text | None = None
-    """OpenTelemetry span, 16 hexadecimal digits."""
-    schema_version: Literal[1]
-    """The version of this model."""
+    timestamp: datetime | None = Field(
+        default=None,
+        description="When the event was built; null where the log's own time format cannot be read.",
+    )
+    event: EventName = Field(description="What became of the call.")
+    tool: Text = Field(description="The name by which the tool was called, whether it exists or not.")
+    error_code: Text | None = Field(
+        default=None, description="The envelope's code, of a call that was refused or would have been."
+    )
+    violations: tuple[ViolationRecord, ...] = Field(
+        default=(), max_length=LISTED, description="What was still wrong after repair, the first 50."
+    )
+    violation_count: NonNegativeInt = Field(default=0, description="How many violations there were in all.")
+    repairs: tuple[RepairRecord, ...] = Field(
+        default=(), max_length=LISTED, description="What was changed, or would have been, the first 50."
+    )
+    repair_count: NonNegativeInt = Field(default=0, description="How many repairs there were in all.")
+    hints: tuple[HintRecord, ...] = Field(
+        default=(),
+        max_length=LISTED,
+        description="What went on as it came, and may have been meant otherwise, the first 50.",
+    )
+    duration_us: NonNegativeInt = Field(
+        default=0, description="Microseconds that judging and repairing took, without the tool itself."
+    )
+    server: Text | None = Field(default=None, description="The name of the server that was called.")
+    mounted: Text | None = Field(
+        default=None,
+        description="The path of mounted servers down to the tool's own, where that is another one.",
+    )
+    client_name: Text | None = Field(default=None, description="What the client calls itself.")
+    client_version: Text | None = Field(default=None, description="The client's version, as it says.")
+    subject: Text | None = Field(
+        default=None,
+        description="Whom the request's access token speaks for: its ``sub`` claim, else its client id.",
+    )
+    session_id: Text | None = Field(
+        default=None, description="New with each request on stateless and on 2026-07-28 connections."
+    )
+    request_id: Text | None = Field(default=None, description="The id of the JSON-RPC request.")
+    transport: Text | None = Field(
+        default=None,
+        description="``stdio``, ``sse`` or ``streamable-http``; null for a call within the process.",
+    )
+    trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
+    span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
+    schema_version: Literal[1] = Field(description="The version of this model.")
 
 
 class CallFacts(NamedTuple):

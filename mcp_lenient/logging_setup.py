@@ -13,7 +13,6 @@ from random import random
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import pydantic_core
-import structlog
 
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.event_lines import coloured, event_parts, plain
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Style = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]
 
-_EVENTS: Final = logging.getLogger("mcp_lenient.events")
+EVENTS: Final = logging.getLogger("mcp_lenient.events")
 _OWN_FIELDS: Final = frozenset({*CallEvent.model_fields, "level", "reason"})
 _LEVELS: Final = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -84,20 +83,20 @@ def configure_logging(
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
     render = json_line if style == "json" else _coloured_line if colors else _plain_line
     reset_logging()
-    _EVENTS.addHandler(Destination(sink, render, _LEVELS[level], accepted))
+    EVENTS.addHandler(Destination(sink, render, _LEVELS[level], accepted))
 
 
 def reset_logging() -> None:
     """Take back what :func:`configure_logging` chose, and close its file."""
-    for handler in _EVENTS.handlers[:]:
+    for handler in EVENTS.handlers[:]:
         if isinstance(handler, Destination):
-            _EVENTS.removeHandler(handler)
+            EVENTS.removeHandler(handler)
             handler.close()
 
 
 def destination() -> Destination | None:
     """What :func:`configure_logging` chose; None where it was not called."""
-    for handler in _EVENTS.handlers:
+    for handler in EVENTS.handlers:
         if isinstance(handler, Destination):
             return handler
     return None
@@ -120,6 +119,9 @@ class Destination(logging.NullHandler):
         self._sink = sink
         self._accepted = accepted
         self._least = level
+        # As in `eventlog`: imported where it is used.
+        import structlog  # noqa: PLC0415
+
         self.logger: Any = structlog.wrap_logger(
             sink,
             processors=(_with_context, render),
@@ -190,7 +192,9 @@ def _parts(known: EventDict) -> list[Part]:
 
 
 def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:
-    bound = structlog.contextvars.get_contextvars()
+    from structlog import contextvars  # noqa: PLC0415
+
+    bound = contextvars.get_contextvars()
     if bound:
         known["context"] = {
             f"context_{name}" if name in _OWN_FIELDS else name: value for name, value in bound.items()

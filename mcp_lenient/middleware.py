@@ -80,7 +80,12 @@ class LenientMiddleware(Middleware):
 
     @classmethod
     def from_file(
-        cls, path: str | Path, *, policy: Policy | None = None, tools: Mapping[str, Policy] | None = None
+        cls,
+        path: str | Path,
+        *,
+        policy: Policy | None = None,
+        tools: Mapping[str, Policy] | None = None,
+        clients: Collection[str] = (),
     ) -> LenientMiddleware:
         """A middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
@@ -88,6 +93,7 @@ class LenientMiddleware(Middleware):
             path: The file; its suffix tells the format.
             policy: As for :class:`LenientMiddleware`; the file's own policy is laid over it.
             tools: As for :class:`LenientMiddleware`.
+            clients: As for :class:`LenientMiddleware`.
 
         Raises:
             DefinitionError: When the file is wrong; names file, line or path, and field.
@@ -95,7 +101,7 @@ class LenientMiddleware(Middleware):
         # A server without such a file does not pay for a YAML parser.
         from mcp_lenient.definitions import load_definitions  # noqa: PLC0415
 
-        return cls(policy, tools=tools, definitions=load_definitions(path))
+        return cls(policy, tools=tools, definitions=load_definitions(path), clients=clients)
 
     def policy_for(self, tool: str) -> Policy:
         """The operator's policy for a tool name, apart from what the tool's author says of it."""

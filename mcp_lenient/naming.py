@@ -47,8 +47,8 @@ _MOST_RENAMED = 16
 AS_SENT = Naming()
 """Every key under its own name."""
 
-AcceptsNear = Callable[[Node, str, Any], bool]
-"""Whether a declared name that was guessed takes the value, so that the guess may stand."""
+AcceptsNear = Callable[[Node, str, str, Any], bool]
+"""Whether the declared name that was guessed for a sent one takes the value, so that the guess may stand."""
 
 
 def naming(
@@ -118,7 +118,7 @@ def _renamed(
         for rule, cost, apply in node.renames:
             name = apply(key, absent, value[key])
             if name is not None:
-                if rule.name != "rename_near" or accepts_near(node, name, value[key]):
+                if rule.name != "rename_near" or accepts_near(node, key, name, value[key]):
                     found[key] = Rename(name, cost, rule.name)
                 break
     if len(found) < 2:

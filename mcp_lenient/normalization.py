@@ -82,7 +82,7 @@ def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, P
         written = marshal.dumps(dict(schema), _MARSHAL_VERSION)
     except ValueError:
         # Not made of plain JSON types: nothing to recognize it by.
-        return SchemaJudge(schema), Plan(schema, policy)
+        return SchemaJudge(schema), Plan(schema, policy, destructive=policy.destructive is True)
     return _by_default(written) if policy is _DEFAULT else _remembered(written, _Same(policy))
 
 
@@ -113,4 +113,4 @@ def _remembered(written: bytes, policy: _Same) -> tuple[SchemaJudge, Plan]:
 
 def _built(written: bytes, policy: Policy) -> tuple[SchemaJudge, Plan]:
     schema = marshal.loads(written)  # noqa: S302 - written by us a moment ago
-    return SchemaJudge(schema), Plan(schema, policy)
+    return SchemaJudge(schema), Plan(schema, policy, destructive=policy.destructive is True)

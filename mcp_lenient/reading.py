@@ -15,6 +15,7 @@ from mcp_lenient.choice import cheapest, combined
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
+from mcp_lenient.rules.names import plural_target
 from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.rules.text import SpelledFloat, Texts, plain
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
@@ -32,10 +33,13 @@ class Run:
     texts: Texts
     ties: list[Tie] = field(default_factory=list)
 
-    def accepts_near(self, node: Node, name: str, value: Any) -> bool:
-        """Whether a guessed name takes the value as it is, or as the one item of a list."""
+    def accepts_near(self, node: Node, sent: str, name: str, value: Any) -> bool:
+        """Whether a guessed name takes the value as it is; a plural for a singular, also as the one item."""
         readings = read(node.property_nodes[name], value, (), self, None)
-        return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
+        if len(readings) != 1 or not readings[0].repairs:
+            return len(readings) == 1
+        as_item = all(each.rule == "scalar_to_array" for each in readings[0].repairs)
+        return as_item and plural_target(sent, (name,)) == (name, True)
 
 
 class OutOfSteps(Exception):  # noqa: N818 - a signal within this module, never seen outside

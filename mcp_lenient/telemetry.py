@@ -59,9 +59,10 @@ class Telemetry:
 
     def accepted(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> None:
         """Tell of a call that was right: count it, and nothing more unless the log wants it."""
-        name = call.context.message.name
-        self._metrics.accepted(name, call.started)
+        if self._metrics.live:
+            self._metrics.accepted(call.context.message.name, call.started)
         if self.log.wants("call_accepted"):
+            name = call.context.message.name
             spans.record("call_accepted", tool=name)
             told = Told(call.context.fastmcp_context, name, call.started, mounted=known.target.mounted)
             self._write("call_accepted", told, hints=kept_texts(known.plan.root, arguments))

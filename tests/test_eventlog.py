@@ -95,6 +95,8 @@ def test_an_unconfigured_process(encoding):
         ("warning", "call_rejected"),
         ("info", "call_observed"),
         ("info", "call_forwarded"),
+        ("warning", "call_refused_upstream"),
+        ("warning", "call_unanswered"),
         ("warning", "tool_not_compiled"),
     ]
     assert lines[0]["tool"] == "größe"

@@ -15,7 +15,7 @@ from rich.text import Text
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
 from mcp_lenient.errors import LenientError
 
-_COMMANDS: Final = ("check", "demo", "explain", "stress", "tail")
+_COMMANDS: Final = ("check", "demo", "explain", "proxy", "report", "stress", "tail")
 
 app: Final = App(
     name="mcp-lenient",

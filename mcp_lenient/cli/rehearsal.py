@@ -60,7 +60,8 @@ class Rehearsal:
     def __rich__(self) -> RenderableType:
         total = sum(each.calls for each in self.tools)
         reaches = "reach the tools" if self.is_real else "are stopped before the tools"
-        parts: list[RenderableType] = [Text(f"{total} calls of {len(self.tools)} tools, which {reaches}")]
+        tools = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+        parts: list[RenderableType] = [Text(f"{total} calls of {tools}, which {reaches}")]
         if self.tools:
             table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
             table.add_column("tool", overflow="fold")

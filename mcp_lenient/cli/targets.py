@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
+import os
+import re
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp import FastMCP
 from fastmcp.client.transports import (
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from fastmcp.client.transports import ClientTransport
 
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _USUAL_NAMES: Final = ("mcp", "server", "app")
 
 
@@ -35,9 +39,10 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
     """The server that the words of a command line name.
 
     One word is a URL (``https://host/mcp``; server-sent events where the path ends in ``/sse``), a client
-    configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``), or a whole command
-    line in quotes; several words are a command line. A Python file's server runs within this process, so
-    that its functions' own types are the judge.
+    configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name may be that
+    of a function without parameters that makes the server), or a whole command
+    line in quotes; several words are a command line, which runs in this process's environment. A Python
+    file's server runs within this process, so that its functions' own types are the judge.
 
     Raises:
         CommandError: Where the words name nothing that is there.
@@ -68,12 +73,15 @@ def _started_by(words: Sequence[str]) -> StdioTransport:
     if shutil.which(words[0]) is None:
         msg = f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file"
         raise CommandError(msg)
-    return StdioTransport(command=words[0], args=list(words[1:]))
+    # Left to itself the SDK hands down little more than PATH, and keys stand in the environment.
+    return StdioTransport(command=words[0], args=list(words[1:]), env=dict(os.environ))
 
 
 def _configured(path: Path) -> MCPConfigTransport:
     try:
-        written = json.loads(path.read_text(encoding="utf-8"))
+        written = _filled_in(json.loads(path.read_text(encoding="utf-8")), path)
+        if isinstance(written, dict) and "mcpServers" not in written and "servers" in written:
+            written = {"mcpServers": written["servers"]}  # as VS Code writes it
         config = MCPConfig.model_validate(written)
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
@@ -91,35 +99,86 @@ def _configured(path: Path) -> MCPConfigTransport:
     return MCPConfigTransport(config)
 
 
+def _filled_in(value: Any, path: Path) -> Any:
+    """The same JSON with ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` filled in from the environment."""
+    if isinstance(value, dict):
+        return {key: _filled_in(entry, path) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled_in(entry, path) for entry in value]
+    return from_environment(value, str(path)) if isinstance(value, str) else value
+
+
+def from_environment(text: str, where: str) -> str:
+    """A text with ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` filled in from the environment.
+
+    Raises:
+        CommandError: Where the environment has no such name; it says where the text stands.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name, default = found.groups()
+        known: str | None = os.environ.get(name, default)
+        if known is None:
+            msg = f"{where}: the environment has no {name}, which ${{{name}}} stands for"
+            raise CommandError(msg)
+        return known
+
+    return _VARIABLE.sub(value, text)
+
+
 def _imported(path: Path, name: str | None) -> FastMCP:
     if not path.is_file():
         msg = f"{path}: there is no such file"
         raise CommandError(msg)
     module = _module(path)
     if name is not None:
-        server = getattr(module, name, None)
-        if not isinstance(server, FastMCP):
-            msg = f"{path}: {name!r} is no FastMCP server"
-            raise CommandError(msg)
-        return server
+        return _server(getattr(module, name, None), f"{path}: {name!r}")
     for usual in _USUAL_NAMES:
         if isinstance(server := getattr(module, usual, None), FastMCP):
             return server
-    msg = f"{path}: no FastMCP server is named mcp, server or app; name yours: {path}:NAME"
+    msg = (
+        f"{path}: no FastMCP server is named mcp, server or app; "
+        f"name yours, or a function that makes it: {path}:NAME"
+    )
     raise CommandError(msg)
 
 
-def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"mcp_lenient_target_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        msg = f"{path}: this cannot be loaded as Python"
+def _server(found: object, named: str) -> FastMCP:
+    """What a name stands for: a server, or a function that makes one."""
+    if callable(found) and not isinstance(found, FastMCP):
+        try:
+            found = found()
+        except Exception as error:
+            msg = f"{named} raised {type(error).__name__}: {error}"
+            raise CommandError(msg) from error
+    if not isinstance(found, FastMCP):
+        msg = f"{named} is no FastMCP server, and no function that returns one"
         raise CommandError(msg)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    sys.path.insert(0, str(path.parent.resolve()))
+    return found
+
+
+def _module(path: Path) -> ModuleType:
+    """The module that a file is, under its own name where it is part of a package."""
+    package = path.resolve().parent
+    names = [path.stem]
+    while (package / "__init__.py").is_file():
+        names.insert(0, package.name)
+        package = package.parent
+    sys.path.insert(0, str(package))
     try:
-        spec.loader.exec_module(module)
+        return importlib.import_module(".".join(names)) if len(names) > 1 else _alone(path)
     except Exception as error:
         msg = f"{path}: {type(error).__name__} while it was loaded: {error}"
         raise CommandError(msg) from error
+
+
+def _alone(path: Path) -> ModuleType:
+    # Under a name of its own: a file may well be called like a module of Python's.
+    spec = importlib.util.spec_from_file_location(f"mcp_lenient_target_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        msg = "it is no Python file"
+        raise ImportError(msg)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
     return module

@@ -11,6 +11,7 @@ import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import ClientTransport
 from fastmcp.server.providers.proxy import FastMCPProxy
+from httpx2 import HTTPError
 from mcp.shared.exceptions import MCPError
 
 from mcp_lenient.cli.errors import CommandError
@@ -33,7 +34,7 @@ def told(named: str) -> Iterator[None]:
     """
     try:
         yield
-    except (MCPError, RuntimeError, OSError) as error:
+    except (MCPError, HTTPError, RuntimeError, OSError) as error:
         msg = f"{named}: the server cannot be asked: {_reason(error)}"
         raise CommandError(msg) from error
 
@@ -45,12 +46,16 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the events of calls that a command makes itself out of its output."""
+    """Keep the events of calls that a command makes itself, and FastMCP's notices, out of its output."""
+    fastmcp = logging.getLogger("fastmcp")
+    level = fastmcp.level
+    fastmcp.setLevel(logging.WARNING)
     before = structlog.get_config() if structlog.is_configured() else None
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
         yield
     finally:
+        fastmcp.setLevel(level)
         structlog.reset_defaults()
         if before is not None:
             structlog.configure(**before)

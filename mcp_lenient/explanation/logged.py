@@ -24,6 +24,8 @@ _EVENTS: Final = {
     "call_accepted": "The tool took the call as it was sent.",
     "call_observed": "The call went on as it was sent; this is what repair mode would have done.",
     "call_forwarded": "The call could not be repaired, and went on as it was sent.",
+    "call_refused_upstream": "The call went on to the server behind the proxy, which refused its arguments.",
+    "call_unanswered": "The call went on to the server behind the proxy, which did not answer.",
 }
 
 _CODES: Final = {

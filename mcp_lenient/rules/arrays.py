@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_lenient.rules.rule import Apply, Place, Site
 from mcp_lenient.rules.text import looks_like_json
-from mcp_lenient.rules.words import has_delimiter, says_nothing, split_members, split_numbers
+from mcp_lenient.rules.words import has_delimiter, holds_json, says_nothing, split_members, split_numbers
 
 _Values = tuple[Any, ...]
 _WRAPPER_KEYS = frozenset({"item", "items"})
@@ -51,11 +51,14 @@ def scalar_to_array(site: Site) -> Apply | None:
         return None
 
     def apply(value: Any) -> _Values:
-        if isinstance(value, str) and (says_nothing(value) or looks_like_json(value) or has_delimiter(value)):
-            return ()
-        return ([value],)
+        return () if isinstance(value, str) and _otherwise_read(value) else ([value],)
 
     return apply
+
+
+def _otherwise_read(text: str) -> bool:
+    """Whether the text may say nothing, several things, or hold the list that was meant."""
+    return says_nothing(text) or looks_like_json(text) or holds_json(text) or has_delimiter(text)
 
 
 def object_to_array(site: Site) -> Apply | None:

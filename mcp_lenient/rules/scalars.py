@@ -72,13 +72,10 @@ def integer_to_boolean(site: Site) -> Apply | None:
 
 
 def number_to_text(site: Site) -> Apply | None:
-    """42 to ``"42"``; never where a format, an enum or a mixed list speaks against it."""
-    if (
-        not _is(site, "string")
-        or site.shape.format
-        or site.shape.enum is not None
-        or Place.MIXED in site.place
-    ):
+    """42 to ``"42"``; never where a format, the only allowed value or a mixed list speaks against it."""
+    members = site.shape.enum or ()
+    is_text = _is(site, "string") or (members and all(isinstance(member, str) for member in members))
+    if not is_text or site.shape.format or len(members) == 1 or Place.MIXED in site.place:
         return None
 
     def apply(value: float) -> _Values:

@@ -24,6 +24,8 @@ _LONGEST_NOTHING = 9
 _DELIMITER = re.compile(r"[,;|\n\r\t\u2028\u2029\uff0c\u3001\uff1b\uff5c\u060c\u061b\uff64]")
 _MEMBER_DELIMITERS = (",", ";", "|", "\n")
 
+_JSON_INSIDE = re.compile(r"""[\[{][ \t\r\n]{0,9}["\[{]""")
+
 _LONGEST_LIST = 2**16
 """Characters of the longest text that is split: nobody writes more numbers than this by hand."""
 
@@ -87,6 +89,15 @@ def says_nothing(text: str) -> bool:
 def has_delimiter(text: str) -> bool:
     """Whether the text holds what may part it: it can be read as one item and as several."""
     return _DELIMITER.search(text) is not None
+
+
+def holds_json(text: str) -> bool:
+    """Whether a container of JSON's own spelling begins anywhere in the text.
+
+    >>> holds_json('Tags: ["a"]'), holds_json("see [1]")
+    (True, False)
+    """
+    return _JSON_INSIDE.search(text) is not None
 
 
 def enum_folder(values: Sequence[Any]) -> Callable[[Any], Any]:

@@ -55,7 +55,9 @@ def test_a_finding_is_told_in_full(tmp_path, capsys):
     file = server_file(tmp_path, "Any")
     run(["check", file])
     text = capsys.readouterr().out
-    assert f"store  {file}:8\n  warning  content  untyped_parameter\n" in text
+    # The path of a temporary folder may be longer than a line.
+    assert f"store{file}:8" in "".join(text.split()[:4])
+    assert "\n  warning  content  untyped_parameter\n" in text
     assert "Mend: " in text
     assert text.endswith("1 warning in 1 tool\n")
 

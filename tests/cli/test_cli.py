@@ -39,3 +39,40 @@ def test_a_target_that_is_not_there_is_named(words, says):
     """The error names what was asked for."""
     with pytest.raises(CommandError, match=says):
         target_of(words)
+
+
+SERVER = """
+from fastmcp import FastMCP
+{imported}
+def build_server() -> FastMCP:
+    return FastMCP("built")
+
+def breaks():
+    raise RuntimeError("no database")
+
+mcp = FastMCP("at the top")
+"""
+
+
+def test_a_python_file_names_its_server_or_what_makes_it(tmp_path):
+    """Without a name it is the usual one; with a name also what a function of that name returns."""
+    file = tmp_path / "server.py"
+    file.write_text(SERVER.format(imported=""), encoding="utf-8")
+    assert target_of([str(file)]).name == "at the top"
+    assert target_of([f"{file}:build_server"]).name == "built"
+    with pytest.raises(CommandError, match="'breaks' raised RuntimeError: no database"):
+        target_of([f"{file}:breaks"])
+    with pytest.raises(CommandError, match="'SERVER' is no FastMCP server"):
+        target_of([f"{file}:SERVER"])
+
+
+def test_a_file_in_a_package_imports_what_stands_beside_it(tmp_path):
+    """A server that is a module of a package is loaded as that module."""
+    package = tmp_path / "mcp_lenient_test_package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "names.py").write_text("NAME = 'x'", encoding="utf-8")
+    file = package / "server.py"
+    imported = "from mcp_lenient_test_package.names import NAME\nfrom .names import NAME as again"
+    file.write_text(SERVER.format(imported=imported), encoding="utf-8")
+    assert target_of([str(file)]).name == "at the top"

@@ -112,11 +112,12 @@ def test_a_dry_run_calls_nothing(server, capfd):
     """What would be called is shown, and what would be left out."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
     out = capfd.readouterr().out
-    assert "calls of 1 tools, which reach the tools" in out
+    assert "calls of 1 tool, which reach the tools" in out
     assert "Left out, since they may change something (--all calls them too): store" in out
     assert calls_of(server) == set()
 
 
+@pytest.mark.slow
 def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capfd):
     """Calls go through the middleware to the server; a tool that is not read-only gets none."""
     assert run(["stress", "--yes", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
@@ -124,6 +125,7 @@ def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capf
     assert calls_of(server) == {"search"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("capfd")
 def test_all_tools_are_called_when_told(server):
     """With ``--all`` the others are called as well."""

@@ -1,0 +1,5 @@
+"""This project beside what a user would pick instead, in one run on one machine."""
+
+from benchmarks.side_by_side.tables import main
+
+__all__ = ["main"]

@@ -1,0 +1,74 @@
+"""msgspec in its lax mode: a Struct from the schema, ``msgspec.convert(..., strict=False)``."""
+
+import keyword
+from functools import partial
+from typing import Annotated
+
+import msgspec
+from loop import RefusedError, UnsupportedError, serve
+from python_types import Annotator
+
+_NAMES = {
+    "minimum": "ge",
+    "maximum": "le",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "minItems": "min_length",
+    "maxItems": "max_length",
+    "pattern": "pattern",
+}
+
+
+def _bounded(annotation, bounds):
+    return Annotated[annotation, msgspec.Meta(**{_NAMES[key]: value for key, value in bounds.items()})]
+
+
+def _struct(name, fields, required, defaults, closed):
+    if not closed:
+        msg = "a Struct with further keys"
+        raise UnsupportedError(msg)
+    hidden = {
+        key: f"field_{at}"
+        for at, key in enumerate(fields)
+        if not key.isidentifier() or keyword.iskeyword(key)
+    }
+    made = []
+    for key, annotation in fields.items():
+        field = hidden.get(key, key)
+        if key in required:
+            made.append((field, annotation))
+        elif key in defaults:
+            made.append((field, annotation, msgspec.field(default=defaults[key])))
+        else:
+            made.append((field, annotation | msgspec.UnsetType, msgspec.field(default=msgspec.UNSET)))
+    rename = {field: key for key, field in hidden.items()}
+    return msgspec.defstruct(name, made, forbid_unknown_fields=True, kw_only=True, rename=rename or None)
+
+
+def build(schemas, request):
+    """One Struct a schema."""
+    if request.get("declared"):
+        msg = "aliases and keys to drop"
+        raise UnsupportedError(msg)
+    calls = []
+    for schema in schemas:
+        kind = Annotator(schema, _struct, _bounded).annotation(schema, "value")
+        try:
+            msgspec.convert({}, kind, strict=False)
+        except msgspec.ValidationError:
+            pass
+        except TypeError as error:  # a union that msgspec cannot tell apart
+            raise UnsupportedError(str(error)) from error
+        calls.append(partial(_call, kind))
+    return calls
+
+
+def _call(kind, arguments):
+    try:
+        return msgspec.convert(arguments, kind, strict=False)
+    except msgspec.ValidationError:
+        raise RefusedError from None
+
+
+if __name__ == "__main__":
+    serve(build, msgspec.to_builtins, ("msgspec",))

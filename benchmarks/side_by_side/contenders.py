@@ -1,0 +1,110 @@
+"""Who is compared: what a user would pick instead, and how it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["function", "server"]
+"""Arguments to arguments, or a tool call through a server; only like is compared with like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One way to take a tool call.
+
+    Attributes:
+        name: As the table shows it.
+        kind: What it is compared with.
+        adapter: The program and its arguments.
+        requirements: What its environment needs, pinned; none where it runs in the project's own.
+        used: How it is used, in one line.
+    """
+
+    name: str
+    kind: Kind
+    adapter: tuple[str, ...]
+    requirements: tuple[str, ...]
+    used: str
+
+
+CONTENDERS = (
+    Contender(
+        "mcp-lenient normalize", "function", ("lenient_function.py",), (), "normalize(schema, arguments)"
+    ),
+    Contender(
+        "json_repair with schema",
+        "function",
+        ("json_repair_schema.py",),
+        ("json-repair==0.64.5", "jsonschema==4.26.0"),
+        "json_repair.loads(text, schema=schema)",
+    ),
+    Contender(
+        "BAML",
+        "function",
+        ("baml.py",),
+        ("baml-py==0.226.3", "pydantic==2.14.3"),
+        "its runtime parser on a class made from the schema, with @alias and @assert",
+    ),
+    Contender(
+        "msgspec lax",
+        "function",
+        ("msgspec_lax.py",),
+        ("msgspec==0.22.0",),
+        "convert(arguments, Struct, strict=False), unknown fields forbidden",
+    ),
+    Contender(
+        "pydantic lax",
+        "function",
+        ("pydantic_lax.py",),
+        (),
+        "Model.model_validate(arguments), extra forbidden or allowed as the schema says",
+    ),
+    Contender(
+        "DSPy JSON adapter",
+        "function",
+        ("dspy_json.py",),
+        ("dspy==3.4.1",),
+        "JSONAdapter().parse(signature, text), one output field a parameter",
+    ),
+    Contender(
+        "agent-airlock",
+        "function",
+        ("airlock.py",),
+        ("agent-airlock==0.10.26", "pydantic==2.14.3"),
+        "@Airlock() on the function, its audit file off",
+    ),
+    Contender(
+        "mcp-lenient on FastMCP",
+        "server",
+        ("fastmcp_server.py", "lenient"),
+        (),
+        "LenientMiddleware() on a default server, server.call_tool",
+    ),
+    Contender(
+        "mcp-lenient on FastMCP strict",
+        "server",
+        ("fastmcp_server.py", "lenient-strict"),
+        (),
+        "LenientMiddleware() on a server with strict_input_validation=True, server.call_tool",
+    ),
+    Contender(
+        "FastMCP", "server", ("fastmcp_server.py", "default"), (), "a default server, server.call_tool"
+    ),
+    Contender(
+        "FastMCP strict",
+        "server",
+        ("fastmcp_server.py", "strict"),
+        (),
+        "strict_input_validation=True, server.call_tool",
+    ),
+    Contender(
+        "MCP SDK MCPServer",
+        "server",
+        ("mcp_server.py",),
+        (),
+        "MCPServer with function tools, server.call_tool",
+    ),
+)
+
+OURS = {"function": "mcp-lenient normalize", "server": "mcp-lenient on FastMCP"}

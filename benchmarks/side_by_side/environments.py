@@ -1,0 +1,55 @@
+"""A virtual environment for each contender that needs one, made once and kept under ``.benchmarks``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from benchmarks.side_by_side.contenders import Contender
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / ".benchmarks"
+ADAPTERS = Path(__file__).parent / "adapters"
+_READY = ".ready"
+
+
+class NotInstalledError(Exception):
+    """A contender's packages cannot be installed; says why in one line."""
+
+
+def command(contender: Contender) -> list[str]:
+    """The command that starts a contender's adapter, its environment made where it is not there yet.
+
+    Raises:
+        NotInstalledError: When it cannot be made.
+    """
+    program, *arguments = contender.adapter
+    return [_python(contender.requirements), str(ADAPTERS / program), *arguments]
+
+
+def _python(requirements: tuple[str, ...]) -> str:
+    if not requirements:
+        return sys.executable
+    name = requirements[0].partition("=")[0]
+    known = hashlib.sha256("\n".join((sys.version, *requirements)).encode()).hexdigest()[:12]
+    folder = FOLDER / f"{name}-{known}"
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not (folder / _READY).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        venv.create(folder, with_pip=True)
+        _install(python, requirements)
+        (folder / _READY).touch()
+    return str(python)
+
+
+def _install(python: Path, requirements: tuple[str, ...]) -> None:
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)  # noqa: S603 - pinned above
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        raise NotInstalledError(said[-1] if said else f"pip ended with {done.returncode}")

@@ -1,0 +1,99 @@
+"""The tables of the documents that come from the code; ``cog -r`` writes them into the pages.
+
+Each worked example is run when it is written, so that what a page shows is what the library does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
+from mcp_lenient.envelope import error_code
+from mcp_lenient.rules.catalogue import CATALOGUE, Family
+from mcp_lenient.types import ViolationCode
+
+_DECLARED = Policy(aliases={"query": ("q",)})
+_TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
+
+
+def rules() -> str:
+    """One row for each family of rules."""
+    rows = (
+        (str(_TIERS[family.rules[0]]), ", ".join(map(_code, family.rules)), family.does, family.unless)
+        for family in CATALOGUE
+    )
+    return _table(("tier", "rule", "what it does", "when it does not"), rows)
+
+
+def examples() -> str:
+    """For each family of rules what becomes of calls that it repairs, and of others that look alike."""
+    return "\n\n".join(f"### {_title(family)}\n\n{_worked(family)}" for family in CATALOGUE)
+
+
+def error_codes() -> str:
+    """Which envelope code follows from which fault, at the top and inside a parameter's value."""
+    rows = (
+        (_code(code), _code(_told(code, "/parameter")), _code(_told(code, "/parameter/0")))
+        for code in get_args(ViolationCode)
+    )
+    return _table(("what is wrong", "of a parameter", "inside its value"), rows)
+
+
+def _told(code: ViolationCode, pointer: str) -> str:
+    told = error_code([Violation(pointer, "parameter", code, "")])
+    return (
+        told.replace("PARAMETER_", "<PARAMETER>_")
+        .replace("_PARAMETER", "_<PARAMETER>")
+        .replace("UNKNOWN_<PARAMETER>", "UNKNOWN_PARAMETER")
+    )
+
+
+def _title(family: Family) -> str:
+    return ", ".join(map(_code, family.rules))
+
+
+def _worked(family: Family) -> str:
+    schema = {
+        "type": "object",
+        "properties": family.properties,
+        "required": list(family.required),
+        "additionalProperties": False,
+    }
+    rows = (_outcome(schema, sent) for sent in (*family.repaired, *family.refused))
+    types = "; ".join(f"`{name}`: {_type(node)}" for name, node in family.properties.items())
+    return f"With {types}:\n\n{_table(('sent', 'becomes'), rows)}"
+
+
+def _outcome(schema: Mapping[str, Any], sent: Mapping[str, Any]) -> tuple[str, str]:
+    normalized = normalize(schema, sent, policy=_DECLARED)
+    if normalized.violations:
+        return _code(_json(sent)), f"refused: {normalized.violations[0].message}"
+    repairs = ", ".join(dict.fromkeys(_code(repair.rule) for repair in normalized.repairs))
+    return _code(_json(sent)), f"{_code(_json(normalized.arguments))} by {repairs}"
+
+
+def _type(node: Mapping[str, Any]) -> str:
+    if "enum" in node:
+        return "one of " + ", ".join(_code(_json(member)) for member in node["enum"])
+    if "anyOf" in node:
+        return " or ".join(map(_type, node["anyOf"]))
+    if "properties" in node:
+        return "object with " + ", ".join(map(_code, node["properties"]))
+    return f"{node['type']} of {_type(node['items'])}" if "items" in node else str(node["type"])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _code(text: str) -> str:
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text}{fence}"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [tuple(head), *map(tuple, rows)]
+    lines.insert(1, ("---",) * len(lines[0]))
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,109 @@
+"""``mcp-lenient proxy``: in front of any MCP server, so that nearly right calls run."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+from mcp_lenient.cli.errors import DONE, CommandError
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+    from fastmcp.client.transports import ClientTransport
+
+    from mcp_lenient.policy import Policy
+
+_ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
+_HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
+
+
+def proxy(
+    *target: Annotated[
+        str, Parameter(help="The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.")
+    ],
+    http: Annotated[str | None, Parameter(help="Serve streamable HTTP at HOST:PORT, path /mcp.")] = None,
+    config: Annotated[
+        Path | None, Parameter(help="YAML or TOML file with what you declare of tools.")
+    ] = None,
+    observe: Annotated[bool, Parameter(negative="", help="Change nothing; log what would be done.")] = False,
+    log: Annotated[
+        Path | None, Parameter(help="Write the log to this file, which is rotated, not to stderr.")
+    ] = None,
+    policy: Annotated[Literal["lenient", "strict"], Parameter(help="`strict`: no repairs.")] = "lenient",
+    unrepairable: Annotated[
+        Literal["refuse", "forward"], Parameter(help="What becomes of a call that cannot be repaired.")
+    ] = "refuse",
+    header: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", help="`NAME: VALUE` for a URL; `${NAME}` is read from the environment."),
+    ] = (),
+) -> int:
+    """Stand in front of any MCP server: repair its nearly right calls, refuse the rest with one envelope.
+
+    `mcp-lenient proxy -- npx -y @modelcontextprotocol/server-filesystem /data`
+
+    The target is a command line after `--`, a URL, a client configuration (`servers.json`) or a Python file
+    (`server.py`, `server.py:name`). Without `--http` the proxy speaks over stdin and stdout.
+    """
+    from mcp_lenient.cli.targets import target_of  # noqa: PLC0415 - loaded when it is called
+    from mcp_lenient.policy import Policy  # noqa: PLC0415 - as above
+
+    if config is not None and not config.is_file():
+        msg = f"--config {config}: there is no such file"
+        raise CommandError(msg)
+    address = None if http is None else _address(http)
+    kind = Policy.strict() if policy == "strict" else Policy()
+    chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)
+    server = _server(_with_headers(target_of(target), header), chosen, config)
+    if log is not None:
+        from mcp_lenient.logging_setup import configure_logging  # noqa: PLC0415 - as above
+
+        configure_logging(file=log)
+    with suppress(KeyboardInterrupt):  # how a proxy is stopped by hand
+        server.run(show_banner=False, **(address or {"transport": "stdio"}))
+    return DONE
+
+
+def _server(target: ClientTransport | FastMCP, policy: Policy, config: Path | None) -> FastMCP:
+    from fastmcp import FastMCP  # noqa: PLC0415 - as above
+
+    from mcp_lenient.middleware import LenientMiddleware  # noqa: PLC0415
+    from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
+
+    if not isinstance(target, FastMCP):
+        return create_lenient_proxy(target, policy, definitions=config)
+    own = LenientMiddleware(policy) if config is None else LenientMiddleware.from_file(config, policy=policy)
+    target.add_middleware(own)
+    return target
+
+
+def _address(text: str) -> dict[str, Any]:
+    found = _ADDRESS.fullmatch(text.strip())
+    if found is None or int(found["port"]) > 65_535:
+        msg = f"--http {text}: this is no HOST:PORT, such as 127.0.0.1:8000"
+        raise CommandError(msg)
+    host = (found["host"] or "127.0.0.1").strip("[]")
+    return {"transport": "http", "host": host, "port": int(found["port"])}
+
+
+def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -> ClientTransport | FastMCP:
+    from fastmcp.client.transports import SSETransport, StreamableHttpTransport  # noqa: PLC0415 - as above
+
+    from mcp_lenient.cli.targets import from_environment  # noqa: PLC0415
+
+    if not headers:
+        return target
+    if not isinstance(target, (SSETransport, StreamableHttpTransport)):
+        msg = "--header: only a server at a URL is sent headers"
+        raise CommandError(msg)
+    for header in headers:
+        found = _HEADER.fullmatch(header)
+        if found is None:
+            msg = "--header: one is not written `NAME: VALUE`"  # not shown: it may hold a key
+            raise CommandError(msg)
+        target.headers[found[1]] = from_environment(found[2], f"--header {found[1]}")
+    return target

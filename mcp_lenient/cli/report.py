@@ -1,0 +1,123 @@
+"""``mcp-lenient report``: what a log says of the calls in it, as text, as JSON, and as a page."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from mcp_lenient.cli.errors import DONE, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcp_lenient.report.database import Progress
+
+_INTERRUPTED: Final = 130
+"""What shells take for the end by Ctrl-C."""
+_AGO: Final = re.compile(r"(\d{1,6})([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def report(  # noqa: PLR0913 - each is an option of the command
+    *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    format: Literal["text", "json"] = "text",  # noqa: A002 - the option's name
+    html: Path | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    tool: str | None = None,
+    client: str | None = None,
+    server: str | None = None,
+    top: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
+    memory: str = "512MB",
+) -> int:
+    """Say what became of the calls in a log: which tools fail for whom, and what to do about it.
+
+    Args:
+        files: Log files, plain or compressed; patterns in quotes, such as 'logs/**/*.gz'; s3:// and https://
+            addresses; - for standard input.
+        format: Text for people, or JSON.
+        html: Write one self-contained page with charts to this file.
+        since: Only calls from then on: 2026-11-01, 2026-11-01T08:00Z, or so long ago: 90m, 24h, 7d.
+        until: Only calls before then, written likewise.
+        tool: Only calls of this tool; * stands for any text.
+        client: Only calls of clients with this name; * stands for any text.
+        server: Only calls to servers with this name; * stands for any text.
+        top: How many entries each list has.
+        memory: How much is kept in memory before it goes to disk.
+    """
+    from rich.console import Console  # noqa: PLC0415 - loaded when it is called
+
+    from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
+    from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
+
+    if not files and sys.stdin.isatty():
+        msg = "no log is named: give files, patterns or - for standard input"
+        raise CommandError(msg)
+    selection = Selection(
+        since=_moment("--since", since),
+        until=_moment("--until", until),
+        tool=tool,
+        client=client,
+        server=server,
+    )
+    if html is not None and not html.resolve().parent.is_dir():
+        msg = f"--html {html}: there is no folder {html.resolve().parent}"
+        raise CommandError(msg)
+    try:
+        with _progress() as progress:
+            made = read_report(
+                files or ("-",), selection=selection, top=top, memory=memory, progress=progress
+            )
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: no report was made\n")
+        return _INTERRUPTED
+    if html is not None:
+        _write(html, page(made))
+    if format == "json":
+        sys.stdout.write(f"{made.model_dump_json(indent=2)}\n")
+    else:
+        Console(highlight=False).print(as_text(made))
+    return DONE
+
+
+def _moment(option: str, written: str | None) -> datetime | None:
+    """A time as people write it; without a zone it is local time."""
+    if written is None:
+        return None
+    if ago := _AGO.fullmatch(written):
+        return datetime.now(timezone.utc) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        return datetime.fromisoformat(re.sub(r"[Zz]$", "+00:00", written)).astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        msg = f"{option} {written!r}: write a time as 2026-11-01, 2026-11-01T08:00Z, or how long ago: 90m, 24h, 7d"
+        raise CommandError(msg) from None
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"--html {file}: this cannot be written: {error.strerror}"
+        raise CommandError(msg) from None
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """A bar on stderr while it is a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - loaded when it is called
+    from rich.progress import Progress as Bar  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Bar(console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=100)
+        yield lambda doing, percent: bar.update(task, description=doing, completed=percent)

@@ -1,0 +1,53 @@
+"""What a proxy touches of what FastMCP does not promise to keep; where it is gone, FastMCP's own way is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+
+@dataclass(slots=True)
+class LatestCall:
+    """The call that was sent on last, and the callbacks that answer in it."""
+
+    call: list[Any] = field(default_factory=lambda: [None])
+    session: dict[str, Any] = field(default_factory=dict)
+    progress: Any = None
+
+
+_ANSWERS = ("list_roots_callback", "sampling_callback", "elicitation_callback", "logging_callback")
+
+
+def answer_from_latest(client: Any, latest: LatestCall) -> None:
+    """Have what a server asks of a client answered in the latest call, through all clients that share it.
+
+    FastMCP's proxy keeps the session with a stdio server, and with it the callbacks of its first client, which
+    would ask in a request that is long answered.
+    """
+    kwargs = getattr(client, "_session_kwargs", None)
+    if kwargs is None or not hasattr(client, "_bind_restoring_handlers"):
+        return
+    client._proxy_rc_ref = latest.call  # noqa: SLF001 - see above
+    if not latest.session:
+        client._bind_restoring_handlers()  # noqa: SLF001 - see above
+        latest.session = {name: kwargs[name] for name in _ANSWERS if name in kwargs}
+        latest.progress = client._progress_handler  # noqa: SLF001 - see above
+    kwargs.update(latest.session)
+    client._progress_handler = latest.progress  # noqa: SLF001 - see above
+
+
+def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
+    """Have what clients send over streams (stdio, within the process) come through ``wrap(stream, answers)``."""
+    served = getattr(server, "_mcp_server", None)
+    run = getattr(served, "run", None)
+    if served is None or run is None:
+        return
+
+    async def run_wrapped(read_stream: Any, write_stream: Any, *args: Any, **kwargs: Any) -> Any:
+        return await run(wrap(read_stream, write_stream), write_stream, *args, **kwargs)
+
+    served.run = run_wrapped

@@ -1,0 +1,199 @@
+"""What a proxy's middleware does besides: it asks for the schema anew, and hears what the server says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from fastmcp.exceptions import ToolError
+from fastmcp.tools import ToolResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT, CallToolRequestParams
+
+from mcp_lenient.calls import run
+from mcp_lenient.envelope import META_KEY, as_result, envelope
+from mcp_lenient.middleware import LenientMiddleware
+from mcp_lenient.proxy.refusals import REFUSED_UPSTREAM, as_refused, refusal_in, told_of
+from mcp_lenient.proxy.upstream import OVER_HTTP
+from mcp_lenient.telemetry import Told
+from mcp_lenient.types import Repair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmcp import FastMCP
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.tools import Tool
+    from mcp_types import DiscoverRequest, DiscoverResult, ListToolsRequest
+
+    from mcp_lenient.calls import Call, CallContext, Next
+    from mcp_lenient.definitions import Definitions
+    from mcp_lenient.events import EventName
+    from mcp_lenient.policy import Policy
+    from mcp_lenient.proxy.upstream import Upstream
+    from mcp_lenient.tools import KnownTool
+
+_LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: "TIMED_OUT"}
+
+
+class ProxyMiddleware(LenientMiddleware):
+    """The middleware of a proxy, whose tools are those of servers elsewhere.
+
+    FastMCP's proxy keeps a list of tools for minutes. What a call is judged by is asked for anew before
+    anything is changed or refused; an accepted call costs no further request.
+
+    Args:
+        policy: As for :class:`mcp_lenient.LenientMiddleware`.
+        tools: As for :class:`mcp_lenient.LenientMiddleware`.
+        definitions: As for :class:`mcp_lenient.LenientMiddleware`.
+        upstream: For each server that is a proxy, what is behind it.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: Definitions | None = None,
+        upstream: Mapping[FastMCP, Upstream],
+    ) -> None:
+        super().__init__(policy, tools=tools, definitions=definitions)
+        self._upstream = upstream
+
+    async def speaks_older_only(self) -> bool:
+        """Whether one of the servers speaks the older era of the protocol only, so that all are to speak it."""
+        for upstream in self._upstream.values():
+            if await upstream.speaks_older_only():
+                return True
+        return False
+
+    async def on_discover(
+        self,
+        context: MiddlewareContext[DiscoverRequest],
+        call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
+    ) -> DiscoverResult | dict[str, Any]:
+        """Answers as a server of the older era where the server elsewhere is one, so that the client speaks it.
+
+        Raises:
+            MCPError: There is no such method, as the older era says of it.
+        """
+        asked = context.fastmcp_context
+        if asked is not None and asked.transport in OVER_HTTP and await self.speaks_older_only():
+            raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+        return await call_next(context)
+
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[ListToolsRequest],
+        call_next: CallNext[ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Passes the tools on as they are; those whose schema has changed are judged by the new one."""
+        tools = await super().on_list_tools(context, call_next)
+        if context.fastmcp_context is not None:
+            server = context.fastmcp_context.fastmcp
+            for tool in tools:
+                message = CallToolRequestParams(name=tool.name)
+                known = self._tools.get(server, message)
+                if known is not None and known.tool.parameters != tool.parameters:
+                    await self._tools.look_up(server, message)
+        return tools
+
+    async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
+        """One call: judged, repaired or refused, logged; and what the server itself refuses, told as well."""
+        sent: Mapping[str, Any] | None = None
+        lost: str | None = None
+
+        async def ask(context: CallContext) -> ToolResult:
+            nonlocal sent, lost
+            sent = context.message.arguments or {}
+            try:
+                return await call_next(context)
+            except ToolError as error:
+                lost = _loss(error)
+                refused = as_refused(error.__cause__)
+                if refused is None:
+                    raise
+                return refused
+            except anyio.get_cancelled_exc_class():
+                lost = "CANCELLED"
+                raise
+
+        try:
+            result = await super().on_call_tool(context, ask)
+        finally:
+            if lost is not None:
+                self._tell_upstream("call_unanswered", context, self._known(context), lost)
+        if sent is None or not isinstance(result, ToolResult) or not result.is_error:
+            return result
+        return await self._failed(context, sent, result)
+
+    def _known(self, context: CallContext) -> KnownTool | None:
+        if context.fastmcp_context is None:
+            return None
+        return self._tools.get(context.fastmcp_context.fastmcp, context.message)
+
+    async def _failed(self, context: CallContext, sent: Mapping[str, Any], result: ToolResult) -> ToolResult:
+        """What the caller gets of an error that the server answered."""
+        known = self._known(context)
+        own = (result.meta or {}).get(META_KEY, {})
+        if known is None or known.mode == "off" or "status" in own:
+            return result
+        name = context.message.name
+        text = refusal_in(result, known.target.route[-1][1] if known.target.route else name)
+        if text is None:
+            return result
+        self._tell_upstream("call_refused_upstream", context, known, REFUSED_UPSTREAM)
+        if known.mode == "observe":
+            return result
+        repairs = [Repair(**repair) for repair in own.get("repairs", ())]
+        found = () if await known.accepts(sent) else await known.violations(await known.repair(sent))
+        told = told_of(
+            envelope(name, known.plan.root, found, repairs), text if known.policy.echo_values else ""
+        )
+        return as_result(told, has_output_schema=known.tool.output_schema is not None)
+
+    async def _not_accepted(
+        self, call: Call, server: FastMCP, judged: KnownTool, arguments: Mapping[str, Any]
+    ) -> ToolResult:
+        began = perf_counter_ns()
+        await self._list_anew(judged.target.route[-1][0] if judged.target.route else server)
+        call.started += perf_counter_ns() - began
+        return await super()._not_accepted(call, server, judged, arguments)
+
+    async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
+        """A tool that is not in the list that is kept may be one that the server has had since."""
+        await self._list_anew(server)
+        known = await self._tools.look_up(server, call.context.message)
+        if known is None:
+            return await super()._not_found(call, server)
+        if known.mode == "off":
+            return await run(call, known, call.context)
+        arguments = call.context.message.arguments or {}
+        if await known.accepts(arguments):
+            return await self._accepted(call, server, known, arguments)
+        return await self._rejected(call, known, arguments)
+
+    async def _list_anew(self, server: FastMCP) -> None:
+        """Ask a server elsewhere for its tools; all of them where it is not known which one has the tool."""
+        own = self._upstream.get(server)
+        for upstream in self._upstream.values() if own is None else (own,):
+            await upstream.list_anew()
+
+    def _tell_upstream(
+        self, event: EventName, context: CallContext, known: KnownTool | None, code: str
+    ) -> None:
+        mounted = known.target.mounted if known is not None else None
+        told = Told(
+            context.fastmcp_context, context.message.name, perf_counter_ns(), known is not None, mounted
+        )
+        self._telemetry.tell(event, told, code=code)
+
+
+def _loss(error: ToolError) -> str | None:
+    """Why a server did not answer; None where it answered with an error of its own."""
+    cause = error.__cause__
+    if isinstance(cause, MCPError):
+        return _LOSSES.get(cause.error.code)
+    return None if cause is None else "CONNECTION_LOST"

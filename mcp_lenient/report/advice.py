@@ -1,0 +1,265 @@
+"""What to do about what the log shows, each with the calls that speak for it."""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp_lenient.report.database import Database
+from mcp_lenient.report.model import Advice
+
+FEWEST: Final = 3
+"""How many calls an advice needs."""
+
+_MOST_OF_A_KIND: Final = 3
+_MOST_NAMES: Final = 5
+_BETWEEN: Final = "\x1f"
+_CLIENTS: Final = 2
+_TOOLS: Final = 3
+
+_PAIRED: Final = """
+    SELECT list, any_value(place) FILTER (code = 'missing') AS missing,
+        any_value(place) FILTER (code = 'unknown') AS other
+    FROM violations WHERE code IN ('missing', 'unknown')
+    GROUP BY list
+    HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1 AND sum(times) = 2
+"""
+# A call that lacks one parameter and has one unknown name: the name is likely the parameter's.
+_ALIASES: Final = f"""
+    WITH paired AS ({_PAIRED}),
+    named AS (
+        SELECT tool, substr(missing, 2) AS parameter, substr(other, 2) AS name, sum(times) AS calls
+        FROM shapes JOIN paired ON shapes.violations = paired.list
+        WHERE failed AND regexp_full_match(missing, '/[^/]+') AND regexp_full_match(other, '/[^/]+')
+        GROUP BY ALL HAVING calls >= {FEWEST}
+    )
+    SELECT tool, parameter, list(name ORDER BY calls DESC, name), CAST(sum(calls) AS BIGINT) AS calls
+    FROM named GROUP BY tool, parameter ORDER BY calls DESC, tool, parameter
+"""
+_KEPT_TEXTS: Final = f"""
+    SELECT tool, place, CAST(sum(shapes.times) AS BIGINT) AS calls
+    FROM shapes JOIN hints ON shapes.hints = hints.list WHERE hints.code = 'json_text_kept'
+    GROUP BY tool, place HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place
+"""
+_JSON_AS_TEXT: Final = f"""
+    SELECT client_name, client_version, CAST(sum(calls) AS BIGINT) AS calls, count(DISTINCT tool) AS tools,
+        CAST(coalesce(sum(calls) FILTER (place = ''), 0) AS BIGINT) AS whole,
+        (SELECT CAST(sum(times) AS BIGINT) FROM shapes WHERE shapes.who = found.who) AS of
+    FROM (
+        SELECT DISTINCT * EXCLUDE (rule, after, uses) FROM mended
+        WHERE before = 'string' AND after IN ('array', 'object')
+            AND regexp_matches(rule, '^(json|json5|python)_text_to_')
+    ) AS found
+    GROUP BY who, client_name, client_version HAVING calls >= {FEWEST}
+    ORDER BY calls DESC, client_name, client_version
+"""
+_AT_PLACES: Final = f"""
+    SELECT tool, place, code, received, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients,
+        any_value(who) AS client
+    FROM faults WHERE code IS NOT NULL
+        AND NOT (code = 'missing' AND violations IN (SELECT list FROM ({_PAIRED})))
+    GROUP BY tool, place, code, received HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place, code, received
+"""
+_INJECTED: Final = f"""
+    SELECT client_name, substr(place, 2) AS name, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT tool) AS tools
+    FROM faults AS one
+    WHERE code = 'unknown' AND regexp_full_match(place, '/[^/]+') AND client_name IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM violations WHERE list = one.violations AND code = 'missing')
+    GROUP BY client_name, place HAVING calls >= {FEWEST} AND tools >= {_TOOLS}
+    ORDER BY calls DESC, client_name, place
+"""
+_CODES: Final = f"""
+    SELECT tool, error_code, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients
+    FROM shapes WHERE failed AND error_code IN ('UNKNOWN_TOOL', 'ARGUMENTS_TOO_LARGE')
+    GROUP BY tool, error_code HAVING calls >= {FEWEST} ORDER BY calls DESC, tool
+"""
+_REPEATERS: Final = f"""
+    SELECT client_name, client_version, CAST(sum(times) AS BIGINT) AS calls, count(*) AS callers, max(times) AS most
+    FROM repeated WHERE subject IS NOT NULL AND times >= {2 * FEWEST}
+    GROUP BY ALL ORDER BY calls DESC, client_name, client_version
+"""
+_FORMATS: Final = ("format", "pattern", "enum", "range", "length")
+_SAID: Final[Mapping[str, str]] = {
+    "format": "the format",
+    "pattern": "the pattern",
+    "enum": "the allowed values",
+    "range": "the bounds",
+    "length": "the length that is allowed",
+}
+
+
+def advice(database: Database, most: int) -> tuple[Advice, ...]:
+    """What the calls suggest, what was seen most often first.
+
+    Args:
+        database: With the tables of the calls, prepared.
+        most: How many are given at most.
+    """
+    found = [
+        *_aliases(database),
+        *_kept_texts(database),
+        *_json_as_text(database),
+        *_at_places(database),
+        *_injected(database),
+        *_whole_calls(database),
+        *_repeaters(database),
+    ]
+    ordered = sorted(found, key=lambda each: -each.calls)
+    # One kind that is everywhere must not hide the others.
+    of_kind: Counter[str] = Counter()
+    first: list[Advice] = []
+    for each in ordered:
+        of_kind[each.kind] += 1
+        if of_kind[each.kind] <= _MOST_OF_A_KIND:
+            first.append(each)
+    return tuple(first[:most])
+
+
+def _exact(name: str) -> bool:
+    """Whether a name in the log is surely the one that was sent, neither escaped nor cut."""
+    return bool(name) and not set("\\…~*") & set(name)
+
+
+def _quoted(name: str) -> str:
+    """A name as Python, YAML and TOML all read it."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _lenient(parameter: str, declared: str) -> str:
+    if parameter.isidentifier() and not keyword.iskeyword(parameter):
+        return f"@lenient({parameter}={declared})"
+    return f"@lenient(**{{{_quoted(parameter)}: {declared}}})"
+
+
+def _definition(tool: str, parameter: str, entry: str) -> str | None:
+    if not _exact(tool):
+        return None
+    return f"{_quoted(tool)}: {{parameters: {{{_quoted(parameter)}: {{{entry}}}}}}}"
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def _client(name: str | None, version: str | None = None) -> str:
+    return " ".join(filter(None, (name or "an unnamed client", version)))
+
+
+def _aliases(database: Database) -> Iterator[Advice]:
+    for tool, parameter, others, calls in database.run(_ALIASES):
+        names = [name for name in others if _exact(name)][:_MOST_NAMES]
+        if not names or not _exact(parameter):
+            continue
+        listed = ", ".join(map(_quoted, names))
+        yield Advice(
+            kind="declare_alias",
+            calls=calls,
+            text=f"{_times(calls, 'call')} of {tool} lacked {parameter} and had {' or '.join(names)} in its place. "
+            f"If it means the same, declare it as another name.",
+            tool=tool,
+            parameter=parameter,
+            python=_lenient(parameter, f"aliases({listed})"),
+            definition=_definition(tool, parameter, f"aliases: [{listed}]"),
+        )
+
+
+def _kept_texts(database: Database) -> Iterator[Advice]:
+    for tool, place, calls in database.run(_KEPT_TEXTS):
+        parameter = place[1:]
+        plain = "/" not in parameter and _exact(parameter)
+        yield Advice(
+            kind="parse_json",
+            calls=calls,
+            text=f"{_times(calls, 'call')} of {tool} sent JSON text for {place}, which takes a text as well, so it "
+            f"stayed text. If a list or object was meant, mark it with parse_json().",
+            tool=tool,
+            parameter=place,
+            python=_lenient(parameter, "parse_json()") if plain else None,
+            definition=_definition(tool, parameter, "parse_json: true") if plain else None,
+        )
+
+
+def _json_as_text(database: Database) -> Iterator[Advice]:
+    for name, version, calls, tools, whole, of in database.run(_JSON_AS_TEXT):
+        all_of_it = f", {whole:,} times the whole arguments" if whole else ""
+        yield Advice(
+            kind="json_as_text",
+            calls=calls,
+            text=f"{_client(name, version)} doubles its JSON: it sent lists or objects as text in {calls:,} of its "
+            f"{of:,} logged calls, to {_times(tools, 'tool')}{all_of_it}. They were repaired; its maker should know.",
+            client=_client(name, version),
+        )
+
+
+def _at_places(database: Database) -> Iterator[Advice]:
+    for tool, place, code, received, calls, clients, client in database.run(_AT_PLACES):
+        by = _times(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
+        known: dict[str, Any] = {"calls": calls, "tool": tool, "parameter": place}
+        if code in _FORMATS and clients >= _CLIENTS:
+            yield Advice(
+                kind="describe_format",
+                text=f"{_times(calls, 'call')} of {tool} by {by} had the wrong {code} at {place}. Its description "
+                f"should say {_SAID[code]}, with an example.",
+                **known,
+            )
+        elif code == "missing" and clients >= _CLIENTS:
+            yield Advice(
+                kind="required_parameter",
+                text=f"{_times(calls, 'call')} of {tool} by {by} left out {place}. Give it a default, or have its "
+                f"description say where the value comes from.",
+                **known,
+            )
+        elif code == "type" and received == "null":
+            yield Advice(
+                kind="nullable_parameter",
+                text=f"{_times(calls, 'call')} of {tool} by {by} sent null for {place}. Let the type take null, or say "
+                f"what null stands for with null_as().",
+                **known,
+            )
+        elif code == "ambiguous":
+            yield Advice(
+                kind="two_readings",
+                text=f"{_times(calls, 'call')} of {tool} by {by} had a value at {place} that can be read in two ways. "
+                f"Declare which is meant, with split() or a normalizer of your own.",
+                **known,
+            )
+
+
+def _injected(database: Database) -> Iterator[Advice]:
+    for client, name, calls, tools in database.run(_INJECTED):
+        if not _exact(name):
+            continue
+        yield Advice(
+            kind="drop_unknown",
+            calls=calls,
+            text=f"{_client(client)} adds {name} to the arguments of {_times(tools, 'tool')} that have no such "
+            f"parameter, in {_times(calls, 'call')}. If it means nothing to them, have it dropped: "
+            f"Policy(drop=[{_quoted(name)}]), or drop_unknown: [{_quoted(name)}] in a file.",
+            client=client,
+            parameter=name,
+        )
+
+
+def _whole_calls(database: Database) -> Iterator[Advice]:
+    for tool, code, calls, clients in database.run(_CODES):
+        by = _times(clients, "client")
+        if code == "UNKNOWN_TOOL":
+            text = f"{by} called {tool}, which does not exist, {_times(calls, 'time')}. Look for an old name in prompts and agents."
+            yield Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
+        else:
+            text = f"{_times(calls, 'call')} of {tool} by {by} had arguments above the limits. Raise Policy(limits=...), or take files."
+            yield Advice(kind="too_large", calls=calls, text=text, tool=tool)
+
+
+def _repeaters(database: Database) -> Iterator[Advice]:
+    for name, version, calls, callers, most in database.run(_REPEATERS):
+        yield Advice(
+            kind="repeated_mistake",
+            calls=calls,
+            text=f"Users of {_client(name, version)} repeat refused calls without a change: {_times(callers, 'case')}, "
+            f"up to {most:,} times one. See whether it hands the error's text to its model.",
+            client=_client(name, version),
+        )

@@ -1,0 +1,161 @@
+"""The engine of a report: a DuckDB that sees the logs it was given, and its own folder, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunningError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.report.errors import ReportError
+from mcp_lenient.report.s3 import SCHEMES, s3_secret
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Progress = Callable[[str, float], None]
+"""Told what is being done, and how many percent of it are."""
+
+DEFAULT_MEMORY: Final = "512MB"
+"""What the engine keeps in memory before it writes to its folder."""
+
+_MOST_THREADS: Final = 8
+_LOOK_SECONDS: Final = 0.1
+_ROWS: Final = 10_000
+
+
+class Database:
+    """A database for the time of one report.
+
+    Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
+    one exception are the credentials of :func:`mcp_lenient.report.s3.s3_secret`, which no statement takes as
+    parameters.
+
+    Args:
+        folder: An empty folder for the database and what does not fit into memory.
+        paths: The files and addresses that may be read.
+        remote: Whether some of them are addresses.
+        memory: How much the engine may keep in memory, such as ``512MB``.
+        progress: Who is told how far it is.
+
+    Raises:
+        ReportError: When DuckDB, or its extension for addresses, is not installed.
+    """
+
+    __slots__ = ("_connection", "_pool", "_progress")
+
+    def __init__(
+        self, folder: Path, paths: Sequence[str], *, remote: bool, memory: str, progress: Progress | None
+    ) -> None:
+        self._connection = _connection(folder, memory)
+        # Without it the engine does not tell how far it is; printing it is not its business.
+        self._connection.execute("SET enable_progress_bar=true")
+        self._connection.execute("SET enable_progress_bar_print=false")
+        self._progress = progress
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-lenient-report")
+        if remote:
+            self._allow_addresses(paths)
+        else:
+            self._lock(folder, paths)
+
+    def _allow_addresses(self, paths: Sequence[str]) -> None:
+        import duckdb  # noqa: PLC0415 - as in `_connection`
+
+        try:
+            self._connection.execute("INSTALL httpfs")
+            self._connection.execute("LOAD httpfs")
+        except duckdb.Error as error:
+            msg = f"addresses are read with DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
+            raise ReportError(msg) from None
+        secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
+        if secret is not None:
+            self._sign(secret)
+        self._connection.execute("SET autoinstall_known_extensions=false")
+        self._connection.execute("SET autoload_known_extensions=false")
+        self._connection.execute("SET lock_configuration=true")
+
+    def _sign(self, secret: str) -> None:
+        import duckdb  # noqa: PLC0415 - as in `_connection`
+
+        try:
+            self._connection.execute(secret)
+        except duckdb.Error as error:  # its text may hold the credentials
+            msg = f"the AWS credentials of the environment are not taken by DuckDB: {type(error).__name__}"
+            raise ReportError(msg) from None
+
+    def _lock(self, folder: Path, paths: Sequence[str]) -> None:
+        run = self._connection.execute
+        run("SET allowed_directories=?", [[f"{folder}{os.sep}"]])
+        run("SET allowed_paths=?", [list(paths)])
+        run("SET enable_external_access=false")
+        run("SET lock_configuration=true")
+
+    def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
+        """What one statement gives; while it runs, progress is told and it can be interrupted.
+
+        Args:
+            sql: The statement.
+            parameters: Its parameters.
+            doing: What progress is told under; None tells none.
+
+        Raises:
+            ReportError: When the engine cannot carry it out.
+        """
+        import duckdb  # noqa: PLC0415 - as in `_connection`
+
+        running = self._pool.submit(self._fetched, sql, parameters)
+        try:
+            while True:
+                try:
+                    return running.result(timeout=_LOOK_SECONDS)
+                except StillRunningError:
+                    if doing is not None and self._progress is not None:
+                        self._progress(doing, max(0.0, self._connection.query_progress()))
+        except duckdb.Error as error:
+            raise ReportError(_line(error)) from error
+        except BaseException:
+            self._connection.interrupt()
+            raise
+
+    def _fetched(self, sql: str, parameters: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of one statement, of which few are in memory at a time; run no other meanwhile."""
+        self._connection.execute(sql)
+        while rows := self._connection.fetchmany(_ROWS):
+            yield from rows
+
+    def close(self) -> None:
+        """End it; its folder can be removed afterwards."""
+        self._pool.shutdown()
+        self._connection.close()
+
+
+def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
+    try:
+        import duckdb  # noqa: PLC0415 - an extra, and slow to load
+    except ModuleNotFoundError:
+        msg = "the report needs DuckDB, which is not installed: pip install 'mcp-lenient[report]'"
+        raise ReportError(msg) from None
+    try:
+        return duckdb.connect(
+            str(folder / "report.duckdb"),
+            config={
+                "memory_limit": memory,
+                "temp_directory": str(folder / "spill"),
+                "threads": min(os.cpu_count() or 1, _MOST_THREADS),
+                "preserve_insertion_order": False,
+                "allow_community_extensions": False,
+            },
+        )
+    except duckdb.Error as error:
+        msg = f"memory {memory!r}: {_line(error)}"
+        raise ReportError(msg) from None
+
+
+def _line(error: Exception) -> str:
+    """The first line of what the engine says."""
+    return str(error).partition("\n")[0].strip()

@@ -1,0 +1,242 @@
+"""Logs become tables: the calls, and what was wrong or repaired in them, place by place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import pydantic_core
+from pydantic import Field, TypeAdapter, ValidationError
+
+from mcp_lenient.events import LISTED, CallEvent, HintRecord, RepairRecord, ViolationRecord, read_event
+from mcp_lenient.report.database import Database
+from mcp_lenient.report.errors import ReportError
+from mcp_lenient.report.lines import COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
+from mcp_lenient.report.model import LogFigures, Selection
+from mcp_lenient.report.sources import LogFiles, unpacked
+
+_BOUND: Final = Field(max_length=LISTED)
+_RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    "violations": TypeAdapter(Annotated[tuple[ViolationRecord, ...], _BOUND]),
+    "repairs": TypeAdapter(Annotated[tuple[RepairRecord, ...], _BOUND]),
+    "hints": TypeAdapter(Annotated[tuple[HintRecord, ...], _BOUND]),
+}
+_LONGEST_COUNT: Final = 2**53
+_INDEX: Final = re.compile(r"/\d+(?=/|$)")
+_READING: Final = "reading"
+
+_COUNT: Final = "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
+_CALLS: Final = f"""
+    SELECT micros, event, {", ".join((*KEPT, *COUNTS, *LISTS))},
+        event IN ('call_rejected', 'call_forwarded', 'call_refused_upstream', 'call_unanswered')
+            OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed
+    FROM read WHERE kind = 'event'
+"""
+# A view takes no parameters, and a copy of all calls takes time.
+_ALL: Final = f"CREATE VIEW calls AS {_CALLS}"
+_SELECTED: Final = f"""
+    CREATE TABLE calls AS {_CALLS}
+        AND ($since IS NULL OR micros >= $since) AND ($until IS NULL OR micros < $until)
+        AND ($tool IS NULL OR tool GLOB $tool)
+        AND ($client IS NULL OR client_name GLOB $client)
+        AND ($server IS NULL OR server GLOB $server)
+"""
+# Those that are no text, or longer than anything that is read, are kept apart by the engine.
+_LINES: Final = """
+    SELECT (SELECT count(*) FROM read)
+        + (SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors))
+"""
+_JSON_LINES: Final = """
+    read_csv(?, columns={'line': 'VARCHAR'}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
+        new_line='\\n', max_line_size=16000000, buffer_size=32000000)
+"""
+
+
+def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path) -> LogFigures:
+    """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
+
+    A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
+    ``hints_lists`` say under which number the other tables have what stands in them.
+
+    Args:
+        database: Where the tables are made.
+        logs: The files.
+        selection: Which calls are kept.
+        folder: Where files that are needed meanwhile may lie.
+
+    Raises:
+        ReportError: When a file cannot be read.
+    """
+    database.run(CREATE)
+    cut, files = 0, 0
+    for number, group in enumerate(logs):
+        files += len(group.paths)
+        cut += _read(database, group, folder / f"unpacked-{number}")
+    ((lines,),) = database.run(_LINES)
+    _read_odd(database, folder / "odd.jsonl")
+    for name in LISTS:
+        _read_lists(database, name, folder / f"{name}.jsonl")
+    ((events, undated),) = database.run(_COUNT)
+    _select(database, selection)
+    return LogFigures(
+        files=files,
+        lines=lines,
+        events=events,
+        foreign=lines - events,
+        undated=undated,
+        cut_files=cut,
+    )
+
+
+def _read(database: Database, group: LogFiles, spool: Path) -> int:
+    """Read files of one kind; how many of them end too early."""
+    sql, paths = read_lines(group.compression), list(group.paths)
+    try:
+        database.run(sql, [paths], doing=_READING)
+    except ReportError:
+        if group.compression != "gzip":
+            raise
+    else:
+        return 0
+    # A gzip file that is still written to, or cut: the engine takes the whole statement back.
+    cut = 0
+    for number, path in enumerate(paths):
+        plain = spool.with_name(f"{spool.name}-{number}")
+        cut += not unpacked(path, plain)
+        database.run(read_lines("none"), [[str(plain)]], doing=_READING)
+        plain.unlink()
+    return cut
+
+
+def _read_odd(database: Database, file: Path) -> None:
+    """Have Python read the lines that the engine might read otherwise."""
+    lines = (row[0] for row in database.stream("SELECT line FROM read WHERE kind = 'odd'"))
+    if _write(file, (_canonical(event) for event in map(read_event, lines) if event is not None)):
+        database.run(READ_ODD, [[str(file)]])
+    file.unlink()
+
+
+def _canonical(event: CallEvent) -> dict[str, Any]:
+    known = event.model_dump(mode="json", exclude_defaults=True)
+    return known | {name: min(known[name], _LONGEST_COUNT) for name in COUNTS if name in known}
+
+
+def _read_lists(database: Database, name: str, file: Path) -> None:
+    """Number the different lists of one field, and lay out what stands in them, place by place.
+
+    An event whose list is not as the model has it is none.
+    """
+    check, record = _RECORDS[name], _LAID_OUT[name]
+    raws = (row[0] for row in database.stream(_DIFFERENT[name]))
+    _write(
+        file,
+        (
+            {
+                "raw": raw,
+                "list": None if records is None else number,
+                "records": [record(each) for each in records or ()],
+            }
+            for number, (raw, records) in enumerate((raw, _valid(check, raw)) for raw in raws)
+        ),
+    )
+    database.run(_CREATE_LISTS[name], [[str(file)]])
+    database.run(_CREATE_RECORDS[name], [[str(file)]])
+    database.run(_DELETE[name])
+    file.unlink()
+
+
+def _valid(check: TypeAdapter[Any], raw: str) -> Any:
+    try:
+        return check.validate_python(pydantic_core.from_json(raw.encode()))
+    except (ValidationError, ValueError):
+        return None
+
+
+def _write(file: Path, values: Iterable[object]) -> bool:
+    """Write JSON lines; whether there are any."""
+    written = False
+    with file.open("w", encoding="utf-8") as opened:
+        for value in values:
+            opened.write(f"{json.dumps(value)}\n")
+            written = True
+    return written
+
+
+def _place(pointer: str) -> str:
+    return _INDEX.sub("/*", pointer)
+
+
+def _violation(record: ViolationRecord) -> dict[str, str | None]:
+    return {"code": record.code, "place": _place(record.pointer), "received": record.received}
+
+
+def _repair(record: RepairRecord) -> dict[str, str | None]:
+    return {
+        "rule": record.rule,
+        "place": _place(record.pointer),
+        "before": record.before,
+        "after": record.after,
+    }
+
+
+def _hint(record: HintRecord) -> dict[str, str | None]:
+    return {"code": record.code, "place": _place(record.pointer)}
+
+
+_LAID_OUT: Final[dict[str, Callable[[Any], dict[str, str | None]]]] = {
+    "violations": _violation,
+    "repairs": _repair,
+    "hints": _hint,
+}
+_FIELDS: Final = {
+    "violations": ("code", "place", "received"),
+    "repairs": ("rule", "place", "before", "after"),
+    "hints": ("code", "place"),
+}
+_DIFFERENT: Final = {
+    name: f"SELECT DISTINCT {name} FROM read WHERE kind = 'event' AND {name} IS NOT NULL" for name in LISTS
+}
+_DELETE: Final = {
+    name: f"DELETE FROM read WHERE kind = 'event' AND {name} IN (SELECT raw FROM {name}_lists WHERE list IS NULL)"
+    for name in LISTS
+}
+_CREATE_LISTS: Final = {
+    name: f"""
+        CREATE TABLE {name}_lists AS
+        SELECT json_extract_string(line, '$.raw') AS raw, CAST(json_extract(line, '$.list') AS BIGINT) AS list
+        FROM {_JSON_LINES}
+    """
+    for name in LISTS
+}
+_CREATE_RECORDS: Final = {
+    name: f"""
+        CREATE TABLE {name} AS
+        SELECT list, count(*) AS times, {", ".join(f"json_extract_string(entry, '$.{field}') AS {field}" for field in fields)}
+        FROM (
+            SELECT CAST(json_extract(line, '$.list') AS BIGINT) AS list,
+                unnest(json_extract(line, '$.records[*]')) AS entry
+            FROM {_JSON_LINES}
+        )
+        GROUP BY ALL
+    """
+    for name, fields in _FIELDS.items()
+}
+
+
+def _select(database: Database, selection: Selection) -> None:
+    if selection == Selection():
+        database.run(_ALL)
+        return
+    moments = {name: getattr(selection, name) for name in ("since", "until")}
+    database.run(
+        _SELECTED,
+        {
+            name: None if moment is None else int(moment.timestamp() * 1_000_000)
+            for name, moment in moments.items()
+        }
+        | {name: getattr(selection, name) for name in ("tool", "client", "server")},
+    )
+    database.run("DROP TABLE read")

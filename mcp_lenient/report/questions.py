@@ -1,0 +1,212 @@
+"""What is asked of the calls: one statement a question, the most frequent first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta, timezone
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from mcp_lenient.report import statements
+from mcp_lenient.report.database import Database
+from mcp_lenient.report.model import (
+    Cell,
+    ClientFigures,
+    ParameterFigures,
+    Period,
+    RepeatedMistake,
+    RuleFigures,
+    Timeline,
+    ToolFigures,
+    Unrepaired,
+)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_STEPS: Final = (60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000)
+_MOST_STEPS: Final = 60
+_MOST_CODES: Final = 5
+
+
+def prepare(database: Database) -> None:
+    """Count what is alike, once, for all that is asked afterwards."""
+    for sql in statements.PREPARE:
+        database.run(sql)
+
+
+class Questions:
+    """The answers to all questions, as fields of the report.
+
+    Args:
+        database: With the tables of :func:`mcp_lenient.report.intake.take_in`, prepared.
+        top: How many entries a list has at most.
+    """
+
+    __slots__ = ("_database", "_found", "_top")
+
+    def __init__(self, database: Database, top: int) -> None:
+        self._database = database
+        self._top = top
+        self._found: dict[str, int] = {}
+
+    def answers(self) -> dict[str, Any]:
+        """The fields of :class:`mcp_lenient.report.Report` that the calls tell."""
+        ((calls, first, last, *durations),) = self._database.run(statements.WHOLE)
+        tools, clients = self._tools(), self._clients()
+        return {
+            "calls": calls,
+            "first": moment(first),
+            "last": moment(last),
+            "outcomes": dict(self._database.run(statements.OUTCOMES)),
+            "duration_us": dict(zip(("mean", "median", "p95", "max"), durations, strict=True)),
+            "timeline": self._timeline(first, last),
+            "tools": tools,
+            "parameters": self._parameters(),
+            "rules": self._rules(),
+            "clients": clients,
+            "cells": self._cells(tools, clients),
+            "repeated": self._repeated(),
+            "unrepaired": self._unrepaired(),
+            "found": dict(self._found),
+        }
+
+    def _first(self, name: str, sql: str) -> list[tuple[Any, ...]]:
+        """The first rows of a list; how many there are in all is kept."""
+        ((self._found[name],),) = self._database.run(f"SELECT count(*) FROM ({sql})")
+        return self._database.run(f"{sql} LIMIT {self._top:d}")
+
+    def _by_key(self, sql: str, shown: Iterable[Any], most: int | None = None) -> dict[Any, dict[str, int]]:
+        rows = self._database.run(sql, {"shown": list(shown)})
+        return {
+            key if isinstance(key, str) else tuple(key): {
+                name: times for _, name, times in list(group)[:most]
+            }
+            for key, group in groupby(rows, itemgetter(0))
+        }
+
+    def _timeline(self, first: int | None, last: int | None) -> Timeline:
+        if first is None or last is None:
+            return Timeline()
+        span = (last - first) / 1_000_000
+        seconds = next((step for step in _STEPS if span / step <= _MOST_STEPS), _STEPS[-1])
+        step = seconds * 1_000_000
+        rows = self._database.run(statements.PERIODS, {"step": step})
+        periods = tuple(
+            Period.model_validate(
+                {"start": moment(period * step), "outcomes": {event: times for _, event, times in group}}
+            )
+            for period, group in groupby(rows, itemgetter(0))
+        )
+        return Timeline(seconds=seconds, periods=periods)
+
+    def _tools(self) -> tuple[ToolFigures, ...]:
+        rows = self._first("tools", statements.TOOLS)
+        shown = [row[0] for row in rows]
+        outcomes = self._by_key(statements.TOOL_OUTCOMES, shown)
+        codes = self._by_key(statements.TOOL_CODES, shown, _MOST_CODES)
+        return tuple(
+            ToolFigures.model_validate(
+                {
+                    "tool": tool,
+                    "calls": calls,
+                    "failed": failed,
+                    "outcomes": outcomes[tool],
+                    "error_codes": codes.get(tool, {}),
+                }
+            )
+            for tool, calls, failed in rows
+        )
+
+    def _clients(self) -> tuple[ClientFigures, ...]:
+        rows = self._first("clients", statements.CLIENTS)
+        shown = [row[0] for row in rows]
+        outcomes = self._by_key(statements.CLIENT_OUTCOMES, shown)
+        codes = self._by_key(statements.CLIENT_CODES, shown, _MOST_CODES)
+        return tuple(
+            ClientFigures.model_validate(
+                {
+                    "client": client,
+                    "version": version,
+                    "calls": calls,
+                    "failed": failed,
+                    "outcomes": outcomes[who],
+                    "error_codes": codes.get(who, {}),
+                }
+            )
+            for who, client, version, calls, failed in rows
+        )
+
+    def _cells(self, tools: Iterable[ToolFigures], clients: Iterable[ClientFigures]) -> tuple[Cell, ...]:
+        shown = {
+            "tools": [each.tool for each in tools],
+            "clients": sorted({each.client or "" for each in clients}),
+        }
+        rows = self._database.run(statements.CELLS, shown)
+        return tuple(Cell(tool=row[0], client=row[1], calls=row[2], failed=row[3]) for row in rows)
+
+    def _parameters(self) -> tuple[ParameterFigures, ...]:
+        rows = self._first("parameters", statements.PARAMETERS)
+        shown = [[tool, place] for tool, place, *_ in rows]
+        codes, received = (
+            self._by_key(statements.PLACE_CODES, shown),
+            self._by_key(statements.PLACE_TYPES, shown),
+        )
+        return tuple(
+            ParameterFigures.model_validate(
+                {
+                    "tool": tool,
+                    "place": place,
+                    "failed": failed,
+                    "repaired": repaired,
+                    "clients": clients,
+                    "codes": codes.get((tool, place), {}),
+                    "received": received.get((tool, place), {}),
+                }
+            )
+            for tool, place, failed, repaired, clients in rows
+        )
+
+    def _rules(self) -> tuple[RuleFigures, ...]:
+        return tuple(
+            RuleFigures(rule=rule, repairs=uses, calls=calls, tools=tools, clients=clients)
+            for rule, uses, calls, tools, clients in self._first("rules", statements.RULES)
+        )
+
+    def _repeated(self) -> tuple[RepeatedMistake, ...]:
+        rows = self._first("repeated", statements.REPEATED)
+        places: Mapping[int, list[str]] = {
+            number: [place for _, place in group]
+            for number, group in groupby(
+                self._database.run(
+                    statements.PLACES, {"shown": [row[5] for row in rows if row[5] is not None]}
+                ),
+                itemgetter(0),
+            )
+        }
+        return tuple(
+            RepeatedMistake(
+                subject=subject,
+                client=client,
+                version=version,
+                tool=tool,
+                error_code=code,
+                places=tuple(places.get(number, ())),
+                times=times,
+                first=moment(first),
+                last=moment(last),
+            )
+            for subject, client, version, tool, code, number, times, first, last in rows
+        )
+
+    def _unrepaired(self) -> tuple[Unrepaired, ...]:
+        return tuple(
+            Unrepaired(tool=tool, error_code=error_code, code=code, place=place, calls=calls, clients=clients)
+            for tool, error_code, code, place, calls, clients in self._first(
+                "unrepaired", statements.UNREPAIRED
+            )
+        )
+
+
+def moment(micros: int | None) -> datetime | None:
+    """The time that a row holds."""
+    return None if micros is None else _EPOCH + timedelta(microseconds=micros)

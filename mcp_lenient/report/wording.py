@@ -1,0 +1,145 @@
+"""The words and tables of a report, for the terminal and the page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from mcp_lenient.events import EventName
+from mcp_lenient.report.model import Report
+
+Cell = str | int
+"""One cell of a table; numbers stand to the right."""
+
+_NO_NAME: Final = "(none)"
+
+
+def outcome(event: EventName) -> str:
+    """What became of a call, in one word."""
+    return event.removeprefix("call_")
+
+
+def head(report: Report) -> Iterator[str]:
+    """What was read, line by line."""
+    log = report.log
+    when = f", {_time(report.first)} to {_time(report.last)}" if report.first else ""
+    yield f"{_count(report.calls, 'call')}{when}"
+    yield (
+        f"{_count(log.files, 'file')}, {_count(log.lines, 'line')}: {_count(log.events, 'event')}, "
+        f"{log.foreign:,} of other programs or cut off"
+    )
+    if log.undated:
+        yield f"{_count(log.undated, 'event')} without a time that can be read"
+    if log.cut_files:
+        yield f"{_count(log.cut_files, 'compressed file')} ended too early, and was read up to there"
+    chosen = report.selection.model_dump(exclude_none=True)
+    if chosen:
+        yield "only " + ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
+    if report.calls and "call_accepted" not in report.outcomes:
+        yield "calls that were right as sent are not in this log (they are logged at debug)"
+
+
+TITLES: Final[Mapping[str, str]] = {
+    "tools": "Tools, by calls that no rule could repair",
+    "parameters": "Parameters, by the same",
+    "rules": "Repairs",
+    "clients": "Clients",
+    "repeated": "Callers that repeat a mistake",
+    "unrepaired": "Errors that no rule could repair",
+}
+"""The tables in their order, by the fields of the report."""
+
+
+def title(report: Report, name: str) -> str:
+    """The title of a table, with how much of it is shown."""
+    shown, found = len(getattr(report, name)), report.found[name]
+    return TITLES[name] + (f" ({shown:,} of {found:,})" if found > shown else "")
+
+
+def as_rows(report: Report, name: str) -> tuple[Sequence[str], list[tuple[Cell, ...]]]:
+    """The columns and rows of a table.
+
+    Args:
+        report: The report.
+        name: One of :data:`TITLES`.
+    """
+    columns, rows = _TABLES[name]
+    return columns, list(rows(report))
+
+
+def _tools(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.tools:
+        repaired = each.outcomes.get("call_repaired", 0)
+        share = f"{each.failed / each.calls:.0%}"
+        yield each.tool, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+
+
+def _parameters(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.parameters:
+        wrong = ", ".join(f"{code} {times:,}" for code, times in each.codes.items())
+        came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
+        yield each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
+
+
+def _rules(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.rules:
+        yield each.rule, each.repairs, each.tools, each.clients
+
+
+def _clients(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.clients:
+        repaired = each.outcomes.get("call_repaired", 0)
+        share = f"{each.failed / each.calls:.0%}"
+        name = client(each.client, each.version)
+        yield name, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+
+
+def _repeated(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.repeated:
+        who = client(each.client, each.version)
+        mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
+        yield f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, mistake
+
+
+def _unrepaired(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.unrepaired:
+        where = f"{each.code} {each.place}" if each.code else ""
+        yield each.tool, each.error_code or "", where, each.calls, each.clients
+
+
+_TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tuple[Cell, ...]]]]]] = {
+    "tools": (("tool", "calls", "repaired", "failed", "share", "most frequent error"), _tools),
+    "parameters": (("tool", "parameter", "failed", "repaired", "what is wrong"), _parameters),
+    "rules": (("rule", "repairs", "tools", "clients"), _rules),
+    "clients": (("client", "calls", "repaired", "failed", "share", "most frequent error"), _clients),
+    "repeated": (("caller", "tool", "times", "mistake"), _repeated),
+    "unrepaired": (("tool", "error", "where", "calls", "clients"), _unrepaired),
+}
+NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "tools", "clients", "times"})
+"""The columns that stand to the right."""
+
+
+def client(name: str | None, version: str | None) -> str:
+    """A client in one version."""
+    return " ".join(filter(None, (name, version))) or _NO_NAME
+
+
+def span(seconds: int) -> str:
+    """A length of time, as in "a step is ..."."""
+    for size, name in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds % size == 0:
+            return f"{seconds // size} {name}s" if seconds > size else f"one {name}"
+    return f"{seconds} seconds"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _shown(value: object) -> str:
+    return _time(value) if isinstance(value, datetime) else str(value)

@@ -1,0 +1,216 @@
+"""What each rule does and when it does not, in words, with calls to try: the source of the rule catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Rules that do the same to different types.
+
+    Args:
+        rules: Their names, as in :data:`mcp_lenient.DEFAULT_RULES`; all of one tier.
+        does: What becomes what.
+        unless: The guards: where the rule stands aside.
+        properties: The properties of a closed schema on which the calls below are tried.
+        repaired: Arguments that these rules repair.
+        refused: Arguments that look alike and stay refused.
+        required: Which properties are required.
+    """
+
+    rules: tuple[str, ...]
+    does: str
+    unless: str
+    properties: Mapping[str, Any]
+    repaired: tuple[Mapping[str, Any], ...]
+    refused: tuple[Mapping[str, Any], ...] = ()
+    required: tuple[str, ...] = ()
+
+
+_TEXT: Final = {"type": "string"}
+_INTEGER: Final = {"type": "integer"}
+_NUMBER: Final = {"type": "number"}
+_BOOLEAN: Final = {"type": "boolean"}
+_TEXTS: Final = {"type": "array", "items": _TEXT}
+_FILTER: Final = {"type": "object", "properties": {"city": _TEXT}, "additionalProperties": False}
+
+CATALOGUE: Final[tuple[Family, ...]] = (
+    Family(
+        ("json_text_to_array", "json_text_to_object"),
+        does="JSON text where a list or object belongs; also in a code fence, encoded twice, or with raw "
+        "control characters",
+        unless="the text is not one whole JSON value of the expected kind: cut off, a key twice, `NaN`, a "
+        "number that overflows",
+        properties={"tags": _TEXTS, "filter": _FILTER},
+        repaired=({"tags": '["a", "b"]'}, {"filter": '{"city": "Oslo"}'}, {"tags": '"[\\"a\\"]"'}),
+        refused=({"tags": '["a", "b'}, {"filter": '{"city": "Oslo", "city": "Bergen"}'}),
+    ),
+    Family(
+        ("json5_text_to_array", "json5_text_to_object", "python_text_to_array", "python_text_to_object"),
+        does="trailing commas, comments, single quotes, bare keys; `True`, `None`, tuples",
+        unless="a number that JSON would spell otherwise, a string prefix, strings side by side, `...`, a set, "
+        "a key that is no string, a backslash that starts no JSON escape; the two grammars read different "
+        "values",
+        properties={"tags": _TEXTS, "filter": _FILTER},
+        repaired=({"tags": '["a", "b",]'}, {"filter": "{city: 'Oslo'}"}, {"tags": "('a', 'b')"}),
+        refused=({"tags": "{'a', 'b'}"}, {"tags": r"['C:\dir']"}),
+    ),
+    Family(
+        ("text_to_integer", "text_to_number", "whole_float_to_integer"),
+        does="a number that came as text, or a whole number that came with a point",
+        unless="the text is no JSON number (`1_000`, `0644`, `+5`, `1,234`, `NaN`), or a digit would be lost",
+        properties={"limit": _INTEGER, "price": _NUMBER},
+        repaired=({"limit": "42"}, {"limit": "5.0"}, {"price": "3.14"}),
+        refused=({"limit": "3.9"}, {"limit": "1,234"}, {"limit": "0644"}),
+    ),
+    Family(
+        ("text_to_boolean",),
+        does="true/false, yes/no, on/off, 1/0, in any case",
+        unless="where a text or number would do as well, only true and false count",
+        properties={"active": _BOOLEAN},
+        repaired=({"active": "true"}, {"active": "No"}),
+        refused=({"active": "maybe"},),
+    ),
+    Family(
+        ("integer_to_boolean",),
+        does="`1` and `0` for true and false",
+        unless="the number is another one",
+        properties={"active": _BOOLEAN},
+        repaired=({"active": 1},),
+        refused=({"active": 2},),
+    ),
+    Family(
+        ("number_to_text",),
+        does="a number where a text is expected; a list of numbers where texts are expected",
+        unless="the number may have been rounded or may have lost a zero on the way (`3.1`); the text has a "
+        "`format`; the list is mixed",
+        properties={"zip": _TEXT, "tags": _TEXTS},
+        repaired=({"zip": 90210}, {"tags": [1, 2]}),
+        refused=({"zip": 3.1}, {"tags": ["a", 1]}),
+    ),
+    Family(
+        ("fold_enum",),
+        does="case, outer space, quotes, and `-`, `_` or space between letters, for one of the allowed "
+        'values; `"2"` for the allowed `2`',
+        unless="more than one value fits; a single letter beside digits (`1M`, `1m`); the only allowed value, "
+        "unless it tells the branches of a union apart",
+        properties={"status": {"enum": ["open", "in_progress"]}, "span": {"enum": ["1m", "5m"]}},
+        repaired=({"status": "OPEN"}, {"status": "In Progress"}),
+        refused=({"status": "opened"}, {"span": "1M"}),
+    ),
+    Family(
+        ("null_text_to_null", "null_text_to_absent"),
+        does='`"null"` and `"None"` for what may be null or may be left out',
+        unless="the parameter takes text",
+        properties={"tags": {"anyOf": [_TEXTS, {"type": "null"}]}, "limit": _INTEGER, "page": _INTEGER},
+        repaired=({"tags": "null", "page": 1}, {"limit": "None", "page": 1}),
+        refused=({"page": "null"},),
+        required=("page",),
+    ),
+    Family(
+        ("null_to_absent", "empty_text_to_absent"),
+        does='`null` or `""` for what may be left out is left out',
+        unless='the tool accepts it as it is; it is a map entry or list item; `""` for a list, or for an enum '
+        "with a default; `null` where the enum has a word for it; in destructive tools, unless the default is "
+        "null",
+        properties={"country": _TEXT, "limit": _INTEGER, "tags": _TEXTS},
+        repaired=({"country": None}, {"limit": ""}),
+        refused=({"tags": ""}, {"tags": ["a", None]}),
+    ),
+    Family(
+        ("rename_case",),
+        does="another way to write the words of a declared name",
+        unless="more than one name fits; the name is there already; the tool takes any name and none is missing",
+        properties={"max_results": _INTEGER},
+        repaired=({"maxResults": 5}, {"max-results": 5}),
+        refused=({"maxResults": 5, "max_results": 6},),
+    ),
+    Family(
+        ("rename_alias",),
+        does="another name that `Policy(aliases={...})`, `aliases(...)` or a file declares",
+        unless="the name itself was sent too",
+        properties={"query": _TEXT},
+        repaired=({"q": "tea"},),
+        refused=({"q": "tea", "query": "coffee"},),
+    ),
+    Family(
+        ("rename_near",),
+        does="two letters swapped, one missing or too many (`tgas`, `langage`); `tag` for `tags`",
+        unless="the difference is in the first letter, the last letter or a digit, or is a letter in place of "
+        "another (`lte`, `gte`); the word is short; two keys fit one name; the value is not accepted as sent. "
+        "Names that only mean the same are never renamed",
+        properties={"tags": _TEXTS, "language": _TEXT, "gte": _INTEGER},
+        repaired=({"tgas": ["a"]}, {"langage": "no"}),
+        refused=({"lte": 5}, {"labels": ["a"]}),
+    ),
+    Family(
+        ("drop_injected",),
+        does="leaves out what known clients add: `toolCallId`, `wait_for_previous`, `task_progress`, names "
+        "that start with `_`; `sessionId`, `action` and `chatInput` only beside `toolCallId`; further ones by "
+        "`Policy(drop={...})`",
+        unless="the tool declares the name, takes any name, or the key is below the top level",
+        properties={"query": _TEXT},
+        repaired=({"query": "tea", "toolCallId": "call_1"},),
+        refused=({"query": "tea", "sessionId": "s1"},),
+    ),
+    Family(
+        ("item_wrapper_to_array", "wrapped_value"),
+        does='`{"item": [...]}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
+        "for a value",
+        unless="the schema takes the wrapper",
+        properties={"tags": _TEXTS, "limit": _INTEGER},
+        repaired=(
+            {"tags": {"item": ["a"]}},
+            {"limit": {"limit": 5}},
+            {"limit": {"type": "integer", "value": 5}},
+        ),
+        refused=({"limit": {"count": 5}},),
+    ),
+    Family(
+        ("array_to_scalar",),
+        does="a list of one item where one value belongs",
+        unless="there is more than one item",
+        properties={"limit": _INTEGER},
+        repaired=({"limit": [5]},),
+        refused=({"limit": [5, 6]},),
+    ),
+    Family(
+        ("scalar_to_array", "object_to_array"),
+        does="one value where a list of such values belongs",
+        unless="text that looks like JSON, is empty, says null or n/a, or holds a comma, semicolon, bar or line "
+        "break; within a list of lists; an object with keys that the item does not declare",
+        properties={"tags": _TEXTS, "filters": {"type": "array", "items": _FILTER}},
+        repaired=({"tags": "urgent"}, {"filters": {"city": "Oslo"}}),
+        refused=({"tags": "a, b"}, {"tags": ""}, {"filters": {"town": "Oslo"}}),
+    ),
+    Family(
+        ("delimited_text_to_array",),
+        does="numbers or allowed values in one text, with commas between them",
+        unless="a list of free texts; thousands (`1,234,567`); two integers without a space",
+        properties={"ids": {"type": "array", "items": _INTEGER}, "tags": _TEXTS},
+        repaired=({"ids": "1, 2, 3"},),
+        refused=({"ids": "1,234"}, {"tags": "a, b"}),
+    ),
+    Family(
+        ("unwrap_arguments",),
+        does='`{"args": {...}}`, `input`, `params` and the like; the whole call as JSON text in place of a key',
+        unless="there is another key; the name is declared; the content is not accepted",
+        properties={"query": _TEXT},
+        repaired=({"args": {"query": "tea"}}, {"input": '{"query": "tea"}'}),
+        refused=({"args": {"search": "tea"}}, {"args": {"query": "tea"}, "more": 1}),
+        required=("query",),
+    ),
+    Family(
+        ("wrap_arguments",),
+        does="flat fields for a tool whose one parameter is an object",
+        unless="a key that the object does not declare; the content is not accepted",
+        properties={"filter": _FILTER},
+        repaired=({"city": "Oslo"},),
+        refused=({"town": "Oslo"},),
+        required=("filter",),
+    ),
+)
+"""The families in the order of the catalogue; each rule stands in exactly one."""

@@ -1,0 +1,24 @@
+"""The case table as a conformance suite: any implementation, in any language, can be held to it.
+
+``python -m mcp_lenient.testing.conformance tests/cases -- COMMAND`` starts the command, writes it one call
+a line and reads one answer a line, and prints which answers are right.
+"""
+
+from mcp_lenient.testing.conformance.adapter import Adapted, serve
+from mcp_lenient.testing.conformance.cases import Case, CasesError, Expected, load_cases
+from mcp_lenient.testing.conformance.subject import Subject, SubjectError
+from mcp_lenient.testing.conformance.verdict import Reply, Verdict, verdict
+
+__all__ = [
+    "Adapted",
+    "Case",
+    "CasesError",
+    "Expected",
+    "Reply",
+    "Subject",
+    "SubjectError",
+    "Verdict",
+    "load_cases",
+    "serve",
+    "verdict",
+]

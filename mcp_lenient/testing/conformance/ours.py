@@ -1,0 +1,30 @@
+"""This library as an adapter: ``python -m mcp_lenient.testing.conformance.ours``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_lenient.normalization import normalize
+from mcp_lenient.policy import Policy
+from mcp_lenient.testing.conformance.adapter import serve
+from mcp_lenient.testing.conformance.verdict import Reply
+
+
+def call(request: Mapping[str, Any]) -> Reply:
+    """What :func:`mcp_lenient.normalize` makes of a request."""
+    declared = request["declared"]
+    policy = Policy(
+        aliases={name: tuple(others) for name, others in declared.get("aliases", {}).items()},
+        drop=frozenset(declared.get("drop", ())),
+        destructive=request["destructive"],
+    )
+    result = normalize(request["schema"], request["arguments"], policy)
+    if result.violations:
+        return Reply("refused", codes=frozenset(violation.code for violation in result.violations))
+    return Reply("ran", result.arguments)
+
+
+if __name__ == "__main__":
+    serve(call, sys.stdin, sys.stdout)

@@ -1,0 +1,88 @@
+"""The case table, held to its schema and against the engine, a server of each kind, and the adapter."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from conformance.open_cases import OPEN
+
+from mcp_lenient import DEFAULT_RULES
+from mcp_lenient.testing.conformance import Subject, load_cases, verdict
+from mcp_lenient.testing.conformance.ours import call
+
+FOLDER = Path(__file__).parent.parent / "cases"
+CASES = load_cases(FOLDER)
+FILES = sorted(file for file in FOLDER.glob("*.json") if file.name != "schema.json")
+every_case = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case,
+            id=case.id,
+            marks=[pytest.mark.xfail(reason=OPEN[case.id], strict=True)] if case.id in OPEN else [],
+        )
+        for case in CASES
+    ],
+)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_each_file_keeps_the_schema_of_cases(file):
+    """A file of cases is what its JSON Schema says, and its cases are named after it."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
+    jsonschema_rs.Draft202012Validator(schema).validate(content)
+    assert {case["id"].partition("/")[0] for case in content["cases"]} == {file.stem}
+
+
+def test_the_table_is_large_and_half_of_it_traps():
+    """There are more than 260 cases, no two of one name, and at least half of them must not be changed."""
+    assert len(CASES) >= 260
+    assert [name for name, count in Counter(case.id for case in CASES).items() if count > 1] == []
+    assert sum(case.is_trap for case in CASES) * 2 >= len(CASES)
+
+
+def test_every_rule_has_a_repair_and_a_trap():
+    """Each rule of the table is shown at work, and held back, by a case; the two that JSON cannot tell apart aside."""
+    known = {rule.name for rule in DEFAULT_RULES}
+    named = {case.rule for case in CASES} - {None}
+    repaired = {case.rule for case in CASES if not case.is_trap}
+    trapped = {case.rule for case in CASES if case.is_trap}
+    assert named <= known
+    # For JSON Schema 7.0 is an integer already: only a strict server has anything to repair.
+    assert known - repaired == {"whole_float_to_integer"}
+    assert known - trapped == set()
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.expected.outcome != "refused"], ids=lambda case: case.id
+)
+def test_what_is_expected_is_what_the_schema_takes(case):
+    """The arguments that a case expects are valid by its schema, as another validator than ours says."""
+    assert jsonschema_rs.is_valid(dict(case.schema), case.expected.arguments)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.expected.outcome != "unchanged"], ids=lambda case: case.id
+)
+def test_what_is_repaired_or_refused_is_not_valid(case):
+    """The arguments that a case has repaired or refused break its schema, as another validator than ours says."""
+    assert not jsonschema_rs.is_valid(dict(case.schema), case.arguments)
+
+
+@every_case
+def test_normalize(case):
+    """``normalize`` answers the case, and only with acceptable codes."""
+    reply = call(case.request())
+    assert verdict(case, reply) == "right", (case.why, reply)
+
+
+def test_the_adapter_answers_like_the_engine():
+    """Over the protocol, in a process of its own, every case is answered as it is in this one."""
+    with Subject([sys.executable, "-m", "mcp_lenient.testing.conformance.ours"]) as subject:
+        assert [case.id for case in CASES if subject.call(case) != call(case.request())] == []

@@ -1,0 +1,50 @@
+"""What the side by side shows of figures: tables and a picture, whole and readable."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from xml.etree import ElementTree as ET
+
+from rich.console import Console
+
+from benchmarks.plot import picture
+from benchmarks.side_by_side.contenders import CONTENDERS
+from benchmarks.side_by_side.measuring import Figures, machine
+from benchmarks.side_by_side.tables import show
+from benchmarks.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
+
+
+def _figures():
+    made = [Figures(each.name, each.kind, each.used, {"package": "1.0"}) for each in CONTENDERS]
+    for at, each in enumerate(made):
+        each.verdicts = (
+            {"right": 500 + at, "refused": 70, "corrupted": at} if at else {"right": 570, "miscoded": 7}
+        )
+        each.times = {work.name: 123456.7 if at else 5.0 for work in WORKLOADS}
+        each.sizes = {str(kib): 123456.7 for kib in SIZES_KIB}
+        each.tools = {str(tools): None for tools in TOOLS}
+    return [*made, Figures("gone", "function", "", skipped="cannot be installed")]
+
+
+def test_the_tables_are_whole_at_80_columns():
+    """Every figure is told at 80 columns, whatever a contender did or did not do, and who was left out and why."""
+    output = io.StringIO()
+    show(Console(file=output, width=80), _figures(), machine())
+    told = output.getvalue()
+    assert "…" not in told
+    assert "577" in told
+    assert "gone: skipped: cannot be installed" in told
+    assert all(each.name in told for each in CONTENDERS)
+
+
+def test_the_picture_is_drawn_from_the_figures():
+    """The figures as they are written make an SVG with a row for each contender that was measured."""
+    written = json.loads(
+        json.dumps({"machine": machine(), "contenders": [asdict(each) for each in _figures()]})
+    )
+    drawn = ET.fromstring(picture(written))  # noqa: S314 - made a line above
+    texts = [element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {each.name for each in CONTENDERS} <= set(texts)
+    assert "gone" not in texts

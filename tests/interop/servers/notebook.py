@@ -1,0 +1,63 @@
+"""A server with several pages of tools, run over stdio: ``python notebook.py [lenient]``."""
+
+from __future__ import annotations
+
+import sys
+
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.tools import ToolResult
+from mcp.types import ToolAnnotations
+from pydantic import BaseModel
+
+from mcp_lenient import LenientMiddleware
+
+# Three tools a page, so that what needs the second page shows.
+mcp: FastMCP = FastMCP("notebook", list_page_size=3)
+
+
+class Note(BaseModel):
+    """A note as it was understood."""
+
+    text: str
+    tags: list[str]
+    priority: int
+
+
+@mcp.tool(
+    title="Add a note", annotations=ToolAnnotations(title="Add", idempotent_hint=True, destructive_hint=False)
+)
+def add_note(text: str, tags: list[str] | None = None, priority: int = 0) -> Note:
+    """Add a note. This tool has an output schema."""
+    return Note(text=text, tags=tags or [], priority=priority)
+
+
+@mcp.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+def count_words(words: list[str]) -> ToolResult:
+    """Count words. This tool has no output schema."""
+    return ToolResult(content=str(len(words)))
+
+
+@mcp.tool
+def ping() -> str:
+    """Say that the server is there. This tool has no parameters."""
+    return "pong"
+
+
+@mcp.tool
+def find_note(number: int) -> Note:
+    """Find a note. There is none."""
+    msg = f"There is no note {number}."
+    raise ToolError(msg)
+
+
+@mcp.tool(annotations=ToolAnnotations(destructive_hint=True), meta={"shelf": 4})
+def remove_notes(numbers: list[int]) -> list[int]:
+    """Remove notes. This tool stands on the second page."""
+    return numbers
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["lenient"]:
+        mcp.add_middleware(LenientMiddleware())
+    mcp.run(show_banner=False)

@@ -1,0 +1,185 @@
+"""What the clients of the world get from a lenient server, directly and through the proxy."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from conversations import CALLS, CLIENTS
+from routes import NOTEBOOK, ROUTES, Route
+
+from mcp_lenient.testing.likeness import identical
+
+pytestmark = [
+    pytest.mark.slow,
+    # FastMCP's client says so whenever it speaks to a server of the older era.
+    pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
+]
+
+_KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
+_TEXTS = {
+    "right": json.dumps(_KEPT, separators=(",", ":")),
+    "right_text": "2",
+    "right_empty": "pong",
+    "repaired": json.dumps(_KEPT, separators=(",", ":")),
+    "repaired_text": "1",
+    "repaired_json": json.dumps(_KEPT, separators=(",", ":")),
+    "repaired_whole": json.dumps(_KEPT, separators=(",", ":")),
+    "repaired_second_page": "[1,2]",
+}
+_STRUCTURED = {
+    "right": _KEPT,
+    "right_text": None,
+    "right_empty": {"result": "pong"},
+    "repaired": _KEPT,
+    "repaired_text": None,
+    "repaired_json": _KEPT,
+    "repaired_whole": _KEPT,
+    "repaired_second_page": {"result": [1, 2]},
+}
+_RULES = {
+    "repaired": ["scalar_to_array"],
+    "repaired_text": ["scalar_to_array"],
+    "repaired_json": ["json_text_to_array"],
+    "repaired_whole": ["json_text_to_object"],
+    "repaired_second_page": ["json_text_to_array"],
+}
+_CODES = {
+    "refused": "INVALID_TAGS_TYPE",
+    "refused_missing": "MISSING_TEXT",
+    "refused_whole": "INVALID_ARGUMENTS",
+    "refused_without_schema": "INVALID_WORDS_TYPE",
+    "refused_whole_without_schema": "INVALID_ARGUMENTS",
+    "unknown": "UNKNOWN_TOOL",
+}
+_HINTS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+@pytest.fixture(scope="module", params=ROUTES)
+def route(request, tmp_path_factory):
+    """A way to the tools, open while all clients take it."""
+    with ROUTES[request.param](tmp_path_factory.mktemp(request.param)) as route:
+        yield route
+
+
+@pytest.fixture(scope="module", params=CLIENTS)
+def speaker(request):
+    """A client."""
+    return CLIENTS[request.param]
+
+
+@pytest.fixture(scope="module")
+def conversation(route, speaker, tmp_path_factory):
+    """All the calls that this client can send on this way."""
+    return speaker.converse(route, tmp_path_factory.mktemp("client"))
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The tools as the server without the middleware publishes them."""
+    alone = Route({"command": [sys.executable, str(NOTEBOOK)]})
+    return CLIENTS["fastmcp"].talk(alone, {}, tmp_path_factory.mktemp("alone"))["tools"]
+
+
+def test_each_call_is_made(conversation, speaker, route):
+    """Every client makes calls that are right, repaired, refused and failing, and all that it was to make."""
+    assert set(conversation.outcomes) == speaker.calls(route)
+    assert {"right", "repaired", "refused", "failed"} <= set(conversation.outcomes)
+
+
+def test_tools_are_published_as_without_us(conversation, published):
+    """Names, descriptions, schemas and annotations of the tools on all pages are those of the server alone."""
+    assert len(published) == 5
+    others = conversation.tools.keys() - {conversation.prefix + tool["name"] for tool in published}
+    assert all(name.startswith("home_") for name in others)
+    for tool in published:
+        seen = conversation.tools[conversation.prefix + tool["name"]]
+        expected = tool
+        if "metadata" in seen:
+            hints = {name: seen["metadata"].get(name) for name in _HINTS}
+            assert hints == {name: tool.get("annotations", {}).get(name) for name in _HINTS}
+            assert seen["metadata"]["_meta"] == tool["_meta"]
+            expected = {name: tool[name] for name in ("name", "description", "inputSchema")}
+            seen = {name: seen[name] for name in expected}
+        assert {**seen, "name": tool["name"]} == expected
+
+
+def test_calls_that_run_give_the_text(conversation):
+    """What a right or a repaired call gives can be read as text."""
+    told = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
+    assert told == {call: _TEXTS[call] for call in told}
+    assert {"right", "repaired"} <= told.keys()
+
+
+def test_calls_that_run_give_structured_content(conversation):
+    """Structured content arrives where the tool has an output schema, and only there."""
+    calls = [call for call in _STRUCTURED if call in conversation.outcomes]
+    told = {call: conversation.result(call).get("structuredContent") for call in calls}
+    assert told == {call: _STRUCTURED[call] for call in calls}
+
+
+def test_repairs_stand_in_meta(conversation, speaker):
+    """A repaired call's result names its repairs; one that was right as it was sent names none."""
+    if speaker.hides_meta:
+        assert all(
+            "_meta" not in conversation.result(call) for call in _TEXTS if call in conversation.outcomes
+        )
+        return
+    for call in _TEXTS.keys() & conversation.outcomes.keys():
+        repairs = conversation.result(call).get("_meta", {}).get("mcp_lenient", {}).get("repairs", [])
+        expected = [] if call in speaker.mends else _RULES.get(call, [])
+        assert [repair["rule"] for repair in repairs] == expected, call
+
+
+def test_a_refusal_is_a_tool_error_with_the_envelope(conversation, speaker):
+    """The client returns a tool error, and its first text block is the envelope, the same as in ``_meta``."""
+    told = {call: conversation.envelope(call) for call in _CODES if call in conversation.outcomes}
+    assert {call: envelope["error_code"] for call, envelope in told.items()} == {
+        call: _CODES[call] for call in told
+    }
+    assert {envelope["details"]["tool"].removeprefix(conversation.prefix) for envelope in told.values()} <= {
+        tool for tool, _ in CALLS.values()
+    }
+    if not speaker.hides_meta:
+        for call, envelope in told.items():
+            assert identical(conversation.result(call)["_meta"]["mcp_lenient"], envelope)
+
+
+def test_a_refusal_is_structured_where_no_schema_speaks_against_it(conversation, speaker):
+    """Structured content is the envelope for a tool without output schema, and is absent for one with it."""
+    if speaker.hides_meta:
+        assert "structuredContent" not in conversation.result("refused_without_schema")
+        return
+    for call in _CODES.keys() & conversation.outcomes.keys():
+        structured = conversation.result(call).get("structuredContent")
+        without = call.endswith("without_schema") or call == "unknown"
+        assert structured == (conversation.envelope(call) if without else None), call
+
+
+def test_a_tools_own_error_is_no_envelope(conversation):
+    """What the tool itself says went wrong reaches the client as the tool said it."""
+    assert conversation.result("failed")["isError"] is True
+    assert conversation.text("failed") == "There is no note 7."
+
+
+def test_no_client_threw(conversation):
+    """Every call is answered by a result; no client finds a fault in one and throws it away."""
+    assert [call for call, outcome in conversation.outcomes.items() if "result" not in outcome] == []
+
+
+def test_no_page_is_left_out(conversation, request):
+    """The server's tools stand on two pages; FastMCP's proxy, and so ours, publishes them on one."""
+    if request.node.callspec.params["speaker"] == "typescript_1":  # which asks for each page by itself
+        assert conversation.pages == (2 if request.node.callspec.params["route"] == "direct" else 1)
+    assert conversation.prefix + "remove_notes" in conversation.tools
+
+
+_VERSIONS = {"fastmcp": "2026-07-28", "typescript_2": "2026-07-28"}
+
+
+def test_both_eras_are_spoken(conversation, request):
+    """Clients that know the newer era of the protocol speak it, on every way; the others the older one."""
+    client = request.node.callspec.params["speaker"]
+    if conversation.version is not None:
+        assert conversation.version == _VERSIONS.get(client, "2025-11-25")

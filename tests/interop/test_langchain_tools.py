@@ -1,0 +1,246 @@
+"""LangChain tools on a lenient server: what is kept of them, what is repaired, and what cannot be served."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from fastmcp import Client
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, StructuredTool, tool
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.store.base import BaseStore
+from pydantic import BaseModel, field_validator
+
+from langchain_tools import TOOLS, ConvertUnits, place_order, search_recipes, serve
+
+_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+
+
+async def _call(tools: list[BaseTool], name: str, arguments: dict[str, Any]):
+    async with Client(serve("langchain", tools)) as client:
+        return await client.call_tool_mcp(name, arguments)
+
+
+def _rules(result: Any) -> list[str]:
+    return [repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]]
+
+
+@pytest.mark.parametrize("wrapped", TOOLS, ids=lambda wrapped: wrapped.name)
+async def test_name_description_and_schema_are_kept(wrapped):
+    """The published tool is what LangChain tells a model of it, except that unknown arguments are forbidden."""
+    async with Client(serve("langchain", TOOLS)) as client:
+        published = {tool.name: tool for tool in await client.list_tools()}[wrapped.name]
+    assert published.description == wrapped.description
+    told = wrapped.tool_call_schema.model_json_schema()
+    assert published.input_schema == {**told, "additionalProperties": False}
+
+
+async def test_a_schema_that_allows_more_stays_open():
+    """Where an author allows unknown arguments, or gives a JSON schema, the schema is published as it is."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True}
+
+    def count(**arguments: Any) -> str:
+        return str(sorted(arguments))
+
+    wrapped = StructuredTool.from_function(func=count, name="count", description="Count.", args_schema=schema)
+    async with Client(serve("langchain", [wrapped])) as client:
+        (published,) = await client.list_tools()
+        result = await client.call_tool_mcp("count", {"a": "1"})
+    assert published.input_schema == {**schema, "description": "Count."}  # as LangChain tells a model
+    assert _rules(result) == ["text_to_integer"]
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "sent", "text", "rules"),
+    [
+        pytest.param(
+            search_recipes,
+            {"query": "soup", "ingredients": '["leek"]', "maxResults": "3"},
+            "soup, with leek, at most 3",
+            ["json_text_to_array", "rename_case", "text_to_integer"],
+            id="function",
+        ),
+        pytest.param(
+            place_order,
+            {"items": "eggs", "shop": "Bakery", "urgent": "yes"},
+            "eggs from the bakery, now",
+            ["scalar_to_array", "fold_enum", "text_to_boolean"],
+            id="explicit-schema",
+        ),
+        pytest.param(
+            ConvertUnits(),
+            {"cups": "2", "rounded": "true"},
+            "473",
+            ["text_to_number", "text_to_boolean"],
+            id="class",
+        ),
+    ],
+)
+async def test_a_nearly_right_call_runs(wrapped, sent, text, rules):
+    """Each kind of tool gets what was meant, and the result says what was repaired."""
+    result = await _call(TOOLS, wrapped.name, sent)
+    assert result.content[0].text == text
+    assert _rules(result) == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "code"),
+    [
+        pytest.param("search_recipes", {"ingredients": []}, "MISSING_QUERY", id="function"),
+        pytest.param("search_recipes", {"query": "soup", "cook": "me"}, "UNKNOWN_PARAMETER", id="unknown"),
+        pytest.param("place_order", {"items": []}, "INVALID_ITEMS_VALUE", id="explicit-schema"),
+        pytest.param("convert_units", {"cups": [1, 2]}, "INVALID_CUPS_TYPE", id="class"),
+    ],
+)
+async def test_what_cannot_be_repaired_is_refused(name, sent, code):
+    """LangChain never sees what the schema forbids; the caller gets the envelope."""
+    result = await _call(TOOLS, name, sent)
+    assert result.is_error
+    assert json.loads(result.content[0].text)["error_code"] == code
+
+
+async def test_a_tools_own_error_is_told():
+    """What a tool says went wrong is a tool error with the tool's own words."""
+    result = await _call(TOOLS, "convert_units", {"cups": -1})
+    assert result.is_error
+    assert result.content[0].text == "There is no negative cup."
+
+
+async def test_an_error_that_the_tool_handles_is_an_error():
+    """With ``handle_tool_error`` LangChain's answer is a tool error over MCP as well."""
+    result = await _call([ConvertUnits(handle_tool_error="Ask for one cup.")], "convert_units", {"cups": -1})
+    assert result.is_error
+    assert result.content[0].text == "Ask for one cup."
+
+
+async def test_what_python_validators_say_is_told():
+    """What only an author's validator refuses is a tool error in one line, without addresses."""
+
+    class Even(BaseModel):
+        number: int
+
+        @field_validator("number")
+        @classmethod
+        def _is_even(cls, number: int) -> int:
+            if number % 2:
+                msg = "must be even"
+                raise ValueError(msg)
+            return number
+
+    def _told(number: int) -> str:
+        return str(number)
+
+    wrapped = StructuredTool.from_function(func=_told, name="halve", description="Halve.", args_schema=Even)
+    result = await _call([wrapped], "halve", {"number": 3})
+    assert result.is_error
+    assert result.content[0].text == "number: Value error, must be even"
+
+
+async def test_an_async_tool_gets_its_blocks_through():
+    """Text and images of an async tool arrive as MCP's own blocks, other parts as JSON."""
+
+    @tool
+    async def look(place: str) -> list[dict[str, Any] | str]:
+        """Look at a place."""
+        image = {"type": "image", "base64": _PIXEL, "mime_type": "image/png"}
+        return [{"type": "text", "text": place}, image, "plain", {"type": "json", "value": 1}]
+
+    result = await _call([look], "look", {"place": "garden"})
+    told = [block.text if block.type == "text" else block.data for block in result.content]
+    assert told == ["garden", _PIXEL, "plain", '{"type": "json", "value": 1}']
+
+
+async def test_what_langchain_fills_in_by_itself_is_no_argument():
+    """A tool may take the run's configuration, which LangChain gives it."""
+
+    @tool
+    def who(name: str, settings: RunnableConfig) -> str:
+        """Say who it is."""
+        return f"{name} {sorted(settings) != []}"
+
+    result = await _call([who], "who", {"name": "Ada"})
+    assert result.content[0].text == "Ada True"
+
+
+@tool
+def _by_type(text: str, user: Annotated[str, InjectedToolArg]) -> str:
+    """Take what is injected."""
+    return text + user
+
+
+@tool
+def _with_default(text: str, user: Annotated[str, InjectedToolArg()] = "nobody") -> str:
+    """Take what is injected, or a default."""
+    return text + user
+
+
+@tool
+def _by_call_id(text: str, call: Annotated[str, InjectedToolCallId]) -> ToolMessage:
+    """Take the id of the call."""
+    return ToolMessage(text, tool_call_id=call)
+
+
+@tool
+def _by_state(text: str, state: Annotated[dict[str, Any], InjectedState]) -> str:
+    """Take the agent's state."""
+    return text + str(state)
+
+
+@tool
+def _by_store(text: str, store: Annotated[BaseStore, InjectedStore()]) -> str:
+    """Take the agent's memory."""
+    return text + str(store)
+
+
+@tool
+def _by_runtime(text: str, runtime: ToolRuntime) -> str:
+    """Take all of it."""
+    return text + str(runtime)
+
+
+class _Text(BaseModel):
+    text: str
+
+
+class _OfAClass(BaseTool):
+    name: str = "of_a_class"
+    description: str = "Take the agent's state, which the schema does not show."
+    args_schema: type[BaseModel] = _Text
+
+    def _run(self, text: str, state: Annotated[dict[str, Any], InjectedState]) -> str:
+        return text + str(state)
+
+
+class _OfAnAsyncClass(BaseTool):
+    name: str = "of_an_async_class"
+    description: str = "Take all of it, asynchronously."
+    args_schema: type[BaseModel] = _Text
+
+    def _run(self, text: str) -> str:
+        return text
+
+    async def _arun(self, text: str, runtime: ToolRuntime) -> str:
+        return text + str(runtime)
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "name"),
+    [
+        pytest.param(_by_type, "user", id="InjectedToolArg"),
+        pytest.param(_with_default, "user", id="with-default"),
+        pytest.param(_by_call_id, "call", id="InjectedToolCallId"),
+        pytest.param(_by_state, "state", id="InjectedState"),
+        pytest.param(_by_store, "store", id="InjectedStore"),
+        pytest.param(_by_runtime, "runtime", id="ToolRuntime"),
+        pytest.param(_OfAClass(), "state", id="class"),
+        pytest.param(_OfAnAsyncClass(), "runtime", id="async-class"),
+    ],
+)
+def test_injected_arguments_are_refused_when_the_server_is_built(wrapped, name):
+    """Building a server with such a tool fails at once, and the error names the tool and the argument."""
+    expected = rf"'{wrapped.name}' cannot be served over MCP: {name} would have to be injected"
+    with pytest.raises(TypeError, match=expected):
+        serve("langchain", [search_recipes, wrapped])

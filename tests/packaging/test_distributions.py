@@ -1,0 +1,105 @@
+"""What would be published: both archives, and a fresh environment that has nothing but the wheel."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+from readme_renderer.markdown import render
+
+ROOT = Path(__file__).parents[2]
+VERSION = re.search(
+    r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
+)[1]
+
+pytestmark = pytest.mark.slow
+
+
+def run(*command, cwd):
+    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True, timeout=600)  # noqa: S603
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """The source archive, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT), cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(archives):
+    (file,) = archives.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return message_from_bytes(archive.read(f"mcp_lenient-{VERSION}.dist-info/METADATA"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The folder of programs of an environment with the wheel and what it depends on."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=True)
+    programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
+    run(str(programs / "python"), "-m", "pip", "install", "--quiet", str(wheel), cwd=folder)
+    return programs
+
+
+def test_both_archives_pass_twine(archives):
+    """Twine finds nothing wrong with either archive, nor with the description that it would upload."""
+    files = sorted(map(str, archives.iterdir()))
+    assert len(files) == 2
+    run(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=archives)
+
+
+def test_the_wheel_has_types_licence_and_demo(wheel):
+    """The wheel carries the marker of typed packages, the licence and the demo's server, and no tests."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {"mcp_lenient/py.typed", "mcp_lenient/demo/context_store.py"} <= names
+    assert f"mcp_lenient-{VERSION}.dist-info/licenses/LICENSE" in names
+    assert {name.split("/")[0] for name in names} == {"mcp_lenient", f"mcp_lenient-{VERSION}.dist-info"}
+
+
+def test_the_source_archive_has_what_a_test_run_needs(archives):
+    """From the source archive the library can be tested and documented."""
+    (file,) = archives.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"Makefile", "mkdocs.yml", "CONTRIBUTING.md", "tests/conftest.py", "docs/index.md"} <= names
+
+
+def test_the_description_renders_and_leads_nowhere_else(metadata):
+    """What a package index shows is the README as HTML, and no link or picture in it is relative."""
+    shown = render(metadata.get_payload())
+    assert shown is not None
+    assert ">mcp-lenient<" in shown
+    assert re.findall(r'(?:href|src)="(?!https?:|#)([^"]*)"', shown) == []
+
+
+def test_the_wheel_can_be_imported_with_all_public_names(installed, tmp_path):
+    """In a fresh environment every public name is there."""
+    program = "import mcp_lenient as m; print(all(hasattr(m, name) for name in m.__all__))"
+    assert run(str(installed / "python"), "-W", "error", "-c", program, cwd=tmp_path).stdout == "True\n"
+
+
+def test_the_command_line_says_its_version(installed, tmp_path):
+    """The command that the wheel installs runs, and knows the version."""
+    assert run(str(installed / "mcp-lenient"), "--version", cwd=tmp_path).stdout.strip() == VERSION
+
+
+def test_the_demo_runs_from_the_wheel(installed, tmp_path):
+    """The demo starts its servers, checks what they answer, and ends well."""
+    shown = run(str(installed / "mcp-lenient"), "demo", cwd=tmp_path).stdout
+    assert "more run after repair" in " ".join(shown.split())

@@ -1,0 +1,83 @@
+"""A server that can be told to misbehave.
+
+It speaks over stdio, or over HTTP where UPSTREAM_PORT is set; its argument is a file that counts its starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from fastmcp import Context, FastMCP
+
+mcp = FastMCP("upstream", instructions="Be careful.")
+
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@mcp.tool
+def die() -> str:
+    """End the process in the middle of the call."""
+    os._exit(3)
+
+
+@mcp.tool
+async def hang(seconds: float = 60) -> str:
+    """Answer after a long time."""
+    await asyncio.sleep(seconds)
+    return "awake"
+
+
+@mcp.tool
+def large(megabytes: int) -> str:
+    """Answer with this much text."""
+    return "x" * (megabytes * 2**20)
+
+
+@mcp.tool
+def environment(name: str) -> str:
+    """A variable of the environment."""
+    return os.environ.get(name, "")
+
+
+@mcp.tool
+async def slowly(ctx: Context) -> str:
+    """Tell of progress."""
+    for at in range(3):
+        await ctx.report_progress(at + 1, 3)
+    return "done"
+
+
+@mcp.tool
+def noise() -> str:
+    """Write to standard error."""
+    print("upstream-noise", file=sys.stderr, flush=True)  # noqa: T201 - what is tested
+    return "noisy"
+
+
+@mcp.resource("note://one")
+def note() -> str:
+    """A note."""
+    return "a note"
+
+
+@mcp.prompt
+def ask(topic: str) -> str:
+    """Ask about a topic."""
+    return f"What is {topic}?"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
+            file.write("started\n")
+    if port := os.environ.get("UPSTREAM_PORT"):
+        mcp.run(transport="http", port=int(port), show_banner=False, log_level="ERROR")
+    else:
+        mcp.run(show_banner=False)

@@ -1,0 +1,285 @@
+"""A proxy in front of a server of this process: what is judged, asked, told and logged."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+import structlog
+from fastmcp import Client, FastMCP
+from fastmcp.server import create_proxy
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import Tool, ToolResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, ErrorData, TextContent
+from pydantic import Field
+
+from mcp_lenient import Policy, create_lenient_proxy
+
+_TAGS = {
+    "type": "object",
+    "properties": {"tags": {"type": "array", "items": {"type": "string"}}, "name": {"type": "string"}},
+    "required": ["tags"],
+    "additionalProperties": False,
+}
+_TEXT = {"type": "object", "properties": {"tags": {"type": "string"}}, "required": ["tags"]}
+_ZOD = "MCP error -32602: Input validation error: Invalid arguments for tool note: expected another tag"
+
+
+class _Custom(Tool):
+    """Publishes a schema, takes whatever comes, and answers what it is told to."""
+
+    answer: Any = None
+    seen: list[Any] = Field(default_factory=list)
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        self.seen.append(arguments)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer is not None:
+            return ToolResult(content=[TextContent(type="text", text=self.answer)], is_error=True)
+        return ToolResult(content="ran")
+
+
+class _Counting(Middleware):
+    """Counts what is asked of a server, by method."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def on_request(self, context, call_next):
+        self.asked.append(context.method)
+        return await call_next(context)
+
+
+def _upstream(answer: Any = None, schema: dict[str, Any] | None = None) -> tuple[FastMCP, _Custom, _Counting]:
+    server, counting = FastMCP("upstream"), _Counting()
+    tool = _Custom(name="note", parameters=schema or _TAGS, answer=answer)
+    server.add_tool(tool)
+    server.add_middleware(counting)
+    return server, tool, counting
+
+
+@pytest.fixture
+def events():
+    """The log, from level DEBUG on."""
+    log: list[dict[str, Any]] = []
+
+    def write(_logger, _level, event):
+        log.append(dict(event))
+        raise structlog.DropEvent
+
+    structlog.configure(
+        processors=[write], wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG)
+    )
+    yield log
+    structlog.reset_defaults()
+
+
+async def _call(front: FastMCP, arguments: dict[str, Any], tool: str = "note"):
+    async with Client(front) as client:
+        return await client.call_tool_mcp(tool, arguments)
+
+
+def _names(events):
+    return [event["event"] for event in events]
+
+
+async def test_a_nearly_right_call_is_repaired_before_it_is_sent_on(events):
+    """The other server gets what its schema takes, and the result names the repair."""
+    server, tool, _ = _upstream()
+    result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
+    assert tool.seen == [{"tags": ["a"]}]
+    assert [repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]] == ["json_text_to_array"]
+    assert _names(events) == ["call_repaired"]
+    assert events[0]["server"] == "upstream"
+
+
+async def test_what_cannot_be_repaired_is_refused_and_not_sent_on(events):
+    """By default the other server never sees what its schema forbids."""
+    server, tool, _ = _upstream()
+    result = await _call(create_lenient_proxy(server), {"tags": 5})
+    assert result.is_error
+    assert result.meta["mcp_lenient"]["error_code"] == "INVALID_TAGS_TYPE"
+    assert tool.seen == []
+    assert _names(events) == ["call_rejected"]
+
+
+async def test_it_is_sent_on_where_the_policy_says_so(events):
+    """With ``unrepairable="forward"`` the other server judges by itself."""
+    server, tool, _ = _upstream()
+    result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
+    assert not result.is_error
+    assert tool.seen == [{"tags": 5}]
+    assert _names(events) == ["call_forwarded"]
+
+
+async def test_observing_changes_nothing(events):
+    """In the mode ``observe`` the other server gets the call as it came, and its answer is the caller's."""
+    server, tool, _ = _upstream(_ZOD)
+    result = await _call(create_lenient_proxy(server, Policy(mode="observe")), {"tags": '["a"]'})
+    assert result.content[0].text == _ZOD
+    assert tool.seen == [{"tags": '["a"]'}]
+    assert _names(events) == ["call_observed", "call_refused_upstream"]
+
+
+async def test_a_proxy_that_is_off_says_nothing(events):
+    """In the mode ``off`` the call goes on as it came, and nothing is logged."""
+    server, _, _ = _upstream(_ZOD)
+    result = await _call(create_lenient_proxy(server, Policy(mode="off")), {"tags": 5})
+    assert result.content[0].text == _ZOD
+    assert events == []
+
+
+async def test_an_accepted_call_asks_no_more_than_fastmcps_proxy():
+    """One request reaches the other server for each accepted call."""
+    server, _, counting = _upstream()
+    async with Client(create_lenient_proxy(server)) as client:
+        await client.call_tool_mcp("note", {"tags": ["a"]})
+        counting.asked.clear()
+        for _ in range(5):
+            await client.call_tool_mcp("note", {"tags": ["a"]})
+    assert counting.asked.count("tools/list") == 0
+    assert counting.asked.count("tools/call") == 5
+
+
+async def test_many_refused_calls_ask_for_the_tools_once():
+    """Within a second the tools are asked for once, however many calls are refused."""
+    server, _, counting = _upstream()
+    async with Client(create_lenient_proxy(server)) as client:
+        for _ in range(20):
+            await client.call_tool_mcp("note", {"tags": 5})
+    assert 1 <= counting.asked.count("tools/list") <= 3
+    assert counting.asked.count("tools/call") == 0
+
+
+async def test_a_changed_schema_judges_at_once():
+    """What the other server takes since it has changed is not changed by what it once published."""
+    server, tool, _ = _upstream(schema=_TAGS)
+    async with Client(create_lenient_proxy(server)) as client:
+        await client.call_tool_mcp("note", {"tags": ["a"]})
+        server.local_provider.remove_tool("note")
+        new = server.add_tool(_Custom(name="note", parameters=_TEXT))
+        await client.call_tool_mcp("note", {"tags": "a"})
+    assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": "a"}])
+
+
+async def test_a_schema_that_was_listed_judges():
+    """What a newly published schema forbids is not sent on because the old one took it."""
+    server, tool, _ = _upstream(schema=_TEXT)
+    async with Client(create_lenient_proxy(server)) as client:
+        await client.call_tool_mcp("note", {"tags": "a"})
+        server.local_provider.remove_tool("note")
+        new = server.add_tool(_Custom(name="note", parameters=_TAGS))
+        await client.list_tools()
+        await client.call_tool_mcp("note", {"tags": "a"})
+    assert (tool.seen, new.seen) == ([{"tags": "a"}], [{"tags": ["a"]}])
+
+
+async def test_a_tool_that_is_new_can_be_called():
+    """A tool that came after the tools were last listed is found."""
+    server, tool, _ = _upstream()
+    async with Client(create_lenient_proxy(server)) as client:
+        await client.call_tool_mcp("note", {"tags": ["a"]})
+        new = server.add_tool(_Custom(name="later", parameters=_TAGS))
+        result = await client.call_tool_mcp("later", {"tags": "a"})
+    assert not result.is_error
+    assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": ["a"]}])
+
+
+async def test_an_unknown_tool_is_told_of():
+    """A name that the other server does not have gets the names that are like it."""
+    server, _, _ = _upstream()
+    result = await _call(create_lenient_proxy(server), {}, tool="notes")
+    assert result.meta["mcp_lenient"]["details"]["did_you_mean"] == ["note"]
+
+
+async def test_what_the_server_itself_refuses_is_told_by_envelope(events):
+    """Its text stands in the envelope, with the repairs that were made before; the log has the code only."""
+    server, _, _ = _upstream(_ZOD)
+    result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
+    told = json.loads(result.content[0].text)
+    assert told == result.meta["mcp_lenient"] == result.structured_content
+    assert told["error_code"] == "REFUSED_UPSTREAM"
+    assert told["details"]["upstream_message"] == "Invalid arguments for tool note: expected another tag"
+    assert told["details"]["upstream_message"] in told["message"]
+    assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_array"]
+    assert _names(events) == ["call_repaired", "call_refused_upstream"]
+    assert events[1]["error_code"] == "REFUSED_UPSTREAM"
+    assert "another tag" not in json.dumps(events)
+
+
+async def test_what_was_sent_on_and_refused_names_what_is_wrong():
+    """A call that could not be repaired, was sent on and refused, has the violations and the server's text."""
+    server, _, _ = _upstream(_ZOD)
+    result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
+    told = result.meta["mcp_lenient"]
+    assert told["error_code"] == "REFUSED_UPSTREAM"
+    assert [entry["pointer"] for entry in told["details"]["violations"]] == ["/tags"]
+    assert "'tags' must be an array" in told["message"]
+
+
+async def test_text_that_may_hold_values_is_left_out_where_values_are():
+    """With ``echo_values=False`` the server's text is not repeated."""
+    server, _, _ = _upstream(_ZOD)
+    policy = Policy(unrepairable="refuse", echo_values=False)
+    result = await _call(create_lenient_proxy(server, policy), {"tags": ["a"]})
+    assert "another tag" not in result.model_dump_json()
+    assert result.meta["mcp_lenient"]["error_code"] == "REFUSED_UPSTREAM"
+
+
+async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(events):
+    """-32602, which no model gets to read in most clients, becomes a result that it can read."""
+    server, _, _ = _upstream()
+
+    class Refusing(Middleware):
+        async def on_call_tool(self, context, call_next):  # noqa: ARG002 - as FastMCP calls it
+            raise MCPError.from_error_data(ErrorData(code=INVALID_PARAMS, message="tags: too few"))
+
+    server.add_middleware(Refusing())
+    result = await _call(create_lenient_proxy(server), {"tags": ["a"]})
+    assert result.is_error
+    assert result.meta["mcp_lenient"]["details"]["upstream_message"] == "tags: too few"
+    assert _names(events) == ["call_accepted", "call_refused_upstream"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("Access denied", id="text"),
+        pytest.param(MCPError.from_error_data(ErrorData(code=-32603, message="out of order")), id="JSON-RPC"),
+        pytest.param(ValueError("the body failed"), id="exception"),
+    ],
+)
+async def test_other_errors_pass_unchanged(answer, events):
+    """What else goes wrong reaches the caller as through FastMCP's own proxy."""
+    server, _, _ = _upstream(answer)
+    own = await _call(create_proxy(server), {"tags": ["a"]})
+    result = await _call(create_lenient_proxy(server), {"tags": ["a"]})
+    assert result.model_dump_json() == own.model_dump_json()
+    assert result.is_error
+    assert _names(events) == ["call_accepted"]
+
+
+async def test_a_file_of_definitions_is_in_force(tmp_path):
+    """Aliases that the operator declares for the other server's tools are known."""
+    file = tmp_path / "tools.yaml"
+    file.write_text("tools:\n  note:\n    parameters:\n      tags:\n        aliases: [labels]\n")
+    server, tool, _ = _upstream()
+    await _call(create_lenient_proxy(server, definitions=file), {"labels": ["a"]})
+    assert tool.seen == [{"tags": ["a"]}]
+
+
+def test_the_name_says_nothing_secret():
+    """What the log calls the server is the host or the program, not what else stands in its address."""
+    names = [
+        create_lenient_proxy(target).name
+        for target in (
+            "https://example.com/mcp?key=secret",
+            {"mcpServers": {"weather": {"url": "https://example.com/mcp"}}},
+            {"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}},
+        )
+    ]
+    assert names == ["example.com", "weather", "mcp-lenient"]

@@ -1,0 +1,115 @@
+"""``mcp-lenient proxy`` as a process: what goes to stdout, to stderr, to the server and to the log."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_lenient.cli import run
+
+_SERVER = Path(__file__).parent / "servers" / "upstream.py"
+_COMMAND = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy"]
+_HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "a-client", "version": "1"},
+}
+
+
+def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], **environment: str):
+    """What a proxy answers on stdout and writes to stderr, when it is spoken to line by line."""
+    messages = [
+        {"id": 0, "method": "initialize", "params": _HELLO},
+        {"method": "notifications/initialized"},
+        *(
+            {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(calls, 1)
+        ),
+    ]
+    with subprocess.Popen(  # noqa: S603 - our own
+        [*_COMMAND, *options, *target],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment},
+    ) as process:
+        lines = []
+        for message in messages:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            process.stdin.flush()
+            while "id" in message and (not lines or lines[-1].get("id") != message["id"]):
+                lines.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        rest, err = process.stdout.read(), process.stderr.read().decode()
+        assert process.wait(timeout=30) == 0
+    lines += map(json.loads, rest.splitlines())
+    return [line["result"] for line in lines if line.get("id")], err
+
+
+@pytest.mark.slow
+def test_stdout_holds_the_protocol_only(tmp_path):
+    """Each line on stdout is a message; what the server writes to stderr, and the log, stay on stderr."""
+    log = tmp_path / "events.jsonl"
+    target = ["--", sys.executable, str(_SERVER)]
+    calls = (("noise", {}), ("add", {"a": "1", "b": 2}), ("add", {"a": [], "b": 2}))
+    answers, err = _spoken([], target, *calls, ("environment", {"name": "A_KEY"}), A_KEY="handed-down")
+    assert [answer["isError"] for answer in answers] == [False, False, True, False]
+    assert answers[1]["structuredContent"] == {"result": 3}
+    assert answers[3]["structuredContent"] == {"result": "handed-down"}
+    assert "upstream-noise" in err
+    assert '"event":"call_repaired"' in err
+    answers, err = _spoken(["--log", str(log), "--observe"], target, calls[1])
+    assert answers[0]["structuredContent"] == {"result": 3}  # FastMCP itself takes "1" for an integer
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(event["event"], event["server"]) for event in events] == [("call_observed", "upstream")]
+    assert "call_observed" not in err
+
+
+@pytest.mark.slow
+def test_options_reach_the_policy():
+    """``--policy strict`` repairs nothing, and ``--unrepairable forward`` sends on what cannot be repaired."""
+    target = ["--", sys.executable, str(_SERVER)]
+    (strict,), _ = _spoken(["--policy", "strict"], target, ("add", {"a": "1", "b": 2}))
+    assert strict["_meta"]["mcp_lenient"]["error_code"] == "INVALID_A_TYPE"
+    (forwarded,), _ = _spoken(["--unrepairable", "forward"], target, ("add", {"a": [], "b": 2}))
+    assert forwarded["_meta"]["mcp_lenient"]["error_code"] == "REFUSED_UPSTREAM"
+
+
+@pytest.mark.slow
+def test_a_python_files_functions_judge():
+    """A server of a Python file is served with the middleware, its own name kept."""
+    (added,), err = _spoken([], [f"{_SERVER}:mcp"], ("add", {"a": "1", "b": 2}))
+    assert added["structuredContent"] == {"result": 3}
+    assert '"server":"upstream"' not in err  # its functions take "1", so that nothing is repaired
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param([], "no server is named", id="nothing"),
+        pytest.param(["no-such-command-here"], "no command on this machine", id="no command"),
+        pytest.param(["--http", "here", "https://x"], "--http here: this is no HOST:PORT", id="address"),
+        pytest.param(["--http", "1.2.3.4:99999", "https://x"], "this is no HOST:PORT", id="port"),
+        pytest.param(["--header", "secret", "https://x"], "one is not written", id="header"),
+        pytest.param(["--header", "A: ${NO_SUCH}", "https://x"], "environment has no NO_SUCH", id="variable"),
+        pytest.param(["--header", "A: b", "--", sys.executable], "only a server at a URL", id="no URL"),
+        pytest.param(
+            ["--config", "no.yaml", "https://x"], "--config no.yaml: there is no such file", id="config"
+        ),
+        pytest.param(["--log", "/no/such/folder/log", "https://x"], "/no/such/folder/log", id="log"),
+        pytest.param(["--policy", "kind", "https://x"], "kind", id="policy"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments, says, capsys):
+    """What cannot be done exits with 2, one line on stderr, and nothing on stdout."""
+    assert run(["proxy", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert says in err
+    assert err.count("\n") == 1
+    assert "secret" not in err

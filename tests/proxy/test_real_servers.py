@@ -1,0 +1,152 @@
+"""Servers that others wrote, behind the proxy: right calls as without it, damaged ones never as they came."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
+from fastmcp.client.transports import StdioTransport
+from fastmcp.server import create_proxy
+from mcp_types import CallToolResult, Request
+from real_servers import REAL_SERVERS, RealServer
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.testing.damage import damaged
+from mcp_lenient.testing.likeness import identical
+
+pytestmark = [
+    pytest.mark.slow,
+    # FastMCP's proxy passes roots on to servers of the older era, as it should.
+    pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
+    pytest.mark.parametrize("name", REAL_SERVERS),
+]
+
+_SHIM = Path(__file__).parent / "servers" / "shim.py"
+_VARIES = re.compile(
+    r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?|\d{1,2}:\d\d:\d\d|fastmcp-(?:slim|client)|GMT[+-]\d+|[A-Z]\w\w \w{3} \d\d \d{4}"
+)
+
+
+def _transport(server: RealServer, folder: Path, record: Path) -> StdioTransport:
+    server.install()
+    server.prepare(folder)
+    command = [str(_SHIM), str(record), *server.command(folder)]
+    environment = {**os.environ, **server.environment(folder)}
+    return StdioTransport(sys.executable, command, env=environment, keep_alive=True)
+
+
+@asynccontextmanager
+async def _connected(transport, front=create_lenient_proxy, *, mode="auto"):
+    async with Client(
+        transport if front is None else front(transport),
+        mode=mode,
+        roots=["file:///nowhere"] if "filesystem" not in str(transport) else None,
+        sampling_handler=_sampled,
+        elicitation_handler=_elicited,
+        log_handler=_logged,
+    ) as client:
+        yield client
+    await transport.close()
+
+
+async def _sampled(_messages, _params, _context):
+    return "sampled"
+
+
+async def _elicited(_message, _type, _params, _context):
+    return ElicitResult(action="accept", content={"name": "Ada"})
+
+
+async def _logged(_message):
+    pass
+
+
+async def _called(client: Client[Any], tool: str, sent: object) -> CallToolResult:
+    request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": sent})
+    return await client.session.send_request(request, CallToolResult)
+
+
+def _told(result: CallToolResult, folder: Path) -> str:
+    """What a result says, apart from its time and its own folder."""
+    told = result.model_dump_json(exclude={"meta"}).replace(str(folder), "FOLDER")
+    return _VARIES.sub("TIME", told)
+
+
+def _reached(record: Path) -> list[Mapping[str, Any]]:
+    messages = map(json.loads, record.read_text(encoding="utf-8").splitlines())
+    return [message["params"] for message in messages if message["method"] == "tools/call"]
+
+
+async def test_right_calls_are_answered_as_without_the_proxy(name, tmp_path):
+    """Each tool answers the same to its own client and through the proxy, and gets the same arguments."""
+    server, answers, reached = REAL_SERVERS[name], [], []
+    for front in (None, create_lenient_proxy):
+        folder, record = tmp_path / str(front is None), tmp_path / f"{front is None}.jsonl"
+        async with _connected(_transport(server, folder, record), front) as client:
+            tools = {tool.name: tool for tool in await client.list_tools()}
+            assert set(tools) - server.left_out == {tool for tool, _ in server.calls(folder)}
+            calls = server.calls(folder)
+            answers.append([_told(await _called(client, tool, right), folder) for tool, right in calls])
+        calls = json.loads(json.dumps(_reached(record)).replace(str(folder), "FOLDER"))
+        reached.append([(call["name"], call.get("arguments")) for call in calls])
+    assert answers[0] == answers[1]
+    assert reached[0] == reached[1]
+
+
+async def test_the_published_tools_are_those_of_fastmcps_own_proxy(name, tmp_path):
+    """Names, descriptions, schemas, annotations and meta are byte for byte what FastMCP's proxy publishes."""
+    listed = []
+    for front in (create_proxy, create_lenient_proxy):
+        transport = _transport(REAL_SERVERS[name], tmp_path / front.__name__, tmp_path / "record")
+        async with _connected(transport, front, mode="legacy") as client:
+            listed.append([tool.model_dump_json() for tool in await client.list_tools()])
+    assert listed[0]
+    assert listed[0] == listed[1]
+
+
+async def test_no_call_that_the_schema_forbids_reaches_the_server(name, tmp_path):
+    """Damaged calls are repaired to what was meant, or refused by envelope, or allowed by the schema as sent."""
+    server, folder, record = REAL_SERVERS[name], tmp_path / "data", tmp_path / "record.jsonl"
+    outcomes: dict[str, int] = {}
+    async with _connected(_transport(server, folder, record)) as client:
+        schemas = {tool.name: tool.input_schema for tool in await client.list_tools()}
+        record.write_text("")
+        for tool, right in server.calls(folder):
+            allowed = jsonschema_rs.validator_for(schemas[tool])
+            for kind, damage in damaged(schemas[tool], right):
+                if any(server.kept & right.keys() - wanted.keys() for wanted in damage.wanted):
+                    continue
+                outcome = await _outcome(client, tool, damage, record)
+                outcomes[outcome] = outcomes.get(outcome, 0) + 1
+                assert outcome != "corrupted", (tool, kind, damage)
+                for call in _reached(record):
+                    assert call["name"] == tool
+                    assert allowed.is_valid(call.get("arguments") or {}), (kind, damage, call)
+                record.write_text("")
+    print(f"{name}: {sum(outcomes.values())} damaged calls: {outcomes}")  # noqa: T201 - the figure
+    assert outcomes["repaired"]
+    assert outcomes["refused"]
+
+
+async def _outcome(client, tool, damage, record) -> str:
+    """What became of one damaged call."""
+    result = await _called(client, tool, damage.sent)
+    noted = (result.meta or {}).get("mcp_lenient", {})
+    reached = [call.get("arguments") or {} for call in _reached(record)]
+    if noted.get("status") == "error":
+        assert json.loads(result.content[0].text) == noted
+        return "refused by the server" if reached else "refused"
+    (arguments,) = reached
+    if "repairs" not in noted:
+        return "right as it is" if identical(arguments, damage.sent) else "corrupted"
+    return "repaired" if any(identical(arguments, wanted) for wanted in damage.wanted) else "corrupted"

@@ -1,0 +1,81 @@
+"""Which answers of a server say that it does not accept the arguments of a call."""
+
+from __future__ import annotations
+
+import pytest
+from fastmcp.tools import ToolResult
+from mcp_types import TextContent
+
+from mcp_lenient.proxy.refusals import LONGEST, refusal_in
+
+_URL = "    For further information visit https://errors.pydantic.dev/2.14/v/missing"
+
+
+def _refused(text: str, *, is_error: bool = True) -> str | None:
+    result = ToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
+    return refusal_in(result, "get-note")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(
+            "MCP error -32602: Input validation error: Invalid arguments for tool get-note: a\nb",
+            "Invalid arguments for tool get-note: a b",
+            id="TypeScript",
+        ),
+        pytest.param("MCP error -32602: MCP error -32602: no", "no", id="TypeScript, twice"),
+        pytest.param("Input validation error: 'a' is too short", "'a' is too short", id="Python 1.x"),
+        pytest.param(
+            f"1 validation error for call[get_note]\nn\n  Missing\n{_URL}",
+            "1 validation error for call[get_note] n Missing",
+            id="FastMCP",
+        ),
+        pytest.param(
+            "Error executing tool get-note: 2 validation errors for get-noteArguments\nn\n  Missing",
+            "Error executing tool get-note: 2 validation errors for get-noteArguments n Missing",
+            id="Python",
+        ),
+        pytest.param('validating "arguments": missing', 'validating "arguments": missing', id="Go"),
+        pytest.param('required argument "n" not found', 'required argument "n" not found', id="mcp-go"),
+        pytest.param("Tool input validation failed: n", "Tool input validation failed: n", id="Java"),
+        pytest.param(
+            "failed to deserialize parameters: missing field `n`",
+            "failed to deserialize parameters: missing field `n`",
+            id="Rust",
+        ),
+    ],
+)
+def test_forms_of_the_sdks_are_known(text, told):
+    """The text of each SDK is known, and told in one line without addresses."""
+    assert _refused(text) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Access denied", id="an error of the tool"),
+        pytest.param("MCP error -32602: Tool get-note not found", id="unknown tool"),
+        pytest.param("MCP error -32602: Output validation error: no", id="output"),
+        pytest.param("MCP error -32603: Input validation error: no", id="another code"),
+        pytest.param("1 validation error for Weather\nn\n  Missing", id="a model of the tool's own"),
+        pytest.param(
+            "Error executing tool get-note: 1 validation error for Answer\nn", id="of the tool's own, told"
+        ),
+        pytest.param("The file says: Input validation error: no", id="inside a text"),
+        pytest.param("", id="empty"),
+    ],
+)
+def test_other_errors_are_none(text):
+    """What says something else, or says it elsewhere, is no refusal of arguments."""
+    assert _refused(text) is None
+
+
+def test_what_did_not_fail_is_none():
+    """A result that is no error may say what it likes."""
+    assert _refused("Input validation error: a log line", is_error=False) is None
+
+
+def test_the_text_is_bounded():
+    """However much a server says, an envelope carries 2,000 characters of it."""
+    assert len(_refused("Input validation error: " + "x " * 10**6)) == LONGEST

@@ -1,0 +1,135 @@
+"""A server that dies, hangs or answers at length: the proxy behaves as FastMCP's own, and logs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from fastmcp.server import create_proxy
+
+from mcp_lenient import create_lenient_proxy
+
+_SERVER = Path(__file__).parent / "servers" / "upstream.py"
+
+pytestmark = pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated")
+
+
+@pytest.fixture
+def events():
+    """The log, from level INFO on."""
+    log: list[dict[str, Any]] = []
+
+    def write(_logger, _level, event):
+        log.append(dict(event))
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[write], wrapper_class=structlog.make_filtering_bound_logger(20))
+    yield log
+    structlog.reset_defaults()
+
+
+@asynccontextmanager
+async def _behind(front, *arguments: str):
+    transport = StdioTransport(sys.executable, [str(_SERVER), *arguments])
+    async with Client(front(transport), mode="legacy") as client:
+        yield client
+    await transport.close()
+
+
+async def _after_death(front) -> tuple[str, Any]:
+    """What a client gets of a call in which the server dies, and of the next one."""
+    async with _behind(front) as client:
+        await client.call_tool_mcp("add", {"a": 1, "b": 2})
+        died = await client.call_tool_mcp("die", {})
+        again = await client.call_tool_mcp("add", {"a": 1, "b": 2})
+    return died.model_dump_json(), again.structured_content
+
+
+@pytest.mark.slow
+async def test_a_server_that_dies_in_a_call(events):
+    """The caller gets FastMCP's error, the log says so, and the next call finds the server started again."""
+    own = await _after_death(create_proxy)
+    assert await _after_death(create_lenient_proxy) == own
+    assert own[1] == {"result": 3}
+    assert [(event["event"], event["tool"], event["error_code"]) for event in events] == [
+        ("call_unanswered", "die", "CONNECTION_LOST")
+    ]
+
+
+async def _after_cancelling(front) -> Any:
+    """What a client gets after it has given up a call."""
+    async with _behind(front) as client:
+        await client.call_tool_mcp("add", {"a": 1, "b": 2})
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(client.call_tool_mcp("hang", {"seconds": "60"}), 2)
+        return (await client.call_tool_mcp("add", {"a": 1, "b": 2})).structured_content
+
+
+@pytest.mark.slow
+async def test_a_call_that_is_given_up(events):
+    """A call that the caller gives up ends, the log says so, and other calls go on."""
+    assert await _after_cancelling(create_proxy) == {"result": 3}
+    assert await _after_cancelling(create_lenient_proxy) == {"result": 3}
+    assert [(event["event"], event.get("error_code")) for event in events] == [
+        ("call_repaired", None),
+        ("call_unanswered", "CANCELLED"),
+    ]
+
+
+@pytest.mark.slow
+async def test_a_server_that_hangs_keeps_no_other_call_waiting(events):
+    """While one call hangs, others are answered, and calls that are wrong are refused."""
+    async with _behind(create_lenient_proxy) as client:
+        hanging = asyncio.create_task(client.call_tool_mcp("hang", {}))
+        await asyncio.sleep(0.2)
+        assert (await client.call_tool_mcp("add", {"a": "1", "b": 2})).structured_content == {"result": 3}
+        assert (await client.call_tool_mcp("add", {"a": [], "b": 2})).is_error
+        hanging.cancel()
+        await asyncio.sleep(0.2)
+    assert [event["event"] for event in events] == ["call_repaired", "call_rejected", "call_unanswered"]
+
+
+@pytest.mark.slow
+async def test_everything_else_passes():
+    """Resources, prompts, progress and instructions are those of the server."""
+    seen = []
+
+    async def progress(done, total, _message):
+        seen.append((done, total))
+
+    async with _behind(create_lenient_proxy) as client:
+        assert client.initialize_result.instructions == "Be careful."
+        assert client.initialize_result.server_info.name == "upstream"
+        assert (await client.read_resource("note://one"))[0].text == "a note"
+        prompt = await client.get_prompt("ask", {"topic": "bees"})
+        assert prompt.messages[0].content.text == "What is bees?"
+        await client.call_tool_mcp("slowly", {}, progress_handler=progress)
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.slow
+async def test_several_servers_are_each_started_once(tmp_path, events):
+    """Of a configuration with several servers each is kept, its tools have its name, and one may be gone."""
+    starts = tmp_path / "starts"
+    here = {"command": sys.executable, "args": [str(_SERVER), str(starts)]}
+    config = {"mcpServers": {"one": here, "two": here, "gone": {"command": "no-such-command-here"}}}
+    async with Client(create_lenient_proxy(config), mode="legacy") as client:
+        names = {tool.name for tool in await client.list_tools()}
+        for _ in range(3):
+            result = await client.call_tool_mcp("one_add", {"a": "1", "b": 2})
+            assert result.structured_content == {"result": 3}
+            await client.call_tool_mcp("two_add", {"a": 1, "b": 2})
+        refused = await client.call_tool_mcp("two_add", {"a": []})
+    assert {"one_add", "two_add"} < names
+    assert refused.meta["mcp_lenient"]["error_code"] == "INVALID_ARGUMENTS"
+    assert starts.read_text().splitlines() == ["started", "started"]
+    assert {(event["tool"], event["mounted"]) for event in events} == {("one_add", "one"), ("two_add", "two")}
+    assert json.dumps(events)

@@ -1,0 +1,253 @@
+"""What a report answers and advises, from calls whose story is known."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from fastmcp import Client, FastMCP
+from logs import line, log, repair, wrong
+
+import mcp_lenient
+from mcp_lenient import LenientMiddleware
+from mcp_lenient.report import Report, read_report
+
+
+def of_kind(report, kind):
+    """The advice of one kind."""
+    return [each for each in report.advice if each.kind == kind]
+
+
+def test_outcomes_stand_by_tool_client_and_time(tmp_path):
+    """Calls are counted by what became of them, as a whole, by tool, by client and by step of time."""
+    report = read_report(
+        [
+            log(
+                tmp_path,
+                line("call_repaired", "a", repairs=[repair("fold_enum", "/x")]),
+                line(
+                    "call_rejected",
+                    "a",
+                    minute=1,
+                    error_code="INVALID_X_TYPE",
+                    violations=[wrong("type", "/x", "null")],
+                ),
+                line("call_observed", "b", minute=9, error_code="INVALID_X_TYPE", client_version="2.0"),
+                line("call_observed", "b", minute=9, client_version="2.0"),
+            )
+        ]
+    )
+    assert report.outcomes == {"call_observed": 2, "call_rejected": 1, "call_repaired": 1}
+    assert [(each.tool, each.calls, each.failed) for each in report.tools] == [("a", 2, 1), ("b", 2, 1)]
+    assert [(each.version, each.calls, each.failed) for each in report.clients] == [
+        ("1.0", 2, 1),
+        ("2.0", 2, 1),
+    ]
+    assert [sum(each.outcomes.values()) for each in report.timeline.periods] == [1, 1, 2]
+    assert report.timeline.seconds == 60
+    (parameter,) = report.parameters
+    assert (parameter.place, parameter.failed, parameter.repaired) == ("/x", 1, 1)
+    assert (parameter.codes, parameter.received) == ({"type": 1}, {"null": 1})
+
+
+def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
+    """Two faults at one place, or in two rows of a list, are one call that failed there."""
+    rows = [wrong("type", "/rows/0/id"), wrong("type", "/rows/7/id"), wrong("range", "/rows/8/id")]
+    repairs = [
+        repair("text_to_integer", "/n/0"),
+        repair("text_to_integer", "/n/1"),
+        repair("fold_enum", "/n/1"),
+    ]
+    report = read_report([log(tmp_path, *[line(violations=rows, repairs=repairs)] * 2)])
+    by_place = {each.place: each for each in report.parameters}
+    assert by_place["/rows/*/id"].failed == 2
+    assert by_place["/rows/*/id"].codes == {"range": 2, "type": 2}
+    assert by_place["/n/*"].repaired == 2
+    assert [(each.rule, each.repairs, each.calls) for each in report.rules] == [
+        ("text_to_integer", 4, 2),
+        ("fold_enum", 2, 2),
+    ]
+
+
+def test_callers_are_told_apart_by_subject_never_by_session(tmp_path):
+    """The same mistake in new sessions is one caller's; other subjects are other callers."""
+    mistake = {"error_code": "MISSING_X", "violations": [wrong("missing", "/x")]}
+    lines = [line(subject="ann", session_id=f"s{at}", minute=at, **mistake) for at in range(5)]
+    lines += [line(subject="bob", session_id="s0", **mistake)]
+    lines += [line(session_id=f"t{at}", **mistake) for at in range(3)]
+    repeated = read_report([log(tmp_path, *lines)]).repeated
+    assert [(each.subject, each.client, each.times, each.places) for each in repeated] == [
+        ("ann", "agent", 5, ("/x",)),
+        (None, "agent", 3, ("/x",)),
+    ]
+    assert (repeated[0].last - repeated[0].first).total_seconds() == 240
+
+
+def test_lists_have_as_many_entries_as_asked_for(tmp_path):
+    """A long list is cut, and says how long it is."""
+    report = read_report([log(tmp_path, *[line(tool=f"t{at}") for at in range(9)])], top=4)
+    assert len(report.tools) == 4
+    assert report.found["tools"] == 9
+
+
+def test_a_log_without_a_call_is_a_report(tmp_path):
+    """Nothing to report on is no error."""
+    report = read_report([log(tmp_path, "no event")])
+    assert (report.calls, report.log.foreign, report.advice) == (0, 1, ())
+
+
+def test_the_model_reads_its_own_json(tmp_path):
+    """A report can be kept as JSON and read again."""
+    report = read_report([log(tmp_path, *[line(violations=[wrong("missing", "/x")])] * 4)])
+    assert Report.model_validate_json(report.model_dump_json()) == report
+
+
+SWAPPED = [wrong("missing", "/task"), wrong("unknown", "/query")]
+ADVICE = [
+    pytest.param(
+        [line(violations=SWAPPED)] * 3,
+        "declare_alias",
+        3,
+        '@lenient(task=aliases("query"))',
+        '"search": {parameters: {"task": {aliases: ["query"]}}}',
+        id="alias",
+    ),
+    pytest.param(
+        [line(violations=[wrong("missing", "/max-results"), wrong("unknown", "/数量")])] * 3,
+        "declare_alias",
+        3,
+        '@lenient(**{"max-results": aliases("数量")})',
+        '"search": {parameters: {"max-results": {aliases: ["数量"]}}}',
+        id="alias of a name that Python cannot write",
+    ),
+    pytest.param(
+        [line("call_accepted", hints=[{"code": "json_text_kept", "pointer": "/text"}])] * 4,
+        "parse_json",
+        4,
+        "@lenient(text=parse_json())",
+        '"search": {parameters: {"text": {parse_json: true}}}',
+        id="parse_json",
+    ),
+    pytest.param(
+        [line("call_repaired", repairs=[repair("json_text_to_object", "", "string", "object")])] * 3,
+        "json_as_text",
+        3,
+        None,
+        None,
+        id="whole arguments as text",
+    ),
+    pytest.param(
+        [line(client_name=f"c{at}", violations=[wrong("format", "/since", "string")]) for at in range(3)],
+        "describe_format",
+        3,
+        None,
+        None,
+        id="format",
+    ),
+    pytest.param(
+        [line(client_name=f"c{at}", violations=[wrong("missing", "/x")]) for at in range(3)],
+        "required_parameter",
+        3,
+        None,
+        None,
+        id="missing",
+    ),
+    pytest.param(
+        [line(violations=[wrong("type", "/x", "null")])] * 3, "nullable_parameter", 3, None, None, id="null"
+    ),
+    pytest.param(
+        [line(violations=[wrong("ambiguous", "/x")])] * 3, "two_readings", 3, None, None, id="ambiguous"
+    ),
+    pytest.param(
+        [line(tool=f"t{at}", violations=[wrong("unknown", "/metadata")]) for at in range(3)],
+        "drop_unknown",
+        3,
+        None,
+        None,
+        id="injected",
+    ),
+    pytest.param(
+        [line(tool="old", error_code="UNKNOWN_TOOL")] * 3, "unknown_tool", 3, None, None, id="unknown tool"
+    ),
+    pytest.param([line(error_code="ARGUMENTS_TOO_LARGE")] * 3, "too_large", 3, None, None, id="too large"),
+    pytest.param(
+        [line(subject="ann", error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "string")])] * 6,
+        "repeated_mistake",
+        6,
+        None,
+        None,
+        id="repeated",
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
+def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
+    """Each kind of finding is one advice, with its calls and the line that mends it."""
+    report = read_report([log(tmp_path, *lines)])
+    (advice,) = report.advice
+    assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)
+
+
+NO_ADVICE = [
+    pytest.param([line(violations=SWAPPED)] * 2, id="too few"),
+    pytest.param(
+        [line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 5, id="two names that may be meant"
+    ),
+    pytest.param(
+        [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 5,
+        id="a name that is hidden",
+    ),
+    pytest.param(
+        [line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 5,
+        id="names in different objects",
+    ),
+    pytest.param(
+        [line(violations=[wrong("format", "/x")])] * 5, id="a format that one client alone gets wrong"
+    ),
+    pytest.param(
+        [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 5,
+        id="text for a number",
+    ),
+]
+
+
+@pytest.mark.parametrize("lines", NO_ADVICE)
+def test_what_is_not_sure_is_no_advice(lines, tmp_path):
+    """Where the calls do not show what was meant, nothing is advised."""
+    assert read_report([log(tmp_path, *lines)]).advice == ()
+
+
+def test_an_advised_definition_mends_the_calls(tmp_path):
+    """The line for the definitions file, put there, has the advised alias understood."""
+    (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
+    file = tmp_path / "tools.yaml"
+    file.write_text(f"tools:\n  {advice.definition}\n", encoding="utf-8")
+    server = FastMCP("advised")
+    server.add_middleware(LenientMiddleware.from_file(file))
+
+    @server.tool
+    def search(task: str) -> str:
+        return task
+
+    async def call():
+        async with Client(server) as client:
+            return await client.call_tool("search", {"query": "tea"})
+
+    assert asyncio.run(call()).data == "tea"
+
+
+def test_an_advised_declaration_mends_the_calls(tmp_path):
+    """The line for the function, put there, has the advised alias understood."""
+    (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
+    server = FastMCP("advised")
+    server.add_middleware(LenientMiddleware())
+    names = {"lenient": mcp_lenient.lenient, "aliases": mcp_lenient.aliases, "server": server}
+    source = f"@server.tool\n{advice.python}\ndef search(task: str) -> str:\n    return task\n"
+    exec(source, names)  # noqa: S102 - what is advised is meant to be run
+
+    async def call():
+        async with Client(server) as client:
+            return await client.call_tool("search", {"query": "tea"})
+
+    assert asyncio.run(call()).data == "tea"

@@ -1,0 +1,270 @@
+"""What is shown: at any width, in any scheme, whatever the names in the log are made of."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from browser import CHROMIUM, browser
+from logs import line, log, repair, wrong
+from rich.console import Console
+
+from mcp_lenient.cli import run
+from mcp_lenient.report import Report, page, read_report
+from mcp_lenient.report.terminal import as_text
+
+HOSTILE = (
+    "<script>window.owned=1</script>",
+    "</script><img src=x onerror=window.owned=1>",
+    '"><svg onload=window.owned=1>',
+    "<a href='javascript:window.owned=1'>x</a>",
+    "[red]markup[/red] [link=https://example.com]x[/link]",
+    "'; DROP TABLE calls; --",
+    "%{y} %{customdata[1]} $body ${style} {0}",
+    "https://example.com/fetched.png",
+    "2026-11-20",
+    "1e5",
+    "x" * 128,
+)
+FORGED = ("\x1b[31mred\x1b[0m", "\x1b]8;;https://example.com\x07link\x1b]8;;\x07", "\u202egnp", "x" * 129)
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+
+def hostile_log(folder):
+    """A log in which every text that a client may choose is hostile, and lines that are forged."""
+    lines = []
+    for at, text in enumerate(HOSTILE):
+        known = {
+            "client_name": text,
+            "client_version": text,
+            "subject": text,
+            "server": text,
+            "error_code": text,
+        }
+        violations = [wrong("missing", f"/{text[:60]}"), wrong("unknown", f"/{text[:60]}{at}")]
+        lines += [line(tool=text, violations=violations, minute=at, **known)] * 6
+        lines += [line("call_repaired", text, repairs=[repair(text[:64], f"/{text[:60]}")], **known)] * 3
+    lines += [line(tool=text) for text in FORGED]
+    lines += [
+        json.dumps({**json.loads(line()), "tool": "x"})[:-1] + f', "subject": "{text}"}}' for text in FORGED
+    ]
+    return log(folder, *lines)
+
+
+def story(folder):
+    """A log with something of everything."""
+    lines = []
+    for at in range(60):
+        lines += [
+            line(
+                "call_repaired",
+                f"tool_{at % 5}",
+                minute=at * 7,
+                repairs=[repair("json_text_to_array", "/tags")],
+            ),
+            line(
+                "call_rejected",
+                f"tool_{at % 4}",
+                minute=at * 7,
+                client_name=f"client {at % 3}",
+                error_code="INVALID_ARGUMENTS",
+                violations=[wrong("missing", "/task"), wrong("unknown", "/query")],
+            ),
+            line(
+                "call_forwarded",
+                "tool_1",
+                minute=at * 5,
+                client_name=None,
+                client_version=None,
+                violations=[wrong("format", "/since", "string")],
+            ),
+        ]
+    return log(folder, *lines)
+
+
+def printed(report, width, *, terminal=False):
+    """The report as it is printed."""
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, highlight=False)
+    console.print(as_text(report))
+    return console.file.getvalue()
+
+
+def test_forged_lines_are_foreign(tmp_path):
+    """A line whose texts are not as the library writes them is no event."""
+    report = read_report([hostile_log(tmp_path)], top=1000)
+    assert report.log.foreign == 2 * len(FORGED)
+    assert sorted(each.tool for each in report.tools) == sorted(HOSTILE)
+
+
+def test_the_terminal_shows_names_as_they_are(tmp_path):
+    """No name is taken for markup, and no control character is printed."""
+    report = read_report([hostile_log(tmp_path)], top=1000)
+    text = printed(report, 300)
+    assert "[red]markup[/red]" in text
+    assert [character for character in text if not character.isprintable() and character != "\n"] == []
+    assert "\x1b]8" not in printed(report, 300, terminal=True)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_terminal_report_fits(width, tmp_path):
+    """No line is wider than the terminal, and nothing that matters is cut away at 80 columns."""
+    text = printed(read_report([story(tmp_path)]), width)
+    assert max(map(len, text.splitlines())) <= width
+    if width >= 80:
+        for said in (
+            "180 calls",
+            "tool_1",
+            "client 2",
+            "INVALID_ARGUMENTS",
+            "json_text_to_array",
+            'aliases("query")',
+        ):
+            assert said in text
+        assert "…" not in text
+
+
+def test_colors_are_for_terminals(tmp_path, capsys):
+    """What is piped has no colors."""
+    assert run(["report", str(story(tmp_path))]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
+
+
+def test_json_is_the_model(tmp_path, capsys):
+    """``--format json`` prints the model and nothing else."""
+    assert run(["report", str(story(tmp_path)), "--format", "json", "--top", "3"]) == 0
+    out, err = capsys.readouterr()
+    assert Report.model_validate_json(out).calls == 180
+    assert len(json.loads(out)["tools"]) == 3
+    assert not err
+
+
+def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
+    """Without a file, and for ``-``, the log comes from standard input."""
+    for arguments in ([], ["-"]):
+        with story(tmp_path).open("rb") as opened:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(opened))
+            assert run(["report", *arguments, "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["calls"] == 180
+
+
+def test_times_are_written_as_people_do(tmp_path, capsys):
+    """``--since`` takes a date, a time, or how long ago."""
+    hour_ago = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
+    file = log(tmp_path, line(timestamp=hour_ago), line(timestamp="2026-01-01T08:00:00Z"))
+    for arguments, calls in (
+        (["--since", "2h"], 1),
+        (["--since", "30m"], 0),
+        (["--since", "2026-01-01"], 2),
+        (["--since", "2026-01-01T08:00:00Z", "--until", "2026-01-01T08:00:01+00:00"], 1),
+    ):
+        assert run(["report", str(file), "--format", "json", *arguments]) == 0
+        assert json.loads(capsys.readouterr().out)["calls"] == calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["none.jsonl"], "none.jsonl: there is no such file", id="file"),
+        pytest.param(["{log}", "--since", "soon"], "--since 'soon': write a time as", id="time"),
+        pytest.param(
+            ["{log}", "--html", "no/where.html"], "--html no/where.html: there is no folder", id="folder"
+        ),
+        pytest.param(["{log}", "--memory", "lots"], "memory 'lots': ", id="memory"),
+        pytest.param(["{log}", "--top", "0"], "--top", id="top"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
+    """What cannot be done exits with 2 and says why in one line."""
+    monkeypatch.chdir(tmp_path)
+    file = log(tmp_path, line())
+    assert run(["report", *(each.format(log=file) for each in arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("package", "arguments"), [("duckdb", []), ("plotly", ["--html", "out.html"])])
+def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
+    """Without the extra, the command says what to install, and writes nothing."""
+    without = f"import sys; sys.modules[{package!r}] = None; from mcp_lenient.cli import main; main()"
+    ran = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", without, "report", str(log(tmp_path, line())), *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "pip install 'mcp-lenient[report]'" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert not (tmp_path / "out.html").exists()
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        pytest.param(1200, "light", id="desk"),
+        pytest.param(1200, "dark", id="desk at night"),
+        pytest.param(390, "dark", id="phone at night"),
+    ],
+)
+def test_the_page_is_drawn(width, scheme, tmp_path):
+    """Charts are drawn, nothing is fetched or complained of, nothing is wider than the screen."""
+    file = tmp_path / "report.html"
+    file.write_text(page(read_report([story(tmp_path)])), encoding="utf-8")
+    with browser(tmp_path / "profile") as opened:
+        opened.open(file, width=width, scheme=scheme)
+        drawn = {
+            "over-time": ".bars .point path",
+            "tool-by-client": ".hm image",
+            "top-repairs": ".bars .point path",
+        }
+        for chart, mark in drawn.items():
+            assert opened.js(f"document.querySelectorAll('#{chart} {mark}').length") > 0
+        assert opened.js("document.documentElement.scrollWidth") <= width
+        ink = "getComputedStyle(document.querySelector('#over-time .xtick text')).fill"
+        before = opened.js(ink)
+        assert (before == "rgb(230, 234, 240)") == (scheme == "dark")
+        opened.scheme("light" if scheme == "dark" else "dark")
+        assert opened.js(f"new Promise(done => setTimeout(() => done({ink}), 500))") != before
+        assert opened.complaints == []
+        assert [address for address in opened.fetched if not address.startswith("data:")] == [file.as_uri()]
+
+
+@needs_browser
+@pytest.mark.slow
+def test_hostile_names_do_nothing_on_the_page(tmp_path):
+    """Names are shown as they are: none runs, links, loads or breaks the page."""
+    file = tmp_path / "report.html"
+    file.write_text(page(read_report([hostile_log(tmp_path)], top=1000)), encoding="utf-8")
+    with browser(tmp_path / "profile") as opened:
+        opened.open(file, width=1200)
+        assert opened.js("window.owned") is None
+        assert (
+            opened.js(
+                "document.querySelectorAll('main script, main img, main a, main svg a, [onload]').length"
+            )
+            == 0
+        )
+        shown = opened.js("document.querySelector('main').innerText")
+        for text in HOSTILE:
+            assert text in shown
+        assert opened.js("document.querySelectorAll('.main-svg').length") > 0
+        assert opened.complaints == []
+        assert [address for address in opened.fetched if not address.startswith("data:")] == [file.as_uri()]
+
+
+def test_a_page_without_calls_is_a_page(tmp_path):
+    """An empty log gives a page that says so, without charts and scripts."""
+    text = page(read_report([log(tmp_path, "nothing")]))
+    assert "0 calls" in text
+    assert len(text) < 20_000

@@ -1,0 +1,396 @@
+"""What is read: the same events as the event model reads, from whatever holds them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import threading
+from datetime import timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from logs import line, log, repair, wrong
+
+from mcp_lenient.events import read_event
+from mcp_lenient.report import ReportError, Selection, read_report
+from mcp_lenient.report.database import Database
+from mcp_lenient.report.intake import take_in
+from mcp_lenient.report.sources import find_logs
+
+KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "subject")
+LISTS = {
+    "violations": "code, place, received",
+    "repairs": "rule, place, before, after",
+    "hints": "code, place",
+}
+WHOLE = json.loads(
+    line(
+        error_code="INVALID_X_TYPE",
+        violations=[wrong("type", "/x/y", "string")],
+        repairs=[repair("scalar_to_array", "/tags")],
+        repair_count=1,
+        hints=[{"code": "json_text_kept", "pointer": "/text"}],
+        duration_us=12,
+        server="s",
+        mounted="m",
+        subject="user-1",
+        session_id="a",
+        request_id="1",
+        transport="stdio",
+        trace_id="00",
+        span_id="00",
+    )
+)
+ODD_LINES = [
+    pytest.param(text, id=name)
+    for name, text in {
+        "a key twice": line()[:-1] + ', "tool": "other"}',
+        "a key twice, once in escapes": line()[:-1] + ', "\\u0074ool": "other"}',
+        "a trailing comma": line()[:-1] + ",}",
+        "a trailing comma in a list": line()[:-1] + ', "violations": [{"code": "type", "pointer": "/a"},]}',
+        "nan": line()[:-1] + ', "share": nan}',
+        "NaN": line()[:-1] + ', "share": NaN}',
+        "inf": line()[:-1] + ', "share": [1, -inf]}',
+        "Infinity": line()[:-1] + ', "share": Infinity}',
+        "deeply nested": line()[:-1] + ', "more": ' + "[" * 300 + "]" * 300 + "}",
+        "deeply nested in a known field": line()[:-1] + ', "level": ' + "[" * 300 + "]" * 300 + "}",
+        "a huge number": line()[:-1] + ', "more": ' + "9" * 5000 + "}",
+        "null for a list": line()[:-1] + ', "violations": null}',
+        "null for a count": line()[:-1] + ', "duration_us": null}',
+        "null for a text": line()[:-1] + ', "server": null}',
+        "a number for a text": line(server=5),
+        "a text for a count": line(duration_us="12"),
+        "a fraction for a count": line(duration_us=12.0),
+        "a negative count": line(duration_us=-1),
+        "true for a count": line(duration_us=True),
+        "a count beyond all integers": line(duration_us=10**30),
+        "schema version 1.0": line(schema_version=1.0),
+        "schema version 2": line(schema_version=2),
+        "schema version as text": line(schema_version="1"),
+        "no schema version": line(schema_version=None),
+        "no tool": line(tool=None),
+        "another event": line(event="call_started"),
+        "the event in escapes": line().replace("call_rejected", "\\u0063all_rejected"),
+        "a text with quotes and a backslash": line(tool='a"b\\c'),
+        "a Chinese name": line(tool="搜索"),
+        "a Chinese name, unescaped": line(tool="x").replace('"x"', '"搜索"'),
+        "a control character": line(tool="a\x1b[31mb"),
+        "DEL": line(tool="x").replace('"x"', '"\x7f"'),
+        "a direction mark": line(tool="a\u202eb"),
+        "a line separator, unescaped": line(tool="x").replace('"x"', '"a\u2028b"'),
+        "a lone surrogate": line(tool="x").replace('"x"', '"\\ud800"'),
+        "128 characters": line(tool="a" * 128),
+        "129 characters": line(tool="a" * 129),
+        "128 characters beyond the basic plane": line(tool="\U0001f600" * 128),
+        "a field that is none of a record's": line(violations=[{**wrong("type", "/a"), "value": "x"}]),
+        "an unknown code": line(violations=[wrong("odd", "/a")]),
+        "51 violations": line(violations=[wrong("type", f"/{at}") for at in range(51)]),
+        "50 violations": line(violations=[wrong("type", f"/{at}x") for at in range(50)]),
+        "a list that is text": line(violations="[]"),
+        "an empty list": line(violations=[]),
+        "a line within a line": json.dumps({"log": line()}),
+        "a list": f"[{line()}]",
+        "blanks around": f" \t{line()} ",
+        "cut": line()[:60],
+        "more behind it": f"{line()} {line()}",
+        "a naive time": line(timestamp="2026-11-20 12:00:00"),
+        "an offset": line(timestamp="2026-11-20T12:00:00.5+05:30"),
+        "seconds since 1970": line(timestamp=1_795_000_000.5),
+        "seconds since 1970 as text": line(timestamp="1795000000"),
+        "a day that is not there": line(timestamp="2026-02-30T12:00:00Z"),
+        "an hour that is not there": line(timestamp="2026-02-20T24:00:00Z"),
+        "nine digits of a second": line(timestamp="2026-02-20T12:00:00.123456789Z"),
+        "year 1": line(timestamp="0001-01-01T00:00:00Z"),
+        "no time": line(timestamp=None),
+        "a word for a time": line(timestamp="yesterday"),
+        "a list twice, first with numbers that the engine spells longer": line(violations=[])[:-1].replace(
+            '"violations": []', f'"violations": [{",".join(["1e2"] * 8)}]'
+        )
+        + ', "violations": []}',
+        "a count that the engine spells longer": line(duration_us=5).replace(": 5", ": 5E0"),
+        "an unknown key of the length of two blanks": line()[:-1] + ', "": 1}',
+        "half a minute in an offset": line(timestamp="2026-11-20T12:00:00+00:00:30"),
+    }.items()
+]
+
+
+def rows_of(lines):
+    """What the engine reads from lines."""
+    with TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        file = log(folder, *lines)
+        work = folder / "work"
+        work.mkdir()
+        logs = find_logs([file], work, None)
+        database = Database(work, [str(file)], remote=False, memory="256MB", progress=None)
+        try:
+            figures = take_in(database, logs, Selection(), work)
+            lists = ", ".join(
+                f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
+                f" WHERE raw = calls.{name}))"
+                for name, fields in LISTS.items()
+            )
+            rows = database.run(
+                f"SELECT micros, {', '.join(KEPT)}, violation_count, repair_count, duration_us, {lists} FROM calls"
+            )
+        finally:
+            database.close()
+    return figures, rows
+
+
+def expected(event):
+    """The row that an event of the model is."""
+    micros = None
+    if event.timestamp is not None:
+        moment = event.timestamp.astimezone(timezone.utc).replace(tzinfo=None)
+        since = moment - moment.min
+        micros = (since.days - 719_162) * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
+    lists = []
+    for name, fields in LISTS.items():
+        counted = {}
+        for record in getattr(event, name):
+            told = record.model_dump()
+            place = "/".join(
+                "*" if part.isascii() and part.isdigit() else part for part in told["pointer"].split("/")
+            )
+            key = tuple(place if field == "place" else told[field] for field in fields.split(", "))
+            counted[key] = counted.get(key, 0) + 1
+        lists.append(sorted(((*key, times) for key, times in counted.items()), key=repr) or None)
+    counts = [min(getattr(event, name), 2**53) for name in ("violation_count", "repair_count", "duration_us")]
+    return (micros, *(getattr(event, name) for name in KEPT), *counts, *lists)
+
+
+def alike(rows):
+    """Rows in an order that does not matter."""
+    return sorted(
+        repr([sorted(map(repr, cell)) if isinstance(cell, list) else cell for cell in row]) for row in rows
+    )
+
+
+def agree(lines):
+    """Whether the engine and the event model read the same."""
+    events = [event for event in map(read_event, lines) if event is not None]
+    figures, rows = rows_of(lines)
+    assert alike(rows) == alike(map(expected, events))
+    assert figures.events == len(events)
+    assert figures.lines == sum(bool(each.strip(" \t")) for each in lines)
+    assert figures.foreign == figures.lines - len(events)
+
+
+@pytest.mark.parametrize("text", ODD_LINES)
+def test_odd_lines_are_read_as_the_model_reads_them(text):
+    """The engine takes a line for an event exactly when the event model does, and reads the same in it."""
+    agree([text, text.replace('": ', '":').replace(", ", ","), line(tool="a plain one")])
+
+
+scalars = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        1,
+        -1,
+        1.0,
+        10**20,
+        "",
+        "x",
+        "1",
+        "x\x7f",
+        "ä",
+        "\u200b",
+        '"',
+        "\\",
+        "a" * 129,
+        [],
+        {},
+        [1],
+        "2026-11-20T12:00:00Z",
+    ]
+)
+records = st.dictionaries(
+    st.sampled_from(["code", "pointer", "received", "rule", "before", "after", "x"]),
+    st.sampled_from(["type", "string", "/a/0/b", "scalar_to_array", "json_text_kept", "null", 1, None]),
+)
+changes = st.dictionaries(
+    st.sampled_from([*WHOLE, "other"]), scalars | st.lists(records, max_size=3), max_size=3
+)
+
+
+@st.composite
+def odd_lines(draw):
+    """A line of a log with something else in some of its fields, and now and then a broken character."""
+    known = {**WHOLE, **draw(changes)}
+    for name in draw(st.lists(st.sampled_from(sorted(known)), max_size=4)):
+        known.pop(name, None)
+    separators = draw(st.sampled_from([(", ", ": "), (",", ":")]))
+    text = json.dumps(known, ensure_ascii=draw(st.booleans()), separators=separators)
+    if draw(st.integers(0, 3)) == 0:
+        at = draw(st.integers(0, len(text)))
+        text = (
+            text[:at]
+            + draw(st.sampled_from([",", "]", "}", "{", '"', "\\", "NaN", " ", "1"]))
+            + text[at + draw(st.integers(0, 1)) :]
+        )
+    return text
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(odd_lines(), min_size=30, max_size=60))
+@example([json.dumps(WHOLE)])
+def test_the_engine_agrees_with_the_model(lines):
+    """Whatever stands in the lines, the engine and ``read_event`` read the same events."""
+    agree(lines)
+
+
+def test_a_cut_last_line_is_foreign(tmp_path):
+    """A file that ends within a line, or within a character, is right up to there."""
+    file = tmp_path / "cut.jsonl"
+    file.write_bytes(f"{line()}\n{line()}\n".encode() + line(tool="ä").encode()[:40] + "ä".encode()[:1])
+    report = read_report([file])
+    assert (report.calls, report.log.foreign) == (2, 1)
+
+
+def test_a_growing_file_is_read_up_to_where_it_is(tmp_path):
+    """A log that is written to while it is read gives whole events only."""
+    file = log(tmp_path, *[line()] * 20_000)
+    done = threading.Event()
+
+    def write():
+        with file.open("a", encoding="utf-8") as opened:
+            while not done.is_set():
+                opened.write(line()[:50])
+                opened.flush()
+                opened.write(f"{line()[50:]}\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        report = read_report([file])
+    finally:
+        done.set()
+        writer.join()
+    assert report.calls >= 20_000
+    assert report.log.foreign <= 1
+
+
+def test_all_kinds_of_sources_are_read_once(tmp_path):
+    """Files, patterns, compressed files whatever their name, and standard input are one log."""
+    plain = log(tmp_path, line(tool="plain"), name="a[1]'*.jsonl")
+    (tmp_path / "day=1").mkdir()
+    packed = tmp_path / "day=1" / "rotated.log.1"
+    packed.write_bytes(gzip.compress(f"{line(tool='packed')}\n".encode()))
+    stream = io.BytesIO(gzip.compress(f"{line(tool='piped')}\n".encode()))
+    report = read_report([plain, plain, str(tmp_path / "**" / "*.log.*"), "-"], stdin=stream)
+    assert sorted(each.tool for each in report.tools) == ["packed", "piped", "plain"]
+    assert (report.calls, report.log.files) == (3, 3)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_read(tmp_path):
+    """What a shell puts in place of ``<(...)`` is read as a file is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(f"{line()}\n"))
+    writer.start()
+    assert read_report([pipe]).calls == 1
+    writer.join()
+
+
+def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
+    """A compressed file that is still written to gives what stands before its end, and is told of."""
+    whole = log(tmp_path, *[line(request_id=str(at)) for at in range(20_000)])
+    packed = tmp_path / "cut.gz"
+    packed.write_bytes(gzip.compress(whole.read_bytes())[:-5000])
+    beside = tmp_path / "whole.gz"
+    beside.write_bytes(gzip.compress(f"{line()}\n".encode()) + gzip.compress(f"{line()}\n".encode()))
+    report = read_report([beside, packed])
+    assert 5_000 < report.calls < 20_000
+    assert (report.log.cut_files, report.log.foreign) == (1, 1)
+
+
+def test_bytes_that_are_no_text_are_counted(tmp_path):
+    """Lines that are no UTF-8, and lines beyond every bound, are foreign lines among others."""
+    file = tmp_path / "odd.jsonl"
+    file.write_bytes(
+        b"\xef\xbb\xbf"
+        + f"{line()}\r\n\n".encode()
+        + b"\xff\xfe\x00\n"
+        + b"x" * 20_000_000
+        + f"\n{line()}\n".encode()
+    )
+    report = read_report([file])
+    assert (report.calls, report.log.lines, report.log.foreign) == (2, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("selection", "tools"),
+    [
+        pytest.param({}, "abc", id="all"),
+        pytest.param({"since": "2026-11-20T12:01:00Z"}, "bc", id="since"),
+        pytest.param({"until": "2026-11-20T12:01:00Z"}, "a", id="until"),
+        pytest.param({"tool": "[ab]"}, "ab", id="tools by pattern"),
+        pytest.param({"client": "cu*"}, "b", id="client"),
+        pytest.param({"server": "x"}, "c", id="server"),
+        pytest.param({"tool": "a' OR 1=1 --"}, "", id="no SQL"),
+    ],
+)
+def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
+    """Only the calls that are asked for are reported on."""
+    file = log(
+        tmp_path,
+        line(tool="a"),
+        line(tool="b", minute=1, client_name="cursor"),
+        line(tool="c", minute=2, server="x"),
+    )
+    report = read_report([file], selection=Selection.model_validate(selection))
+    assert "".join(sorted(each.tool for each in report.tools)) == tools
+    assert report.log.events == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        pytest.param([], "no log is named", id="none"),
+        pytest.param(["missing.jsonl"], "missing.jsonl: there is no such file$", id="missing"),
+        pytest.param(["*.nothing"], "nor one that fits the pattern", id="empty pattern"),
+        pytest.param(["."], "this is a folder", id="folder"),
+        pytest.param(
+            ["s3://bucket/*.jsonl"], "^addresses are read with DuckDB's httpfs extension", id="address"
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_named(names, says, tmp_path, monkeypatch):
+    """A log that is not there is one line that names it."""
+    monkeypatch.chdir(tmp_path)
+    if names == ["s3://bucket/*.jsonl"]:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with pytest.raises(ReportError, match=says):
+        read_report(names)
+
+
+def test_the_engine_sees_nothing_else(tmp_path):
+    """The database opens no file but the logs it was given, and its settings cannot be changed."""
+    other = log(tmp_path, "secret", name="other.txt")
+    given_file = log(tmp_path, line())
+    folder = tmp_path / "work"
+    folder.mkdir()
+    database = Database(folder, [str(given_file)], remote=False, memory="256MB", progress=None)
+    try:
+        assert database.run("SELECT count(*) FROM read_text(?)", [str(given_file)]) == [(1,)]
+        for sql in (
+            f"SELECT * FROM read_text('{other}')",
+            f"COPY (SELECT 1) TO '{tmp_path / 'written'}'",
+            "SET enable_external_access=true",
+            "SELECT * FROM read_text('https://example.com/')",
+        ):
+            with pytest.raises(ReportError):
+                database.run(sql)
+    finally:
+        database.close()
+    assert not (tmp_path / "written").exists()

@@ -1,0 +1,70 @@
+"""Credentials for object storage: what DuckDB is told, whatever they are made of."""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+import pytest
+
+from mcp_lenient.report import ReportError
+from mcp_lenient.report.database import Database
+from mcp_lenient.report.s3 import s3_secret
+
+KEYS = {"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x/+="}
+ODD = ("'", "''", "\\'", "a'); DROP TABLE read; --", '"', "$1", "?", "a\nb", "/* ", "\u2019", "E'\\''")
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        pytest.param(KEYS, "CREATE SECRET (TYPE s3, KEY_ID 'AKIA', SECRET 'x/+=')", id="keys"),
+        pytest.param(
+            {**KEYS, "AWS_SESSION_TOKEN": "t", "AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "us-east-1"},
+            "CREATE SECRET (TYPE s3, KEY_ID 'AKIA', SECRET 'x/+=', SESSION_TOKEN 't', REGION 'eu-west-1')",
+            id="all",
+        ),
+        pytest.param(
+            {**KEYS, "AWS_REGION": "", "AWS_DEFAULT_REGION": "us-east-1"},
+            "CREATE SECRET (TYPE s3, KEY_ID 'AKIA', SECRET 'x/+=', REGION 'us-east-1')",
+            id="default region",
+        ),
+        pytest.param({"AWS_REGION": "eu-west-1"}, None, id="no keys"),
+        pytest.param({**KEYS, "AWS_SECRET_ACCESS_KEY": ""}, None, id="half a key"),
+    ],
+)
+def test_the_usual_variables_become_a_secret(environment, told):
+    """DuckDB gets what the environment holds, and nothing where there is no key."""
+    assert s3_secret(environment) == told
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_credentials_are_no_sql(value):
+    """Whatever a credential is made of, it is one text in one statement."""
+    sql = s3_secret({"AWS_ACCESS_KEY_ID": value, "AWS_SECRET_ACCESS_KEY": value, "AWS_REGION": value})
+    assert len(duckdb.extract_statements(sql)) == 1
+    text = re.fullmatch(r"CREATE SECRET \(TYPE s3, KEY_ID (.+), SECRET \1, REGION \1\)", sql, re.DOTALL)
+    assert duckdb.execute(f"SELECT {text[1]}").fetchall() == [(value,)]
+
+
+def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
+    """Where the extension cannot be had, one line says so and holds no credential."""
+    for name in KEYS:
+        monkeypatch.setenv(name, "hidden")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with pytest.raises(ReportError, match="httpfs") as caught:
+        Database(tmp_path, ["s3://bucket/*"], remote=True, memory="256MB", progress=None)
+    assert "hidden" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_credentials_that_duckdb_does_not_take_are_not_shown(tmp_path):
+    """What DuckDB says of a statement that holds credentials is not passed on."""
+    database = Database(tmp_path, [], remote=False, memory="256MB", progress=None)
+    try:
+        with pytest.raises(ReportError, match=r"credentials of the environment are not taken") as caught:
+            database._sign("CREATE SECRET (TYPE s3, KEY_ID 'hidden', SECRET 'hidden)")
+    finally:
+        database.close()
+    assert "hidden" not in str(caught.value)

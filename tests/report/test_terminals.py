@@ -1,0 +1,85 @@
+"""The command on a real terminal: its bar, its width, and how it is stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+from logs import line, log
+
+termios = pytest.importorskip("termios", reason="this system has no such terminals")
+fcntl = pytest.importorskip("fcntl", reason="this system has no such terminals")
+
+COMMAND = "from mcp_lenient.cli import main; main()"
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def on_a_terminal(arguments, *, columns, temporary, until=None):
+    """What a command writes to a terminal of its own, and its exit code; Ctrl-C is pressed once ``until`` is shown."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    known = {
+        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")
+    }
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-c", COMMAND, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**known, "TMPDIR": str(temporary), "TERM": "xterm-256color"},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - Ctrl-C is the terminal's
+    )
+    os.close(theirs)
+    shown, deadline = "", time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if not select.select([ours], [], [], 0.1)[0]:
+            continue
+        try:
+            shown += os.read(ours, 65536).decode(errors="replace")
+        except OSError:  # the other end is closed
+            break
+        if until is not None and until in shown and list(temporary.iterdir()):
+            os.write(ours, b"\x03")
+            until = None
+    os.close(ours)
+    return shown, process.wait(timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_bar_fits_and_goes_away(columns, tmp_path):
+    """The bar is on one line of the terminal, and the report stands alone in the end."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    file = log(tmp_path, *[line(request_id=str(at)) for at in range(100_000)])
+    shown, code = on_a_terminal(["report", str(file)], columns=columns, temporary=temporary)
+    assert code == 0
+    bar, _, report = shown.rpartition("\x1b[2K")
+    assert "reading" in bar
+    assert max(len(each.rstrip()) for each in re.split(r"[\r\n]+", CODES.sub("", shown))) <= columns
+    assert "reading" not in report
+    assert "100,000 calls" in report
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_it_in_one_line(tmp_path):
+    """A report that is interrupted says so in one line, exits with 130 and leaves no file behind."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    text = f"{line(client_name='x' * 100)}\n" * 1000
+    file = tmp_path / "long.jsonl"
+    with file.open("w", encoding="utf-8") as opened:
+        opened.writelines(text for _ in range(1000))
+    shown, code = on_a_terminal(["report", str(file)], columns=80, temporary=temporary, until="reading")
+    assert code == 130
+    assert CODES.sub("", shown.rpartition("\x1b[2K")[2]).strip() == "interrupted: no report was made"
+    assert "Traceback" not in shown
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,55 @@
+"""The words and worked examples of the rule catalogue against the rules themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient import DEFAULT_RULES, Policy, normalize
+from mcp_lenient.rules.catalogue import CATALOGUE
+
+TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
+DECLARED = Policy(aliases={"query": ("q",)})
+
+REPAIRED = [
+    pytest.param(family, sent, id=f"{family.rules[0]}-{number}")
+    for family in CATALOGUE
+    for number, sent in enumerate(family.repaired)
+]
+REFUSED = [
+    pytest.param(family, sent, id=f"{family.rules[0]}-{number}")
+    for family in CATALOGUE
+    for number, sent in enumerate(family.refused)
+]
+
+
+def normalized(family, sent):
+    schema = {
+        "type": "object",
+        "properties": family.properties,
+        "required": list(family.required),
+        "additionalProperties": False,
+    }
+    return normalize(schema, sent, policy=DECLARED)
+
+
+def test_each_rule_stands_in_one_family_of_its_tier():
+    """The catalogue has every rule once, and the rules of a family have one tier."""
+    assert sorted(rule for family in CATALOGUE for rule in family.rules) == sorted(TIERS)
+    assert [family.rules for family in CATALOGUE if len({TIERS[rule] for rule in family.rules}) != 1] == []
+
+
+@pytest.mark.parametrize(("family", "sent"), REPAIRED)
+def test_a_call_that_the_catalogue_repairs_is_repaired_by_that_family(family, sent):
+    """A worked example of a repair is repaired by a rule of its family alone."""
+    outcome = normalized(family, sent)
+    assert outcome.violations == ()
+    assert {repair.rule for repair in outcome.repairs} <= set(family.rules)
+    assert outcome.repairs
+
+
+@pytest.mark.parametrize(("family", "sent"), REFUSED)
+def test_a_call_that_the_catalogue_refuses_is_refused(family, sent):
+    """A worked example of a refusal has a violation, and its arguments are as they were sent."""
+    outcome = normalized(family, sent)
+    assert outcome.violations
+    assert outcome.arguments == sent
