@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ class LenientMiddleware(Middleware):
         self._definitions = definitions
         self._policies = Policies(policy, tools or {}, definitions)
         self._telemetry = Telemetry(clients)
-        self._tools = ToolCache(self._policies, self._warn_not_compiled)
+        self._tools = ToolCache(self._policies, partial(self._telemetry.log.warn_once, "tool_not_compiled"))
         self._whole = WholeArguments(self.policy_for, self._telemetry)
         own = type(self)
         self._goes_straight = (
@@ -186,7 +187,7 @@ class LenientMiddleware(Middleware):
             return await self._not_found(call, server)
         if known is not judged and await known.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
-        return await self._rejected(call, known, arguments)
+        return await self._rejected(call, server, known, arguments)
 
     async def _accepted(
         self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
@@ -197,22 +198,28 @@ class LenientMiddleware(Middleware):
             self._telemetry.accepted(call, known, arguments)
             return await run(call, known, call.context)
         except ValidationError:
-            fresh = await self._tools.look_up(server, call.context.message)
-            if fresh is None or fresh is known or await fresh.accepts(arguments):
+            if not await self._tools.is_replaced(server, call.context.message, known, arguments):
                 raise
-            # The tool was replaced, so what refused the call was its validator: its body did not run.
-            return await self._rejected(call, fresh, arguments)
+            return await self._not_accepted(call, server, known, arguments)
         except (NotFoundError, DisabledError):
-            if call.nested or await self._tools.look_up(server, call.context.message) is not None:
+            gone = await self._tools.look_up(server, call.context.message) is None
+            if not gone or not self._answers_unknown(call):
                 raise
             return await self._unknown(call, server)
 
-    async def _rejected(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _rejected(
+        self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
+    ) -> ToolResult:
         outcome = await known.repair(arguments)
         if known.mode == "observe":
             return await self._observed(call, known, outcome)
         if outcome.status == "repaired":
-            return await self._go_on(call, known, outcome.arguments, outcome.repairs)
+            try:
+                return await self._go_on(call, known, outcome.arguments, outcome.repairs)
+            except ValidationError:
+                if not await self._tools.is_replaced(server, call.context.message, known, outcome.arguments):
+                    raise
+                return await self._not_accepted(call, server, known, arguments)
         if not known.certain and known.policy.unrepairable == "forward":
             return await self._forwarded(call, known, outcome)
         return await self._refused(call, known, outcome)
@@ -267,12 +274,16 @@ class LenientMiddleware(Middleware):
         try:
             return await call.call_next(call.context)
         except (NotFoundError, DisabledError):
-            mode = self.policy_for(call.context.message.name).mode
-            if mode == "observe":
-                self._tell("call_observed", call, None, code="UNKNOWN_TOOL")
-            if call.nested or mode != "repair":
+            if not self._answers_unknown(call):
                 raise
             return await self._unknown(call, server)
+
+    def _answers_unknown(self, call: Call) -> bool:
+        """Whether the caller of a tool that is not there gets an envelope; tells of it where that is observed."""
+        mode = self.policy_for(call.context.message.name).mode
+        if mode == "observe":
+            self._tell("call_observed", call, None, code="UNKNOWN_TOOL")
+        return mode == "repair" and not call.nested
 
     async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
         name = call.context.message.name
@@ -294,6 +305,3 @@ class LenientMiddleware(Middleware):
         published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
         for sentence in unknown_names(definitions, published):
             self._telemetry.log.warn_once("definition_unused", sentence, sentence)
-
-    def _warn_not_compiled(self, tool: str, reason: str) -> None:
-        self._telemetry.log.warn_once("tool_not_compiled", tool, reason)

@@ -144,6 +144,17 @@ class ToolCache:
         self._known[id(server), message.name, _version_key(message)] = compiled
         return compiled
 
+    async def is_replaced(
+        self,
+        server: FastMCP,
+        message: CallToolRequestParams,
+        judged: KnownTool,
+        arguments: Mapping[str, Any],
+    ) -> bool:
+        """Whether another tool stands there now, whose validator is what refused the call: no body did run."""
+        fresh = await self.look_up(server, message)
+        return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
+
     def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
         schema = target.tool.parameters
         declared = combined(target.declared, self._policies.declared(name))
