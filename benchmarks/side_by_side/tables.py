@@ -101,6 +101,8 @@ def _ratio(times: float) -> str:
 
 
 def _number(microseconds: float) -> str:
+    if microseconds >= 1e6:
+        return f"{microseconds / 1e6:.1f} s"
     return f"{microseconds:.0f}" if microseconds >= 100 else f"{microseconds:.1f}"
 
 
