@@ -134,7 +134,11 @@ class LenientMiddleware(Middleware):
         """Passes the tools on as they are; says once which names in a definitions file none of them has."""
         tools = await call_next(context)
         if self._definitions is not None and tools:
-            self._tell_unused(self._definitions, tools)
+            from mcp_lenient.definitions import unknown_names  # noqa: PLC0415 - as in from_file
+
+            published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
+            for sentence in unknown_names(self._definitions, published):
+                self._telemetry.log.warn_once("definition_unused", sentence, sentence)
         return tools
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
@@ -187,7 +191,7 @@ class LenientMiddleware(Middleware):
             return await self._not_found(call, server)
         if known is not judged and await known.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
-        return await self._rejected(call, server, known, arguments)
+        return await self._rejected(call, known, arguments)
 
     async def _accepted(
         self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
@@ -207,9 +211,7 @@ class LenientMiddleware(Middleware):
                 raise
             return await self._unknown(call, server)
 
-    async def _rejected(
-        self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
-    ) -> ToolResult:
+    async def _rejected(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
         outcome = await known.repair(arguments)
         if known.mode == "observe":
             return await self._observed(call, known, outcome)
@@ -217,9 +219,11 @@ class LenientMiddleware(Middleware):
             try:
                 return await self._go_on(call, known, outcome.arguments, outcome.repairs)
             except ValidationError:
-                if not await self._tools.is_replaced(server, call.context.message, known, outcome.arguments):
-                    raise
-                return await self._not_accepted(call, server, known, arguments)
+                server = known.server()
+                replaced = self._tools.is_replaced
+                if server and await replaced(server, call.context.message, known, outcome.arguments):
+                    return await self._not_accepted(call, server, known, arguments)
+                raise
         if not known.certain and known.policy.unrepairable == "forward":
             return await self._forwarded(call, known, outcome)
         return await self._refused(call, known, outcome)
@@ -298,10 +302,3 @@ class LenientMiddleware(Middleware):
         mounted = known.target.mounted if known is not None else None
         context, name = call.context.fastmcp_context, call.context.message.name
         self._telemetry.tell(event, Told(context, name, call.started, known is not None, mounted), **found)
-
-    def _tell_unused(self, definitions: Definitions, tools: Sequence[Tool]) -> None:
-        from mcp_lenient.definitions import unknown_names  # noqa: PLC0415 - as in from_file
-
-        published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
-        for sentence in unknown_names(definitions, published):
-            self._telemetry.log.warn_once("definition_unused", sentence, sentence)

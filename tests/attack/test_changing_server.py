@@ -259,6 +259,19 @@ class ChangingServer(RuleBasedStateMachine):
         assert listed == {name for name in self._held if self._now(name)[0] is not None}
 
 
+async def test_a_tool_that_has_gone_is_only_observed():
+    """Where calls are only observed, one of a tool that was there a moment ago ends as it does without us."""
+    server = plain(name="server", strict=True)
+    server.add_middleware(LenientMiddleware(Policy(mode="observe")))
+    server.add_tool(_made("a", "integer", 1))
+    async with Client(server) as client:
+        assert not (await client.call_tool_mcp("a", {"value": 5})).is_error
+        server.local_provider.remove_tool("a")
+        answer = await client.call_tool_mcp("a", {"value": 5})
+    assert answer.content[0].text == "Unknown tool: 'a'"
+    assert not (answer.meta or {}).get("mcp_lenient")
+
+
 def _dropped(_logger: Any, _level: str, _event: Any) -> Any:
     raise structlog.DropEvent
 

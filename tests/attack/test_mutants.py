@@ -7,7 +7,9 @@ from typing import Annotated
 from calls import call, got, lenient, rules
 from fastmcp.tools import FunctionTool, Tool
 from pydantic import BaseModel, BeforeValidator
+from tables import BOOLEAN, INTEGER, array, closed
 
+from mcp_lenient import normalize
 from mcp_lenient.judge import FunctionJudge
 from mcp_lenient.schema_judge import SchemaJudge
 
@@ -53,3 +55,11 @@ def test_judges_of_one_function_are_equal():
     assert _judge() == _judge()
     assert _judge() != _judge(strict=True)
     assert hash(_judge()) == hash(_judge())
+
+
+def test_what_is_beside_a_fault_within_is_no_fault():
+    """In an object that is refused for one field, a field that can be repaired is not told of as wrong."""
+    schema = closed(o=closed(b=BOOLEAN, m=INTEGER), rows=array(closed(b=BOOLEAN, m=INTEGER)))
+    row = {"b": "yes", "m": "x"}
+    found = normalize(schema, {"o": row, "rows": [row]}).violations
+    assert [each.pointer for each in found] == ["/o/m", "/rows/0/m"]
