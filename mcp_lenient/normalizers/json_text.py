@@ -35,7 +35,7 @@ class ParseJson(Normalizer):
 
     __name__: ClassVar[str] = "parse_json"
 
-    kinds: frozenset[Container]
+    kinds: tuple[Container, ...]
 
     def __call__(self, value: Any) -> Any:
         """The container that a text spells, or the value as it is."""
@@ -65,4 +65,4 @@ def parse_json(*kinds: Container) -> ParseJson:
     for kind in kinds:
         if kind not in get_args(Container):
             refuse_argument("Each kind of parse_json(*kinds)", "'array' or 'object'", kind)
-    return ParseJson(frozenset(kinds or get_args(Container)))
+    return ParseJson(tuple(sorted(set(kinds or get_args(Container)))))
