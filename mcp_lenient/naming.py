@@ -44,6 +44,8 @@ class Naming(NamedTuple):
 _MOST_RENAMED = 16
 """Undeclared keys of one object beyond which none is looked at: nobody slips that often."""
 
+_STYLE = "rename_case"
+
 AS_SENT = Naming()
 """Every key under its own name."""
 
@@ -108,23 +110,37 @@ def _renamed(
     node: Node, value: Mapping[str, Any], unknown: list[str], accepts_near: AcceptsNear
 ) -> dict[str, Rename]:
     shape = node.shape
-    absent = [
-        name for name in shape.properties if name not in value and (shape.closed or name in shape.required)
-    ]
-    if not absent or not node.renames or len(unknown) > _MOST_RENAMED:
+    absent = [name for name in shape.properties if name not in value]
+    wanted = absent if shape.closed else [name for name in absent if name in shape.required]
+    if not wanted or not node.renames or len(unknown) > _MOST_RENAMED:
         return {}
     found: dict[str, Rename] = {}
     for key in unknown:
-        for rule, cost, apply in node.renames:
-            name = apply(key, absent, value[key])
-            if name is not None:
-                if rule.name != "rename_near" or accepts_near(node, key, name, value[key]):
-                    found[key] = Rename(name, cost, rule.name)
-                break
+        rename = _rename(node, key, value[key], wanted, accepts_near)
+        if rename is not None:
+            found[key] = rename
+    if not shape.closed and shape.extra is None and any(each.rule == _STYLE for each in found.values()):
+        # Who writes one name of an object in another case style does so with its other names too.
+        for key in (key for key in unknown if key not in found):
+            rename = _rename(node, key, value[key], absent, accepts_near)
+            if rename is not None and rename.rule == _STYLE:
+                found[key] = rename
     if len(found) < 2:
         return found
     targets = [rename.name for rename in found.values()]
     return {key: rename for key, rename in found.items() if targets.count(rename.name) == 1}
+
+
+def _rename(
+    node: Node, key: str, value: Any, wanted: Collection[str], accepts_near: AcceptsNear
+) -> Rename | None:
+    """The declared name that a key was meant for, by the first rule that knows one."""
+    for rule, cost, apply in node.renames:
+        name = apply(key, wanted, value)
+        if name is not None:
+            stands = rule.name != "rename_near" or accepts_near(node, key, name, value)
+            return Rename(name, cost, rule.name) if stands else None
+    return None
 
 
 def names_right(node: Node, value: Mapping[str, Any], names: Naming) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.normalizing import normalized
 from mcp_lenient.plain_checks import simple_check
+from mcp_lenient.rules.keys import rename_case, rename_near
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
 from mcp_lenient.schema import Shape, shape_of, validator_for
 from mcp_lenient.values import json_type
@@ -149,6 +150,12 @@ class Node:
         return tuple(sorted(self.plan.compiled(self, "name"), key=_cost))
 
     @cached_property
+    def spellings(self) -> tuple[Apply, ...]:
+        """The functions that know a declared name in another spelling, whatever the policy lets rules do."""
+        built = (build(self.plan.site(self)) for build in (rename_case, rename_near))
+        return tuple(apply for apply in built if apply is not None)
+
+    @cached_property
     def drops(self) -> tuple[Compiled, ...]:
         """The rules that find keys to leave out."""
         return tuple(self.plan.compiled(self, "drop"))
@@ -267,9 +274,9 @@ class Plan:
         self._branches_left -= branches
         return within < _UNIONS_WITHIN and self._branches_left >= 0
 
-    def compiled(self, node: Node, kind: str) -> list[Compiled]:
-        """The rules of a kind that have something to say at a node."""
-        site = Site(
+    def site(self, node: Node) -> Site:
+        """A node as a rule sees it."""
+        return Site(
             shape=node.shape,
             place=node.place,
             policy=self.policy,
@@ -278,6 +285,10 @@ class Plan:
             takes=node.takes,
             shape_at=self.shape,
         )
+
+    def compiled(self, node: Node, kind: str) -> list[Compiled]:
+        """The rules of a kind that have something to say at a node."""
+        site = self.site(node)
         built = ((rule, rule.cost, rule.build(site)) for rule in self._rules if rule.kind == kind)
         return [(rule, cost, apply) for rule, cost, apply in built if apply is not None]
 

@@ -14,6 +14,7 @@ from mcp_lenient.choice import cheapest, distinct
 from mcp_lenient.mending import mend
 from mcp_lenient.moving import moved
 from mcp_lenient.naming import without_injected
+from mcp_lenient.overlooked import overlooked
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import OutOfSteps, Run, structure
@@ -47,6 +48,15 @@ def repair(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
 
 def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
     """As :func:`repair`, for arguments of which the judge has said already that it does not accept them."""
+    outcome = _repaired(plan, arguments, judge)
+    unread = overlooked(plan.top, outcome.arguments, judge) if outcome.status == "repaired" else ()
+    if not unread:
+        return outcome
+    faults = tuple(Fault(path, "unknown") for path in unread)
+    return Outcome("refused", outcome.arguments, outcome.repairs, faults)
+
+
+def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
