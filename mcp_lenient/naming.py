@@ -119,7 +119,11 @@ def _renamed(
         rename = _rename(node, key, value[key], wanted, accepts_near)
         if rename is not None:
             found[key] = rename
-    if not shape.closed and shape.extra is None and any(each.rule == _STYLE for each in found.values()):
+    if (
+        not shape.closed
+        and shape.extra in (None, True, {})
+        and any(each.rule == _STYLE for each in found.values())
+    ):
         # Who writes one name of an object in another case style does so with its other names too.
         for key in (key for key in unknown if key not in found):
             rename = _rename(node, key, value[key], absent, accepts_near)

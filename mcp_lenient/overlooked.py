@@ -76,6 +76,6 @@ def _with(container: Any, path: Path, value: Any) -> Any:
     """The arguments with another value at a path."""
     if not path:
         return value
-    changed = dict(container) if isinstance(container, Mapping) else list(container)
+    changed: Any = dict(container) if isinstance(container, Mapping) else list(container)
     changed[path[0]] = _with(container[path[0]], path[1:], value)
     return changed

@@ -65,7 +65,7 @@ RULE_WORDS: Final[Mapping[str, RuleWords]] = {
     ),
     "rename_case": RuleWords(
         "the right name in another case style, such as maxResults for max_results",
-        "one declared name must fit, and must not be there already",
+        "one declared name must fit and must not be there already; in an object that takes any name, a required one must be missing",
     ),
     "rename_alias": RuleWords(
         "another name, which the author or operator declared", "none but the declared ones"

@@ -123,7 +123,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         ("rename_case",),
         does="another way to write the words of a declared name",
-        unless="more than one name fits; the name is there already; the tool takes any name and none is missing",
+        unless="more than one name fits; the name is there already; the object takes any name, and none that it "
+        "requires is missing: then a call that needs another repair is refused, since the tool would overlook "
+        "the name",
         properties={"max_results": _INTEGER},
         repaired=({"maxResults": 5}, {"max-results": 5}),
         refused=({"maxResults": 5, "max_results": 6},),

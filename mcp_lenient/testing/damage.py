@@ -179,6 +179,16 @@ def _restyled(name: str) -> str:
     return "_".join(word.lower() for word in words)
 
 
+def _nested_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+    for name, value in arguments.items():
+        if not isinstance(value, dict):
+            continue
+        restyled = {_restyled(key): own for key, own in value.items()}
+        if len(restyled) == len(value) and restyled != value:
+            yield Damaged({**arguments, name: restyled}, (arguments,))
+            yield Damaged({**arguments, name: json.dumps(restyled)}, (arguments,))
+
+
 def _wrapped(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
     for name, as_text in zip(_WRAPPERS, cycle((False, True)), strict=False):
         if arguments and name not in shape.properties:
@@ -206,6 +216,7 @@ def _unknown(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
 
 _OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Shape], Iterator[Damaged]]]] = {
     "other_name_style": _other_name_style,
+    "nested_name_style": _nested_name_style,
     "wrapped_arguments": _wrapped,
     "arguments_as_text": _as_text,
     "tool_call_id_added": _tool_call_id,

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tables import (
+    BOOLEAN,
     INTEGER,
+    OBJECT,
     STRING,
     array,
     check,
+    check_destructive,
     closed,
     enum,
     leaves_call,
@@ -17,6 +20,7 @@ from tables import (
     opened,
     refuses_call,
     table,
+    union,
 )
 
 STRINGS = array(STRING)
@@ -80,6 +84,14 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     refuses_call("a shared word", closed("id", id=STRING), {"user_id": "u"}),
     refuses_call("another word", closed("query", query=STRING), {"search": "u"}),
     leaves_call("open, optional", opened(max_results=INTEGER), {"maxResults": 1}),
+    mends_call(
+        "open, beside a required name in the same style",
+        opened("user_id", user_id=STRING, dry_run=BOOLEAN),
+        {"userId": "u", "dryRun": True},
+        {"user_id": "u", "dry_run": True},
+        "rename_case /userId",
+        "rename_case /dryRun",
+    ),
     leaves_call(
         "open, the required name is there", opened("query", query=STRING), {"query": "a", "Query": "b"}
     ),
@@ -89,12 +101,88 @@ def test_rename_case(schema: Any, sent: Any, expected: Any, repairs: Any) -> Non
     check(schema, sent, expected, repairs)
 
 
+OPEN_ORDER = opened(
+    "item", "count", item=STRING, count=INTEGER, dry_run=BOOLEAN, preview=BOOLEAN, tags=array(STRING)
+)
+
+
+@table(
+    refuses_call("another case style", OPEN_ORDER, {"item": "tea", "count": "5", "dryRun": True}),
+    refuses_call("a slip", OPEN_ORDER, {"item": "tea", "count": "5", "preveiw": True}),
+    refuses_call("singular for a list", OPEN_ORDER, {"item": "tea", "count": "5", "tag": ["a"]}),
+    refuses_call(
+        "the name as well, with another value",
+        OPEN_ORDER,
+        {"item": "tea", "count": "5", "dry_run": False, "dryRun": True},
+    ),
+    refuses_call("a slip of a required name", OPEN_ORDER, {"item": "tea", "cuont": 5, "preveiw": True}),
+    refuses_call(
+        "nested, in a parameter that is right itself",
+        closed("n", "o", n=INTEGER, o=OPEN_ORDER),
+        {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
+    ),
+    refuses_call(
+        "in an item",
+        closed("o", o=array(OPEN_ORDER)),
+        {"o": '[{"item": "tea", "count": 5, "dryRun": true}]'},
+    ),
+    refuses_call(
+        "in the branch of a union",
+        closed("o", o=nullable(OPEN_ORDER)),
+        {"o": '{"item": "tea", "count": 5, "dryRun": true}'},
+    ),
+    refuses_call(
+        "every key may come",
+        {**OPEN_ORDER, "additionalProperties": True},
+        {"item": "tea", "count": "5", "dryRun": True},
+    ),
+    mends_call(
+        "the name as well, with the same value",
+        OPEN_ORDER,
+        {"item": "tea", "count": "5", "dry_run": True, "dryRun": True},
+        {"item": "tea", "count": 5, "dry_run": True, "dryRun": True},
+        "text_to_integer /count",
+    ),
+    mends_call(
+        "a name of its own",
+        OPEN_ORDER,
+        {"item": "tea", "count": "5", "note": "n"},
+        {"item": "tea", "count": 5, "note": "n"},
+        "text_to_integer /count",
+    ),
+    mends_call(
+        "a branch of the union takes any key",
+        closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, OBJECT)),
+        {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
+        {"n": 5, "o": {"item": "tea", "count": 5, "dryRun": True}},
+        "text_to_integer /n",
+    ),
+    mends_call(
+        "of another kind, as its schema says",
+        {**OPEN_ORDER, "additionalProperties": STRING},
+        {"item": "tea", "count": "5", "tag": "a"},
+        {"item": "tea", "count": 5, "tag": "a"},
+        "text_to_integer /count",
+    ),
+    leaves_call("nothing is to be repaired", OPEN_ORDER, {"item": "tea", "count": 5, "dryRun": True}),
+)
+def test_overlooked_names(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """What is repaired is not run with a name unheard that is a declared one in another spelling."""
+    check(schema, sent, expected, repairs)
+
+
+def test_overlooked_names_of_a_destructive_tool() -> None:
+    """A slip that no rule may mend in a destructive tool is not overlooked there either."""
+    sent = {"item": "tea", "count": "5", "preveiw": True}
+    check_destructive(OPEN_ORDER, sent, None, [])
+
+
 @table(
     mends_call(
         "by the open object",
         opened("n", max_results=INTEGER, n=INTEGER),
-        {"maxResults": 1, "n": "5"},
-        {"maxResults": 1, "n": 5},
+        {"limit": 1, "n": "5"},
+        {"limit": 1, "n": 5},
         "text_to_integer /n",
     ),
     mends_call(

@@ -7,10 +7,13 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
-from calls import call, code, got, lenient, rules
+from calls import call, code, envelope, got, lenient, rules
 from fastmcp import Context
 from fastmcp.dependencies import Depends
+from fastmcp.tools import Tool
+from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
 
@@ -225,3 +228,44 @@ async def test_all_faults_are_told_at_once():
         entry["pointer"]: entry["code"] for entry in refused.meta["mcp_lenient"]["details"]["violations"]
     }
     assert found == {"/tags": "type", "/mode": "enum", "/extra": "unknown", "/n": "missing"}
+
+
+class _Order(BaseModel):
+    item: str
+    ship_to: str
+    dry_run: bool = False
+    tags: list[str] = []
+
+
+class _ByBothNames(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    max_results: int = 3
+    tags: list[str] = []
+
+
+def _order(order: _Order) -> bool:
+    return order.dry_run
+
+
+def _search(options: _ByBothNames) -> int:
+    return options.max_results
+
+
+async def test_a_model_hears_its_optional_fields() -> None:
+    """A model's optional field in another style is renamed beside a required one, in a destructive tool too."""
+    tool = Tool.from_function(_order, annotations=ToolAnnotations(destructive_hint=True))
+    sent = {"order": {"item": "tea", "shipTo": "Oslo", "dryRun": True}}
+    assert got(await call(lenient(tool), "_order", sent)) is True
+
+
+async def test_a_model_overlooks_no_field() -> None:
+    """A call that was repaired is not run where the model would forget a field in another spelling."""
+    sent = {"order": {"item": "tea", "ship_to": "Oslo", "dryRun": True, "tags": '["a"]'}}
+    result = await call(lenient(_order), "_order", sent)
+    assert [each["did_you_mean"] for each in envelope(result)["details"]["violations"]] == [["dry_run"]]
+
+
+async def test_a_model_that_knows_both_names() -> None:
+    """A name that the model's own validator knows is not refused, though it is not the published one."""
+    sent = {"options": {"max_results": 5, "tags": '["a"]'}}
+    assert got(await call(lenient(_search), "_search", sent)) == 5

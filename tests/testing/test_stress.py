@@ -98,6 +98,24 @@ def test_no_call_is_corrupted(strict):
     assert {call.outcome for call in report.calls if call.damage == "missing_required"} == {"refused"}
 
 
+class _Order(BaseModel):
+    item: str
+    ship_to: str
+    dry_run: bool = False
+
+
+def _send(order: _Order) -> None:
+    raise SystemError(order)
+
+
+def test_a_model_overlooks_no_name():
+    """Names of a model's fields in another style reach the tool as what was meant, or do not reach it."""
+    report = stress(lenient_server(_send), per_tool=6)
+    found = [call for call in report.calls if call.damage == "nested_name_style"]
+    assert {call.outcome for call in found} <= {"repaired", "refused"}
+    assert "repaired" in {call.outcome for call in found}
+
+
 def test_a_wrong_rule_is_found():
     """A repair that gives a call another meaning is in ``corrupted``, with what was sent, wanted and got."""
     report = stress(lenient_server(mode, policy=_BROKEN, strict=True))
