@@ -41,6 +41,11 @@ class Call:
     leaked: BaseException | None = None
 
     @property
+    def name(self) -> str:
+        """The tool that is called."""
+        return self.context.message.name
+
+    @property
     def nested(self) -> bool:
         """Whether a tool's body makes it."""
         return self.within is not None

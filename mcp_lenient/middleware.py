@@ -13,7 +13,7 @@ from mcp_types import CallToolRequestParams
 
 from mcp_lenient import spans
 from mcp_lenient.calls import Call, current, run, run_raising
-from mcp_lenient.envelope import as_result, envelope, repaired_result, unknown_tool
+from mcp_lenient.envelope import as_result, repaired_result, unknown_tool
 from mcp_lenient.policies import Policies
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.telemetry import Telemetry, Told
@@ -73,10 +73,8 @@ class LenientMiddleware(Middleware):
         self._telemetry = Telemetry(clients)
         self._tools = ToolCache(self._policies, partial(self._telemetry.log.warn_once, "tool_not_compiled"))
         self._whole = WholeArguments(self.policy_for, self._telemetry)
-        own = type(self)
-        self._goes_straight = (
-            own.on_message is LenientMiddleware.on_message and own.on_request is Middleware.on_request
-        )
+        own = (type(self).on_message, type(self).on_request)
+        self._goes_straight = own == (LenientMiddleware.on_message, Middleware.on_request)
 
     @classmethod
     def from_file(
@@ -179,8 +177,7 @@ class LenientMiddleware(Middleware):
         if known is None:
             return await self._unknown(call, server)
         self._tell("call_rejected", call, known, found=(fault,))
-        answer = envelope(call.context.message.name, known.plan.root, (fault,))
-        return as_result(answer, has_output_schema=known.tool.output_schema is not None)
+        return known.refusal(call.name, (fault,))
 
     async def _not_accepted(
         self, call: Call, server: FastMCP, judged: KnownTool, arguments: Mapping[str, Any]
@@ -191,18 +188,25 @@ class LenientMiddleware(Middleware):
             return await self._not_found(call, server)
         if known is not judged and await known.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
-        return await self._rejected(call, known, arguments)
+        return await self._rejected(call, server, known, arguments)
 
     async def _accepted(
-        self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
+        self,
+        call: Call,
+        server: FastMCP,
+        known: KnownTool,
+        arguments: Mapping[str, Any],
+        outcome: Outcome | None = None,
     ) -> ToolResult:
+        """Run the tool with what it accepts: the arguments, or what a repair made of them."""
+        taken, repairs = (arguments, ()) if outcome is None else (outcome.arguments, outcome.repairs)
         try:
-            if known.normalizers or call.sent_as_text:
-                return await self._go_on(call, known, arguments, ())
+            if repairs or known.normalizers or call.sent_as_text:
+                return await self._go_on(call, known, taken, repairs)
             self._telemetry.accepted(call, known, arguments)
             return await run(call, known, call.context)
         except ValidationError:
-            if not await self._tools.is_replaced(server, call.context.message, known, arguments):
+            if not await self._tools.is_replaced(server, call.context.message, known, taken):
                 raise
             return await self._not_accepted(call, server, known, arguments)
         except (NotFoundError, DisabledError):
@@ -211,19 +215,14 @@ class LenientMiddleware(Middleware):
                 raise
             return await self._unknown(call, server)
 
-    async def _rejected(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _rejected(
+        self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
+    ) -> ToolResult:
         outcome = await known.repair(arguments)
         if known.mode == "observe":
             return await self._observed(call, known, outcome)
         if outcome.status == "repaired":
-            try:
-                return await self._go_on(call, known, outcome.arguments, outcome.repairs)
-            except ValidationError:
-                server = known.server()
-                replaced = self._tools.is_replaced
-                if server and await replaced(server, call.context.message, known, outcome.arguments):
-                    return await self._not_accepted(call, server, known, arguments)
-                raise
+            return await self._accepted(call, server, known, arguments, outcome)
         if not known.certain and known.policy.unrepairable == "forward":
             return await self._forwarded(call, known, outcome)
         return await self._refused(call, known, outcome)
@@ -255,8 +254,7 @@ class LenientMiddleware(Middleware):
         if call.within is not None:
             # To a tool's body an envelope would look like success: it gets what FastMCP raises.
             return await run_raising(call, known, call.within)
-        answer = envelope(call.context.message.name, known.plan.root, found, repairs)
-        return as_result(answer, has_output_schema=known.tool.output_schema is not None)
+        return known.refusal(call.name, found, repairs)
 
     async def _forwarded(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = await known.violations(outcome)
@@ -266,8 +264,7 @@ class LenientMiddleware(Middleware):
         except ValidationError as error:
             if call.nested or error is call.leaked:
                 raise
-            answer = envelope(call.context.message.name, known.plan.root, found, ())
-            return as_result(answer, has_output_schema=known.tool.output_schema is not None)
+            return known.refusal(call.name, found)
 
     async def _observed(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
         found = await known.violations(outcome) if outcome.status == "refused" else ()
@@ -284,13 +281,13 @@ class LenientMiddleware(Middleware):
 
     def _answers_unknown(self, call: Call) -> bool:
         """Whether the caller of a tool that is not there gets an envelope; tells of it where that is observed."""
-        mode = self.policy_for(call.context.message.name).mode
+        mode = self.policy_for(call.name).mode
         if mode == "observe":
             self._tell("call_observed", call, None, code="UNKNOWN_TOOL")
         return mode == "repair" and not call.nested
 
     async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
-        name = call.context.message.name
+        name = call.name
         with spans.aside():
             names = {tool.name for tool in await server.list_tools()}
         answer = unknown_tool(name, near(name, names - {name}), has_versions=name in names)
@@ -300,5 +297,5 @@ class LenientMiddleware(Middleware):
     def _tell(self, event: EventName, call: Call, known: KnownTool | None, **found: Any) -> None:
         """Tell the log, the span and the metrics what becomes of a call."""
         mounted = known.target.mounted if known is not None else None
-        context, name = call.context.fastmcp_context, call.context.message.name
+        context, name = call.context.fastmcp_context, call.name
         self._telemetry.tell(event, Told(context, name, call.started, known is not None, mounted), **found)

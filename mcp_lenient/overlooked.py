@@ -35,7 +35,7 @@ def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[P
     """
     found = []
     for path in _lookalikes(top, arguments, ()):
-        if judge.accepts(_with(arguments, path, _ODD)):
+        if not judge.faults(_with(arguments, path, _ODD)):
             found.append(path)
         if len(found) == _MOST:
             break

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.normalizing import normalized
 from mcp_lenient.plain_checks import simple_check
 from mcp_lenient.rules.keys import rename_case, rename_near
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
@@ -15,8 +14,6 @@ from mcp_lenient.schema import Shape, shape_of, validator_for
 from mcp_lenient.values import json_type
 
 if TYPE_CHECKING:
-    from mcp_lenient.declared import Normalize
-    from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policy import Policy
 
 _DESTRUCTIVE_TIERS = frozenset({1, 2})
@@ -204,20 +201,6 @@ class Node:
         return self.plan.node(schema, place, None)
 
 
-class _NormalizedNode(Node):
-    """A parameter whose normalizers run before anything else: it takes what they make acceptable."""
-
-    def __init__(self, node: Node, normalizers: tuple[Normalize, ...]) -> None:
-        super().__init__(node.plan, node.schema, node.place, node.name)
-        takes = self.takes
-
-        def takes_normalized(value: Any) -> bool:
-            result = normalized({"": value}, {"": normalizers})
-            return not result.faults and ("" not in result.arguments or takes(result.arguments[""]))
-
-        self.takes = takes_normalized
-
-
 class Plan:
     """A tool's input schema under a policy. Raises SchemaError when the schema cannot be compiled.
 
@@ -225,8 +208,6 @@ class Plan:
         schema: The input schema, an object schema.
         policy: What may be repaired.
         destructive: Whether only rules of tiers 1 and 2 may act.
-        normalizers: What the author declared for top-level parameters: a value stands where the schema
-            takes what they make of it.
     """
 
     def __init__(
@@ -235,10 +216,8 @@ class Plan:
         policy: Policy,
         *,
         destructive: bool = False,
-        normalizers: Normalizers | None = None,
     ) -> None:
         self.root = schema
-        self.normalizers = normalizers or {}
         self.policy = policy
         self.destructive = destructive
         self._rules = tuple(

@@ -217,11 +217,11 @@ class Parameter:
 
     def _planned(self) -> Plan:
         if self._plan is None:
-            self._plan = _plan_for(self.settler, self.name, self.normalizers)
+            self._plan = _plan_for(self.settler, self.name)
         return self._plan
 
 
-def _plan_for(settler: Settler, name: str, normalizers: tuple[Normalize, ...]) -> Plan:
+def _plan_for(settler: Settler, name: str) -> Plan:
     """The plan of one parameter: of the tool's schema only what is said of it."""
     whole = settler.schema()
     schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
@@ -231,12 +231,7 @@ def _plan_for(settler: Settler, name: str, normalizers: tuple[Normalize, ...]) -
         "required": [name] if name in whole["required"] else [],
         "additionalProperties": False,
     }
-    return Plan(
-        schema,
-        settler.policy,
-        destructive=settler.destructive,
-        normalizers={name: normalizers} if normalizers else {},
-    )
+    return Plan(schema, settler.policy, destructive=settler.destructive)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
+from mcp_lenient.envelope import as_result, envelope
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fastmcp import FastMCP
-    from fastmcp.tools import Tool
+    from fastmcp.tools import Tool, ToolResult
     from mcp_types import CallToolRequestParams
 
     from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policies import Policies
     from mcp_lenient.policy import Mode, Policy
-    from mcp_lenient.types import Fault, Judge, Outcome, Violation
+    from mcp_lenient.types import Fault, Judge, Outcome, Repair, Violation
 
 _MOST = 10_000
 _TRIES = 3
@@ -98,6 +99,13 @@ class KnownTool:
             )
         return violations(self.plan.root, outcome, self.judge, self.policy)
 
+    def refusal(
+        self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
+    ) -> ToolResult:
+        """The envelope for a call under this name, as this tool's callers can read it."""
+        answer = envelope(name, self.plan.root, found, repairs)
+        return as_result(answer, has_output_schema=self.tool.output_schema is not None)
+
 
 class ToolCache:
     """Tools by server, name and version, compiled on first use and looked up afresh when it matters.
@@ -164,7 +172,7 @@ class ToolCache:
         judge: Judge
         try:
             judge = target.judge or SchemaJudge(schema)
-            plan = Plan(schema, policy, destructive=destructive, normalizers=declared.normalizers)
+            plan = Plan(schema, policy, destructive=destructive)
         except SchemaError as error:
             self._not_compiled(name, str(error))
             judge, plan = target.judge or _Open(), Plan({}, policy)

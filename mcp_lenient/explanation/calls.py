@@ -112,18 +112,12 @@ class _Explainer:
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
         known = self.known
-        faults = known.judge.faults(arguments)
         if known.judge.accepts(arguments):
             self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
             return self._settled(sent, arguments, moved, repaired=bool(moved))
-        self._step("What the judge says of it", *map(fault_words, faults))
+        self._step("What the judge says of it", *map(fault_words, known.judge.faults(arguments)))
         trace = Trace(arguments)
-        plan = Plan(
-            known.plan.root,
-            trace.policy(known.policy),
-            destructive=known.plan.destructive,
-            normalizers=known.plan.normalizers,
-        )
+        plan = Plan(known.plan.root, trace.policy(known.policy), destructive=known.plan.destructive)
         outcome = repair(plan, arguments, trace.judge(known.judge))
         self._step("What the rules make of it", *_proposed(trace))
         tried = [each for each in trace.verdicts[1:] if each.arguments is not arguments]
@@ -132,7 +126,8 @@ class _Explainer:
                 "What the judge says of the best",
                 *(f"{'takes' if each.accepted else 'refuses'} {in_words(each.arguments)}" for each in tried),
             )
-        self._step("The choice", *_choice(outcome, trace.proposals, self.tiers))
+        overlooks = outcome.status == "refused" and known.judge.accepts(outcome.arguments)
+        self._step("The choice", *_choice(outcome, trace.proposals, self.tiers, overlooks=overlooks))
         if outcome.status == "repaired":
             return self._settled(sent, outcome.arguments, (*moved, *outcome.repairs), repaired=True)
         return self._refused(sent, outcome, moved)
@@ -224,7 +219,9 @@ def _made(proposal: Proposal) -> str:
     return f"reads it as {in_words(proposal.after)}{fits}"
 
 
-def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
+def _choice(
+    outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int], *, overlooks: bool
+) -> Iterator[str]:
     for tie in outcome.ties:
         yield f"{where(pointer(tie.path))}: {len(tie.readings)} readings are equally good, so none is used:"
         yield from (f"  {in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
@@ -235,7 +232,10 @@ def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int
     if outcome.status == "repaired":
         yield "It is the only reading of the lowest tier; of higher tiers none is tried."
     elif not outcome.ties:
-        yield "No reading is one that the judge takes. What is still wrong:"
+        if overlooks:
+            yield "The judge takes that, but nobody would read a name that may be a declared one in another spelling:"
+        else:
+            yield "No reading is one that the judge takes. What is still wrong:"
         yield from (f"  {fault_words(fault)}" for fault in outcome.faults)
 
 

@@ -173,7 +173,7 @@ class ProxyMiddleware(LenientMiddleware):
         arguments = call.context.message.arguments or {}
         if await known.accepts(arguments):
             return await self._accepted(call, server, known, arguments)
-        return await self._rejected(call, known, arguments)
+        return await self._rejected(call, server, known, arguments)
 
     async def _list_anew(self, server: FastMCP) -> None:
         """Ask a server elsewhere for its tools; all of them where it is not known which one has the tool."""
