@@ -1,12 +1,13 @@
-"""Readings compared: by cost, by value, and in every combination of several places."""
+"""Readings compared and put together: by cost, by value, and in every combination of several places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from mcp_lenient.types import Reading
+from mcp_lenient.rules.rule import ABSENT
+from mcp_lenient.types import Reading, Repair
 from mcp_lenient.values import same_json
 
 Key = TypeVar("Key", str, int)
@@ -41,3 +42,31 @@ def distinct(readings: Iterable[Reading]) -> list[Reading]:
         if not any(same_json(reading.value, other.value) for other in found):
             found.append(reading)
     return found
+
+
+def put_together(
+    kept: Mapping[str, Any], changed: Iterable[tuple[str, Reading]], cost: int, repairs: tuple[Repair, ...]
+) -> Reading:
+    """The object with the readings of some properties in their places, those that are ``ABSENT`` left out."""
+    value = dict(kept)
+    made = list(repairs)
+    for name, reading in changed:
+        if reading.value is ABSENT:
+            value.pop(name, None)
+        else:
+            value[name] = reading.value
+        cost += reading.cost
+        made += reading.repairs
+    return Reading(value, cost, tuple(made))
+
+
+def list_with(sent: list[Any], changed: Iterable[tuple[int, Reading]]) -> Reading:
+    """The list with the readings of some items in their places."""
+    values = list(sent)
+    cost = 0
+    repairs: list[Repair] = []
+    for index, reading in changed:
+        values[index] = reading.value
+        cost += reading.cost
+        repairs += reading.repairs
+    return Reading(values, cost, tuple(repairs))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from fastmcp import FastMCP
@@ -105,7 +104,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         validator = SchemaValidator(arguments)
         # It asks for a TypeAdapter, but calls only what both have.
         adapter = cast("TypeAdapter[Any]", validator)
-        strict = _strict(adapter)
+        strict = partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
@@ -172,17 +171,8 @@ def _published_name(tool: TransformedTool, name: str) -> str:
 
 def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> Callable[..., Any]:
     # What the author wrote is the judge; what `@lenient` made of it takes everything, to answer by itself.
-    wrap = function_tool._wrap_body_errors  # noqa: SLF001 - see above
-    own = {"materialize_generators": True} if "materialize_generators" in signature(wrap).parameters else {}
-    body = wrap(as_written(function), **own)
+    body = function_tool._wrap_body_errors(as_written(function), materialize_generators=True)  # noqa: SLF001 - see above
     return dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
-
-
-def _strict(adapter: TypeAdapter[Any]) -> Validate:
-    """FastMCP's strict validation; up to 4.0 it validated Python values, since 4.1 it validates JSON."""
-    if hasattr(function_tool, "_validate_input"):
-        return partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001 - see above
-    return partial(adapter.validate_python, strict=True)
 
 
 def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.naming import AS_SENT, Naming, naming
+from mcp_lenient.choice import put_together
+from mcp_lenient.naming import Naming
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import (
-    Run,
-    fits,
     is_mixed,
-    put_together,
+    meant_branch,
+    names_in,
     read,
     read_property,
 )
+from mcp_lenient.run import Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair, Tie
 from mcp_lenient.values import json_type
@@ -39,9 +40,9 @@ def _alone(readings: list[Reading], value: Any, path: Path, run: Run) -> Reading
 def _broken(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
     """A value without a reading: what is in it may still have one."""
     if node.is_union:
-        fitting = [branch for branch in node.branches if fits(branch, value)]
-        if len(fitting) == 1:
-            return mend(fitting[0], value, path, run, scope)
+        branch = meant_branch(node, value)
+        if branch is not None:
+            return mend(branch, value, path, run, scope)
     elif node.is_object and isinstance(value, dict):
         return _properties(node, value, path, run, scope)
     elif node.is_array and isinstance(value, list):
@@ -83,9 +84,7 @@ def _inside(node: Node, value: Any, path: Path, run: Run) -> Reading:
 
 
 def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Reading:
-    names = AS_SENT
-    if scope is None or scope.full or scope.names:
-        names = naming(node, value, run.accepts_near, scope.unknown if scope is not None else ())
+    names = names_in(node, value, run, scope)
     cost, repairs = names.records(value, path)
     found = [
         _key(node, key, sent, path, run, names, scope)

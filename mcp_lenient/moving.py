@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_lenient.choice import distinct
-from mcp_lenient.naming import AS_SENT, names_right, naming, without_injected
+from mcp_lenient.naming import AS_SENT, names_right, without_injected
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
-from mcp_lenient.reading import Run, fits
+from mcp_lenient.reading import meant_branch, names_in
+from mcp_lenient.run import Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair
 from mcp_lenient.values import json_type
@@ -24,9 +25,9 @@ def moved(node: Node, value: Any, path: Path, run: Run, scope: Scope) -> Reading
     if scope is UNTOUCHED:
         return Reading(value, 0)
     if node.is_union:
-        branches = [branch for branch in node.branches if fits(branch, value)]
-        if len(branches) == 1:
-            return moved(branches[0], value, path, run, scope)
+        branch = meant_branch(node, value)
+        if branch is not None:
+            return moved(branch, value, path, run, scope)
     elif node.is_object and isinstance(value, dict):
         return _moved_object(node, value, path, run, scope)
     elif node.is_array and isinstance(value, list):
@@ -35,7 +36,7 @@ def moved(node: Node, value: Any, path: Path, run: Run, scope: Scope) -> Reading
 
 
 def _moved_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope) -> Reading:
-    names = naming(node, value, run.accepts_near, scope.unknown) if scope.names else AS_SENT
+    names = names_in(node, value, run, scope) if scope.names else AS_SENT
     if not path and scope.names and not names_right(node, value, names):
         content = _content(node, value)
         if content is not None:

@@ -7,43 +7,21 @@ which are read in turn. A tier that could not win any more is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from mcp_lenient.choice import cheapest, combined
+from mcp_lenient.choice import cheapest, combined, list_with, put_together
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
-from mcp_lenient.plan import Node, Plan
+from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.names import plural_target
 from mcp_lenient.rules.rule import ABSENT, worst_tier
-from mcp_lenient.rules.text import SpelledFloat, Texts, plain
+from mcp_lenient.rules.text import SpelledFloat, plain
+from mcp_lenient.run import OutOfSteps, Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
-from mcp_lenient.types import Path, Reading, Repair, Tie
+from mcp_lenient.types import Path, Reading, Repair
 from mcp_lenient.values import has_whole_float, json_type
-
-
-@dataclass(slots=True)
-class Run:
-    """What one call's repair shares: its bounds, and the ties it came upon."""
-
-    plan: Plan
-    exact: bool
-    steps: int
-    texts: Texts
-    ties: list[Tie] = field(default_factory=list)
-
-    def accepts_near(self, node: Node, sent: str, name: str, value: Any) -> bool:
-        """Whether a guessed name takes the value as it is; a plural for a singular, also as the one item."""
-        readings = read(node.property_nodes[name], value, (), self, None)
-        if len(readings) != 1 or not readings[0].repairs:
-            return len(readings) == 1
-        as_item = all(each.rule == "scalar_to_array" for each in readings[0].repairs)
-        return as_item and plural_target(sent, (name,)) == (name, True)
-
-
-class OutOfSteps(Exception):  # noqa: N818 - a signal within this module, never seen outside
-    """The schema branches so much that this call is given up."""
 
 
 def read(node: Node, value: Any, path: Path, run: Run, scope: Scope | None, again: int = 2) -> list[Reading]:
@@ -147,6 +125,28 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
     return cheapest(found)
 
 
+def names_in(node: Node, value: Mapping[str, Any], run: Run, scope: Scope | None) -> Naming:
+    """What the keys of an object become, as far as the judge holds something against its names."""
+    if scope is not None and not (scope.full or scope.names):
+        return AS_SENT
+    return naming(node, value, partial(_accepts_near, run), scope.unknown if scope is not None else ())
+
+
+def _accepts_near(run: Run, node: Node, sent: str, name: str, value: Any) -> bool:
+    """Whether a guessed name takes the value as it is; a plural for a singular, also as the one item."""
+    readings = read(node.property_nodes[name], value, (), run, None)
+    if len(readings) != 1 or not readings[0].repairs:
+        return len(readings) == 1
+    as_item = all(each.rule == "scalar_to_array" for each in readings[0].repairs)
+    return as_item and plural_target(sent, (name,)) == (name, True)
+
+
+def meant_branch(node: Node, value: Any) -> Node | None:
+    """The branch of a union that alone takes values of this JSON type."""
+    fitting = [branch for branch in node.branches if fits(branch, value)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
 def fits(branch: Node, value: Any) -> bool:
     """Whether a branch of a union takes values of this JSON type."""
     return branch.shape.types is None or json_type(value) in branch.shape.types
@@ -176,11 +176,9 @@ def _read_object(
     node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None
 ) -> list[Reading]:
     by_schema = scope is None or scope.full
-    names = AS_SENT
-    if scope is None or scope.full or scope.names:
-        names = naming(node, value, run.accepts_near, scope.unknown if scope is not None else ())
-        if not names_right(node, value, names):
-            return []
+    names = names_in(node, value, run, scope)
+    if (scope is None or scope.full or scope.names) and not names_right(node, value, names):
+        return []
     cost, repairs = names.records(value, path)
     declared = node.property_nodes
     kept: dict[str, Any] = {}
@@ -238,22 +236,6 @@ def is_mixed(items: list[Any]) -> bool:
     return not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in items)
 
 
-def put_together(
-    kept: Mapping[str, Any], changed: Iterable[tuple[str, Reading]], cost: int, repairs: tuple[Repair, ...]
-) -> Reading:
-    """The object with the readings of some properties in their places, those that are ``ABSENT`` left out."""
-    value = dict(kept)
-    made = list(repairs)
-    for name, reading in changed:
-        if reading.value is ABSENT:
-            value.pop(name, None)
-        else:
-            value[name] = reading.value
-        cost += reading.cost
-        made += reading.repairs
-    return Reading(value, cost, tuple(made))
-
-
 def read_property(
     node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None
 ) -> list[Reading]:
@@ -297,22 +279,10 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
         if not readings:
             return []
         changed.append((index, readings))
-    found = [_list_with(value, chosen) for chosen in combined(changed, run.plan.policy.limits.readings)]
+    found = [list_with(value, chosen) for chosen in combined(changed, run.plan.policy.limits.readings)]
     return _whole(node, found, value, run) if by_schema else found
 
 
 def _indices(scope: Scope | None) -> Iterator[int]:
     """The items that something is held against."""
     return (key for key in scope.below if isinstance(key, int)) if scope is not None else iter(())
-
-
-def _list_with(sent: list[Any], changed: Iterable[tuple[int, Reading]]) -> Reading:
-    """The list with the readings of some items in their places."""
-    values = list(sent)
-    cost = 0
-    repairs: list[Repair] = []
-    for index, reading in changed:
-        values[index] = reading.value
-        cost += reading.cost
-        repairs += reading.repairs
-    return Reading(values, cost, tuple(repairs))

@@ -17,9 +17,10 @@ from mcp_lenient.naming import without_injected
 from mcp_lenient.overlooked import overlooked
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
-from mcp_lenient.reading import OutOfSteps, Run, structure
+from mcp_lenient.reading import structure
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
 from mcp_lenient.rules.text import Texts, plain
+from mcp_lenient.run import OutOfSteps, Run
 from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import measured

@@ -154,17 +154,11 @@ def is_shallow(value: Any) -> bool:
 
 def _nests_less(value: Any, deepest: int) -> bool:
     level = [value]
-    for _ in range(deepest):
-        level = (
-            [
-                inner
-                for each in level
-                for inner in (each.values() if isinstance(each, dict) else each)
-                if isinstance(inner, (dict, list, tuple))
-            ]
-            if isinstance(value, (dict, list, tuple))
-            else []
-        )
-        if not level:
+    for _ in range(deepest + 1):
+        containers = [each for each in level if isinstance(each, (dict, list, tuple))]
+        if not containers:
             return True
+        level = [
+            inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
+        ]
     return False

@@ -12,8 +12,6 @@ _SHORTEST_SWAPPED_WORD = 4
 _SHORTEST_SLIPPED_WORD = 5
 _SHORTEST_AFFIX = 3
 _SHORTEST_IES_PLURAL = 5
-_NEAR_SCORE = 0.75
-_AFFIX_SCORE = 0.5
 
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
@@ -253,39 +251,3 @@ def _singular(word: str) -> str:
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > _SHORTEST_AFFIX - 1:
         return word[:-1]
     return word
-
-
-def shared_word_targets(sent: str, declared: Collection[str]) -> list[str]:
-    """Declared names that share a word with the sent one, best first: to be proposed, never to be used.
-
-    A word also counts, for less, when it is a slip away or when one begins or ends with the other.
-    """
-    if len(sent) > LONGEST_NAME:
-        return []
-    words = _words(sent)
-    scored = [(_likeness(words, _words(name)), name) for name in declared if name != sent]
-    return [name for score, name in sorted(scored, key=lambda pair: -pair[0]) if score]
-
-
-def _likeness(ours: list[str], theirs: list[str]) -> float:
-    """Twice the shared words by all words: 1 for the same words, 0 for none shared."""
-    if not ours or not theirs:
-        return 0
-    shared = sum(max(_word_likeness(word, other) for other in theirs) for word in ours)
-    return 2 * shared / (len(ours) + len(theirs))
-
-
-def _word_likeness(one: str, other: str) -> float:
-    if one == other or _singular(one) == _singular(other):
-        return 1
-    short, long = (one, other) if len(one) < len(other) else (other, one)
-    if one[0] == other[0] and (_swapped(one, other) or _lacks_one(short, long) or _swapped_short(one, other)):
-        return _NEAR_SCORE
-    if len(short) >= _SHORTEST_AFFIX and (long.startswith(short) or long.endswith(short)):
-        return _AFFIX_SCORE
-    return 0
-
-
-def _swapped_short(one: str, other: str) -> bool:
-    """``kye`` for ``key``: too short a word for a repair, but enough to propose one."""
-    return len(one) == _SHORTEST_AFFIX and one[:0:-1] == other[1:]

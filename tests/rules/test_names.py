@@ -19,7 +19,6 @@ from mcp_lenient.rules.names import (
     folded_names,
     near_target,
     plural_target,
-    shared_word_targets,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -203,38 +202,12 @@ def test_plural_target(sent, declared, target):
     assert plural_target(sent, declared) == target
 
 
-@pytest.mark.parametrize(
-    ("sent", "declared", "targets"),
-    [
-        pytest.param("user_id", ["name", "id"], ["id"], id="last-word"),
-        pytest.param("drug_name", ["drug", "dose"], ["drug"], id="first-word"),
-        pytest.param("ids", ["pmids", "limit"], ["pmids"], id="suffix"),
-        pytest.param("lat", ["latitude", "longitude"], ["latitude"], id="prefix"),
-        pytest.param("hours", ["server_name", "hours_back"], ["hours_back"], id="longer"),
-        pytest.param("options", ["path", "patchOptions"], ["patchOptions"], id="camel"),
-        pytest.param("user_id", ["user_name", "id", "user"], ["id", "user", "user_name"], id="best-first"),
-        pytest.param("file_names", ["file_path", "file_name"], ["file_name", "file_path"], id="singular"),
-        pytest.param(
-            "api_kye", ["api_url", "api_key"], ["api_key", "api_url"], id="slip-beside-a-shared-word"
-        ),
-        pytest.param("qurey", ["query"], ["query"], id="slip"),
-        pytest.param("width", ["height"], [], id="nothing-shared"),
-        pytest.param("id", ["id", "user_id"], ["user_id"], id="not-itself"),
-        pytest.param("", ["", "a"], [], id="empty"),
-        pytest.param("a_" * 100, ["a"], [], id="too-long"),
-    ],
-)
-def test_shared_word_targets(sent, declared, targets):
-    """Names that share a word come best first, and names that share nothing do not come."""
-    assert shared_word_targets(sent, declared) == targets
-
-
 @given(ANY_TEXT | NAME, NAMES)
 def test_targets_are_declared_and_never_the_name_itself(sent, declared):
     """Whatever is sent, a target is a declared name, and a declared name never has itself as a target."""
     plural = plural_target(sent, declared)
     single = (case_target(sent, folded_names(declared)), near_target(sent, declared), plural and plural[0])
-    targets = {target for target in single if target is not None} | set(shared_word_targets(sent, declared))
+    targets = {target for target in single if target is not None}
     assert targets <= set(declared) - {sent}
 
 
@@ -286,6 +259,5 @@ def test_long_names_are_not_compared():
     for sent in ("a_" * 500_000, "1_" * 500_000, "A" * 1_000_000, "\ud800" * 1_000_000):
         assert near_target(sent, ["a_b"]) is None
         assert plural_target(sent, ["a_b"]) is None
-        assert shared_word_targets(sent, ["a_b"]) == []
         assert case_target(sent, folded_names(["a_b"])) is None
     assert time.monotonic() - started < 10
