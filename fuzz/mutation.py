@@ -1,7 +1,7 @@
 """``python -m fuzz.mutation [--sample 300] [--seed 1]``: do the tests notice faults put into the code?
 
-Each mutant runs in a process forked from one that has loaded what the tests need, against the tests that
-reach its line, quickest first, until one of them fails.
+Each mutant runs in a process forked from one that has loaded what the tests need: against the table of cases, then
+against the tests that reach its line, quickest first, until one of them fails.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import random
 import resource
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -27,14 +27,15 @@ import pytest
 from fuzz.mutants import Mutant, mutants_of, unchanged
 
 ATTACKED: Final = """
-    rules/*.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py
+    rules/*.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py overlooked.py run.py
 """.split()
 TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/test_judge.py tests/attack/test_mutants.py".split()
 _SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
 _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
 _QUICK: Final = 40
-_CONTROLS: Final = 200
-_CPU_SECONDS: Final = 150
+_MOST: Final = 400
+"""Tests that a mutant is run against: with so many of the quickest, one that takes too long loops without end."""
+_CPU_SECONDS: Final = 240
 _OPTIONS: Final = [
     "-x",
     "-q",
@@ -76,7 +77,7 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
     for name in _LOADED_BEFORE:
         importlib.import_module(name)
     for file in sorted({mutant.file for mutant in mutants}):
-        if not _passes(unchanged(file), _around(file, reach)[:_CONTROLS]):
+        if not (_answers_cases(unchanged(file)) and _passes(unchanged(file), _around(file, reach)[:_MOST])):
             sys.exit(f"The tests of {file} fail without a mutant.")
     survivors = []
     for number, mutant in enumerate(mutants, 1):
@@ -93,7 +94,9 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
 
 def _outcome(mutant: Mutant, reach: Reach) -> str:
     tests = reach.get(str(mutant.file), {}).get(mutant.line) or _around(mutant.file, reach)
-    for chosen in (tests[:_QUICK], tests[_QUICK:]):
+    if not _answers_cases(mutant):
+        return "killed"
+    for chosen in (tests[:_QUICK], tests[_QUICK:_MOST]):
         if chosen and not _passes(mutant, chosen):
             return "killed"
     return "survived"
@@ -109,8 +112,28 @@ def _around(file: Path, reach: Reach) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
+def _answers_cases(mutant: Mutant) -> bool:
+    """Whether ``normalize`` answers every case of the table rightly, though the mutant is in the code."""
+
+    def status() -> bool:
+        from mcp_lenient.testing.conformance import load_cases, verdict  # noqa: PLC0415 - with the mutant
+        from mcp_lenient.testing.conformance.ours import call  # noqa: PLC0415
+
+        cases = load_cases(Path("tests/cases"))
+        return all(verdict(case, call(case.request())) == "right" for case in cases)
+
+    return _in_child(mutant, status)
+
+
 def _passes(mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Whether these tests pass, in a process of their own, though the mutant is in the code."""
+    """Whether these tests pass, though the mutant is in the code."""
+    return _in_child(
+        mutant, lambda: pytest.main([*_OPTIONS, *_files(tests)], plugins=[_Only(tests)]) == pytest.ExitCode.OK
+    )
+
+
+def _in_child(mutant: Mutant, succeeds: Callable[[], bool]) -> bool:
+    """Whether something succeeds in a process of its own that loads the mutant."""
     child = os.fork()
     if child == 0:
         silent = os.open(os.devnull, os.O_WRONLY)
@@ -120,7 +143,7 @@ def _passes(mutant: Mutant, tests: Sequence[str]) -> bool:
         status = 1
         try:
             sys.meta_path.insert(0, _Planted(mutant))
-            status = int(pytest.main([*_OPTIONS, *_files(tests)], plugins=[_Only(tests)]))
+            status = 0 if succeeds() else 1
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

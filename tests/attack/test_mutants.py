@@ -44,6 +44,19 @@ def test_a_declared_name_is_never_unknown():
     assert sorted(found) == [(("n",), "type"), (("other",), "unknown")]
 
 
+def test_a_name_by_pattern_is_never_unknown():
+    """In a closed object, a key that a pattern knows is no fault beside one that is."""
+    schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}
+    found = [(fault.path, fault.kind) for fault in SchemaJudge(schema).faults({"n": "x", "x-a": 1})]
+    assert found == [(("n",), "type")]
+
+
+def test_items_beside_a_wrong_one_are_no_faults():
+    """In a list that is refused for one item, an item that can be repaired is not told of as wrong."""
+    found = normalize(closed(flags=array(BOOLEAN)), {"flags": ["yes", "no", {}]}).violations
+    assert [each.pointer for each in found] == ["/flags/2"]
+
+
 def _judge(*, strict: bool = False) -> FunctionJudge:
     tool = Tool.from_function(rows)
     assert isinstance(tool, FunctionTool)
