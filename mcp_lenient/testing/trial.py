@@ -20,6 +20,7 @@ from mcp_lenient.envelope import META_KEY
 from mcp_lenient.marks import marks_of
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.policy import Policy
+from mcp_lenient.protection import standing_before
 from mcp_lenient.targets import Target, find_target
 from mcp_lenient.testing.recorder import Reached, Recorder
 from mcp_lenient.types import Repair
@@ -184,12 +185,7 @@ class Connection:
 
 def _policies(server: FastMCP, target: Target) -> list[Policy]:
     """What the middleware that stands before a tool says of it."""
-    return [
-        middleware.policy_for(name)
-        for below, name in ((server, target.tool.name), *target.route)
-        for middleware in below.middleware
-        if isinstance(middleware, LenientMiddleware)
-    ]
+    return [middleware.policy_for(name) for middleware, _, name in standing_before(server, target)]
 
 
 def _server(subject: Subject, policy: Policy | None) -> FastMCP:
