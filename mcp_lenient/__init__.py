@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-from mcp_lenient.decorator import lenient
 from mcp_lenient.errors import (
     DefinitionError,
     LenientError,
@@ -16,7 +17,6 @@ from mcp_lenient.errors import (
 )
 from mcp_lenient.logging_setup import configure_logging
 from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.normalization import normalize
 from mcp_lenient.normalizers import (
     aliases,
     clamp,
@@ -34,11 +34,15 @@ from mcp_lenient.normalizers import (
 )
 from mcp_lenient.policy import Limits, Policy
 from mcp_lenient.rules import DEFAULT_RULES, Rule
-from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 from mcp_lenient.types import Normalized, Repair, Violation
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp_lenient.decorator import lenient
+    from mcp_lenient.normalization import normalize
     from mcp_lenient.proxy import create_lenient_proxy
+    from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 
 __all__ = [
     "DEFAULT_RULES",
@@ -78,12 +82,25 @@ __all__ = [
     "upper",
 ]
 
+_LOADED_BY_NAME: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ToolCall": "mcp_lenient.tool_calls",
+        "create_lenient_proxy": "mcp_lenient.proxy",
+        "lenient": "mcp_lenient.decorator",
+        "normalize": "mcp_lenient.normalization",
+        "parse_tool_call": "mcp_lenient.tool_calls",
+        "parse_tool_calls": "mcp_lenient.tool_calls",
+    }
+)
+"""What a server with the middleware can do without: each is loaded when its name is first imported."""
+
 
 def __getattr__(name: str) -> object:
-    # A server that is no proxy does not pay for FastMCP's client.
-    if name == "create_lenient_proxy":
-        from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
+    if name not in _LOADED_BY_NAME:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(_LOADED_BY_NAME[name]), name)
 
-        return create_lenient_proxy
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

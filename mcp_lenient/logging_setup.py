@@ -119,8 +119,7 @@ class Destination(logging.NullHandler):
         self._sink = sink
         self._accepted = accepted
         self._least = level
-        # As in `eventlog`: imported where it is used.
-        import structlog  # noqa: PLC0415
+        import structlog
 
         self.logger: Any = structlog.wrap_logger(
             sink,
@@ -192,7 +191,7 @@ def _parts(known: EventDict) -> list[Part]:
 
 
 def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:
-    from structlog import contextvars  # noqa: PLC0415
+    from structlog import contextvars
 
     bound = contextvars.get_contextvars()
     if bound:

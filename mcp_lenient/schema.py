@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote
 
-import jsonschema_rs
-
 from mcp_lenient.errors import SchemaError
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
@@ -202,6 +203,8 @@ def _no_fetch(uri: str) -> NoReturn:
 
 def _registry(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
     """The root under a name of ours; its own ``$id`` would lead its local references elsewhere."""
+    import jsonschema_rs
+
     named = {name: value for name, value in root.items() if name != "$id"}
     return jsonschema_rs.Registry([(ROOT_URI, named)], retriever=_no_fetch)
 
@@ -236,6 +239,8 @@ def validator_for(root: Mapping[str, Any], schema: Any) -> jsonschema_rs.Validat
     Raises:
         SchemaError: When the schema is not one, or refers to what is not in it.
     """
+    import jsonschema_rs
+
     linear = jsonschema_rs.RegexOptions()
     bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
     failure: Exception | None = None
