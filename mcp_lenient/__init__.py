@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from mcp_lenient.by_name import loaded_by_name
 from mcp_lenient.errors import (
     DefinitionError,
     LenientError,
@@ -17,30 +16,28 @@ from mcp_lenient.errors import (
 )
 from mcp_lenient.logging_setup import configure_logging
 from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.normalizers import (
-    aliases,
-    clamp,
-    default_on_null,
-    iso_date,
-    lower,
-    normalizer,
-    null_as,
-    parse_json,
-    split,
-    strip,
-    synonyms,
-    tags,
-    upper,
-)
 from mcp_lenient.policy import Limits, Policy
 from mcp_lenient.rules import DEFAULT_RULES, Rule
 from mcp_lenient.types import Normalized, Repair, Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mcp_lenient.decorator import lenient
     from mcp_lenient.normalization import normalize
+    from mcp_lenient.normalizers import (
+        aliases,
+        clamp,
+        default_on_null,
+        iso_date,
+        lower,
+        normalizer,
+        null_as,
+        parse_json,
+        split,
+        strip,
+        synonyms,
+        tags,
+        upper,
+    )
     from mcp_lenient.proxy import create_lenient_proxy
     from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 
@@ -82,24 +79,17 @@ __all__ = [
     "upper",
 ]
 
-_LOADED_BY_NAME: Final[Mapping[str, str]] = MappingProxyType(
+__getattr__ = loaded_by_name(
+    __name__,
     {
-        "ToolCall": "mcp_lenient.tool_calls",
-        "create_lenient_proxy": "mcp_lenient.proxy",
-        "lenient": "mcp_lenient.decorator",
-        "normalize": "mcp_lenient.normalization",
-        "parse_tool_call": "mcp_lenient.tool_calls",
-        "parse_tool_calls": "mcp_lenient.tool_calls",
-    }
+        "mcp_lenient.decorator": "lenient",
+        "mcp_lenient.normalization": "normalize",
+        "mcp_lenient.normalizers": "aliases clamp default_on_null iso_date lower normalizer null_as parse_json split "
+        "strip synonyms tags upper",
+        "mcp_lenient.proxy": "create_lenient_proxy",
+        "mcp_lenient.tool_calls": "ToolCall parse_tool_call parse_tool_calls",
+    },
 )
-"""What a server with the middleware can do without: each is loaded when its name is first imported."""
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LOADED_BY_NAME:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(_LOADED_BY_NAME[name]), name)
 
 
 def __dir__() -> list[str]:
