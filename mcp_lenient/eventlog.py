@@ -9,13 +9,13 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_lenient.events import LEVELS
+from mcp_lenient.event_fields import LEVELS
 from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
 from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
 
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """What the library says about itself."""
@@ -69,7 +69,7 @@ class EventLog:
         """Write one event at its level.
 
         Args:
-            known: Its fields, as :func:`mcp_lenient.events.event_fields` gives them.
+            known: Its fields, as :func:`mcp_lenient.event_fields.event_fields` gives them.
         """
         rest = dict(known)
         event: EventName = rest.pop("event")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.metrics import Counter, Histogram
 
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
     from mcp_lenient.types import Repair, Violation
 
 UNKNOWN_TOOL: Final = "(unknown)"

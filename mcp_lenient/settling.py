@@ -26,7 +26,7 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 from mcp_lenient.calls import current
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.envelope import as_result, envelope, error_code
-from mcp_lenient.events import EventName
+from mcp_lenient.event_fields import EventName
 from mcp_lenient.fastmcp_private import current_context
 from mcp_lenient.normalizing import NormalizingJudge, unchanged_by
 from mcp_lenient.plan import Plan
