@@ -78,3 +78,7 @@ __getattr__ = loaded_by_name(
         "mcp_lenient.normalizers.texts": "Lower Strip Synonyms Upper lower strip synonyms upper",
     },
 )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
