@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_lenient.decorator import lenient
+from mcp_lenient.by_name import loaded_by_name
 from mcp_lenient.errors import (
     DefinitionError,
     LenientError,
@@ -16,29 +16,30 @@ from mcp_lenient.errors import (
 )
 from mcp_lenient.logging_setup import configure_logging
 from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.normalization import normalize
-from mcp_lenient.normalizers import (
-    aliases,
-    clamp,
-    default_on_null,
-    iso_date,
-    lower,
-    normalizer,
-    null_as,
-    parse_json,
-    split,
-    strip,
-    synonyms,
-    tags,
-    upper,
-)
 from mcp_lenient.policy import Limits, Policy
 from mcp_lenient.rules import DEFAULT_RULES, Rule
-from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 from mcp_lenient.types import Normalized, Repair, Violation
 
 if TYPE_CHECKING:
+    from mcp_lenient.decorator import lenient
+    from mcp_lenient.normalization import normalize
+    from mcp_lenient.normalizers import (
+        aliases,
+        clamp,
+        default_on_null,
+        iso_date,
+        lower,
+        normalizer,
+        null_as,
+        parse_json,
+        split,
+        strip,
+        synonyms,
+        tags,
+        upper,
+    )
     from mcp_lenient.proxy import create_lenient_proxy
+    from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
 
 __all__ = [
     "DEFAULT_RULES",
@@ -78,12 +79,18 @@ __all__ = [
     "upper",
 ]
 
+__getattr__ = loaded_by_name(
+    __name__,
+    {
+        "mcp_lenient.decorator": "lenient",
+        "mcp_lenient.normalization": "normalize",
+        "mcp_lenient.normalizers": "aliases clamp default_on_null iso_date lower normalizer null_as parse_json split "
+        "strip synonyms tags upper",
+        "mcp_lenient.proxy": "create_lenient_proxy",
+        "mcp_lenient.tool_calls": "ToolCall parse_tool_call parse_tool_calls",
+    },
+)
 
-def __getattr__(name: str) -> object:
-    # A server that is no proxy does not pay for FastMCP's client.
-    if name == "create_lenient_proxy":
-        from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
 
-        return create_lenient_proxy
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp.server.dependencies import get_access_token
 
-from mcp_lenient.events import CallFacts
+from mcp_lenient.event_fields import CallFacts
 from mcp_lenient.spans import trace_ids
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from pydantic.fields import FieldInfo
 
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.marks import Marks, field_of, mark, marks_of, published_name
-from mcp_lenient.normalizers import Aliases, annotated_normalizers
+from mcp_lenient.normalizers.annotation import annotated_normalizers
+from mcp_lenient.normalizers.other_names import Aliases
 from mcp_lenient.policy import Policy
 from mcp_lenient.settling import Parameter, Settler, is_right
 

@@ -9,18 +9,17 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_lenient.events import LEVELS
+from mcp_lenient.event_fields import LEVELS
 from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
 from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
 
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """What the library says about itself."""
 
-# structlog brings a formatter of tracebacks; it is imported where it is used, so that who never logs does not wait.
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
 _METHODS: Final = MappingProxyType(
@@ -43,14 +42,14 @@ class EventLog:
     failure is told to the standard logger ``mcp_lenient``. A stderr that nobody reads is not waited for.
     """
 
-    __slots__ = ("_application", "_failed", "_said", "_standard", "_stderr")
+    __slots__ = ("_application", "_failed", "_loggers", "_said", "_stderr")
 
     def __init__(self) -> None:
         self._application: tuple[dict[str, Any], Any] = ({}, None)
         self._failed = False
         self._said: set[tuple[str, str]] = set()
-        self._stderr = _json_logger(Stderr())
-        self._standard = _json_logger(_STANDARD)
+        self._stderr = Stderr()
+        self._loggers: dict[object, Any] = {}
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; ask before building one, and once for each call."""
@@ -70,7 +69,7 @@ class EventLog:
         """Write one event at its level.
 
         Args:
-            known: Its fields, as :func:`mcp_lenient.events.event_fields` gives them.
+            known: Its fields, as :func:`mcp_lenient.event_fields.event_fields` gives them.
         """
         rest = dict(known)
         event: EventName = rest.pop("event")
@@ -109,17 +108,20 @@ class EventLog:
             self._tell(type(error).__name__)
 
     def _own(self) -> Any:
-        """A logger of ours, which takes the fields as one; None where the application's structlog is to be used."""
+        """A logger of ours, which takes the fields as one, built with the first event; None to use the application's."""
         chosen = destination()
         if chosen is not None:
             return chosen.logger
         if _is_configured():
             return None
-        return self._standard if _STANDARD.handlers else self._stderr
+        sink = _STANDARD if _STANDARD.handlers else self._stderr
+        if sink not in self._loggers:
+            self._loggers[sink] = _json_logger(sink)
+        return self._loggers[sink]
 
     def _logger(self) -> Any:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
-        import structlog  # noqa: PLC0415 - see above
+        import structlog
 
         config = structlog.get_config()
         known, logger = self._application
@@ -160,7 +162,7 @@ def _enabled(logger: Any, level: int) -> bool:
 
 
 def _json_logger(sink: object) -> Any:
-    import structlog  # noqa: PLC0415 - see above
+    import structlog
 
     return structlog.wrap_logger(
         sink,

@@ -2,57 +2,41 @@
 
 from __future__ import annotations
 
-import logging
-from datetime import datetime, timezone
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
-from mcp_lenient.one_line import LONGEST_PART, LONGEST_POINTER, LONGEST_TEXT, escaped, escaped_pointer
-from mcp_lenient.types import JsonType, Repair, Violation, ViolationCode
+from mcp_lenient.event_fields import LEVELS, LISTED, CallFacts, EventName, event_fields
+from mcp_lenient.one_line import LONGEST_PART, LONGEST_POINTER, LONGEST_TEXT
+from mcp_lenient.types import ViolationCode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-EventName = Literal[
-    "call_repaired",
-    "call_rejected",
-    "call_accepted",
-    "call_observed",
-    "call_forwarded",
-    "call_refused_upstream",
-    "call_unanswered",
+    from mcp_lenient.types import Repair, Violation
+
+__all__ = [
+    "LEVELS",
+    "LISTED",
+    "CallEvent",
+    "CallFacts",
+    "EventName",
+    "HintRecord",
+    "RecordedType",
+    "RepairRecord",
+    "ViolationRecord",
+    "call_event",
+    "event_fields",
+    "read_event",
 ]
-"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
-
-The last two come after one of the others, of a call that a proxy sent on: the server behind it did not accept
-its arguments, or gave no answer.
-"""
 
 RecordedType = Literal[
     "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
 ]
 """A JSON type name, ``absent`` for a property that was left out, ``unknown`` for what is not JSON."""
 
-LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
-    {
-        "call_repaired": logging.INFO,
-        "call_rejected": logging.WARNING,
-        "call_accepted": logging.DEBUG,
-        "call_observed": logging.INFO,
-        "call_forwarded": logging.INFO,
-        "call_refused_upstream": logging.WARNING,
-        "call_unanswered": logging.WARNING,
-    }
-)
-"""The level at which each event is logged."""
-
-LISTED: Final = 50
-"""How many repairs and violations one event lists; the counts beside them are of all."""
-
-_JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
 # No control character, line separator, invisible or direction mark.
 _ONE_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
 
@@ -150,74 +134,6 @@ class CallEvent(_Record):
     schema_version: Literal[1] = Field(description="The version of this model.")
 
 
-class CallFacts(NamedTuple):
-    """What is known of a call besides its judgment, as it came: nothing of it need be safe to log.
-
-    ``duration_us`` is the time that judging and repairing took. The other fields are those of
-    :class:`CallEvent`.
-    """
-
-    tool: str
-    duration_us: int = 0
-    server: str | None = None
-    mounted: str | None = None
-    client_name: str | None = None
-    client_version: str | None = None
-    subject: str | None = None
-    session_id: str | None = None
-    request_id: str | None = None
-    transport: str | None = None
-    trace_id: str | None = None
-    span_id: str | None = None
-
-
-_FACTS: Final = CallFacts._fields[2:]
-
-
-def event_fields(
-    event: EventName,
-    facts: CallFacts,
-    *,
-    error_code: str | None = None,
-    violations: Sequence[Violation] = (),
-    repairs: Sequence[Repair] = (),
-    hints: Sequence[str] = (),
-) -> dict[str, Any]:
-    """The event for one call as it is written, dated now: every text escaped, every list cut, nothing empty.
-
-    It is what :class:`CallEvent` would write of itself, without the time that validation takes.
-
-    Args:
-        event: What became of the call.
-        facts: Who called what, over which way.
-        error_code: The envelope's code, of a call that was refused or would have been.
-        violations: What was still wrong after repair.
-        repairs: What was changed, or would have been.
-        hints: JSON Pointers of JSON texts that were kept as text.
-    """
-    now = f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
-    known: dict[str, Any] = {"timestamp": now, "event": event, "tool": escaped(facts.tool)}
-    if error_code is not None:
-        known["error_code"] = escaped(error_code)
-    if violations:
-        known["violations"] = [_violation_record(item) for item in violations[:LISTED]]
-        known["violation_count"] = len(violations)
-    if repairs:
-        known["repairs"] = [_repair_record(item) for item in repairs[:LISTED]]
-        known["repair_count"] = len(repairs)
-    if hints:
-        known["hints"] = [
-            {"code": "json_text_kept", "pointer": escaped_pointer(each)} for each in hints[:LISTED]
-        ]
-    if facts.duration_us > 0:
-        known["duration_us"] = facts.duration_us
-    for name, text in zip(_FACTS, facts[2:], strict=True):
-        if text is not None:
-            known[name] = text if text.isprintable() and len(text) <= LONGEST_TEXT else escaped(text)
-    known["schema_version"] = 1
-    return known
-
-
 def call_event(
     event: EventName,
     facts: CallFacts,
@@ -232,22 +148,6 @@ def call_event(
         event, facts, error_code=error_code, violations=violations, repairs=repairs, hints=hints
     )
     return CallEvent.model_validate(known)
-
-
-def _violation_record(item: Violation) -> dict[str, str]:
-    record: dict[str, str] = {"code": item.code, "pointer": escaped_pointer(item.pointer)}
-    if item.received_type is not None:
-        record["received"] = item.received_type if item.received_type in _JSON_TYPES else "unknown"
-    return record
-
-
-def _repair_record(item: Repair) -> dict[str, str]:
-    return {
-        "rule": escaped(item.rule, limit=LONGEST_PART),
-        "pointer": escaped_pointer(item.pointer),
-        "before": item.before if item.before in _JSON_TYPES else "unknown",
-        "after": item.after if item.after in _JSON_TYPES else "unknown",
-    }
 
 
 _INSTANT: Final = TypeAdapter(datetime)

@@ -30,8 +30,8 @@ from pydantic_core import SchemaError as CoreSchemaError
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import as_written
-from mcp_lenient.normalizers import Custom
 from mcp_lenient.normalizers.annotation import Chain
+from mcp_lenient.normalizers.custom import Custom
 from mcp_lenient.plain_types import plain_check
 
 if TYPE_CHECKING:

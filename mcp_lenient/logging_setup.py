@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from contextlib import suppress
+from functools import lru_cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from random import random
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import pydantic_core
 
 from mcp_lenient.errors import LoggingError
+from mcp_lenient.event_fields import LEVELS
 from mcp_lenient.event_lines import coloured, event_parts, plain
-from mcp_lenient.events import LEVELS, CallEvent
 from mcp_lenient.stderr import Stderr
 
 if TYPE_CHECKING:
@@ -24,14 +25,13 @@ if TYPE_CHECKING:
 
     from structlog.typing import EventDict
 
+    from mcp_lenient.event_fields import EventName
     from mcp_lenient.event_lines import Part
-    from mcp_lenient.events import EventName
 
 Style = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]
 
 EVENTS: Final = logging.getLogger("mcp_lenient.events")
-_OWN_FIELDS: Final = frozenset({*CallEvent.model_fields, "level", "reason"})
 _LEVELS: Final = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -119,8 +119,7 @@ class Destination(logging.NullHandler):
         self._sink = sink
         self._accepted = accepted
         self._least = level
-        # As in `eventlog`: imported where it is used.
-        import structlog  # noqa: PLC0415
+        import structlog
 
         self.logger: Any = structlog.wrap_logger(
             sink,
@@ -192,14 +191,22 @@ def _parts(known: EventDict) -> list[Part]:
 
 
 def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:
-    from structlog import contextvars  # noqa: PLC0415
+    from structlog import contextvars
 
     bound = contextvars.get_contextvars()
     if bound:
+        own = _own_fields()
         known["context"] = {
-            f"context_{name}" if name in _OWN_FIELDS else name: value for name, value in bound.items()
+            f"context_{name}" if name in own else name: value for name, value in bound.items()
         }
     return known
+
+
+@lru_cache(maxsize=1)
+def _own_fields() -> frozenset[str]:
+    from mcp_lenient.events import CallEvent
+
+    return frozenset({*CallEvent.model_fields, "level", "reason"})
 
 
 def _check(name: str, given: object, allowed: tuple[str, ...]) -> None:

@@ -13,7 +13,8 @@ from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
 from mcp_lenient.declared import Declared
-from mcp_lenient.normalizers import annotated_aliases, annotated_normalizers
+from mcp_lenient.normalizers.annotation import annotated_normalizers
+from mcp_lenient.normalizers.other_names import annotated_aliases
 from mcp_lenient.policy import Policy
 
 T = TypeVar("T")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
-
-from opentelemetry import metrics
 
 from mcp_lenient.one_line import escaped
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.metrics import Counter, Histogram
 
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
     from mcp_lenient.types import Repair, Violation
 
 UNKNOWN_TOOL: Final = "(unknown)"
@@ -58,6 +58,8 @@ CLIENTS: Final = frozenset(
 )
 """Names that common clients give themselves, in lower case."""
 
+_API: Final = "opentelemetry.metrics"
+_PROVIDER_VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
 _SECONDS: Final = (1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 0.1, 1.0)
 
 
@@ -72,6 +74,8 @@ class _Instruments:
 @lru_cache(maxsize=1)
 def _instruments() -> _Instruments:
     """The instruments of this process; they follow a provider that is set later."""
+    from opentelemetry import metrics
+
     meter = metrics.get_meter("mcp_lenient")
     return _Instruments(
         calls=meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by what became of them."),
@@ -100,22 +104,27 @@ class Metrics:
         clients: Names of clients to be told apart besides the well-known ones, in any case.
     """
 
-    __slots__ = ("_clients", "_instruments")
+    __slots__ = ("_clients",)
 
     def __init__(self, clients: Collection[str] = ()) -> None:
         self._clients = CLIENTS.union(name.lower() for name in clients)
-        self._instruments = _instruments()
+        if _PROVIDER_VARIABLE in os.environ:
+            _instruments()  # whoever asks for the first one has the provider loaded that is named there
 
     @property
     def live(self) -> bool:
         """Whether there is a provider to count for; one may be set at any time."""
-        # Until then the API's instruments stand for none. Asking for the provider reads the environment each time.
-        return getattr(self._instruments.calls, "_real_instrument", True) is not None
+        # Nobody can have set one without importing the API. Until then its instruments stand for none. Asking
+        # for the provider reads the environment each time.
+        if _API not in sys.modules:
+            return False
+        return getattr(_instruments().calls, "_real_instrument", True) is not None
 
     def accepted(self, tool: str, started: int) -> None:
         """Count a call that was right."""
-        self._instruments.calls.add(1, {"outcome": "accepted", "tool": tool})
-        self._instruments.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
+        each = _instruments()
+        each.calls.add(1, {"outcome": "accepted", "tool": tool})
+        each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
 
     def count(
         self,
@@ -139,7 +148,7 @@ class Metrics:
         """
         outcome, told = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else escaped(tool)
         whose = {"tool": told, "client": self._label(client)}
-        each = self._instruments
+        each = _instruments()
         each.calls.add(1, {"outcome": outcome, "tool": told})
         each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
         for repair in repairs:

@@ -10,7 +10,7 @@ from typing import Any
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
-from mcp_lenient.refusal import violations
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.repair import repair
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized

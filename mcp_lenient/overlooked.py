@@ -44,7 +44,7 @@ def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[P
 
 def _lookalikes(node: Node, value: Any, path: Path) -> Iterator[Path]:
     if node.is_union:
-        taking = [branch for branch in node.branches if branch.takes(value)]
+        taking = node.taking(value)
         found = [
             frozenset(_lookalikes(branch, value, path))
             for branch in taking or [branch for branch in node.branches if fits(branch, value)]

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import jsonschema_rs
-
 from mcp_lenient.nesting import depth_check
 
 _WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
@@ -34,6 +32,8 @@ def plain_check(core: Core) -> Callable[[Any], bool] | None:
     Args:
         core: The core schema of a function's arguments.
     """
+    import jsonschema_rs
+
     definitions: dict[str, Schema] = {}
     try:
         schema = _schema(core, definitions)

@@ -10,10 +10,12 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.plain_checks import simple_check
 from mcp_lenient.rules.keys import rename_case, rename_near
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
-from mcp_lenient.schema import Shape, shape_of, validator_for
+from mcp_lenient.schema import Shape, registry_of, shape_of, validator_for
 from mcp_lenient.values import json_type
 
 if TYPE_CHECKING:
+    from jsonschema_rs import Registry
+
     from mcp_lenient.policy import Policy
 
 _DESTRUCTIVE_TIERS = frozenset({1, 2})
@@ -59,14 +61,15 @@ class Node:
     @cached_property
     def _is_valid(self) -> Callable[[Any], bool]:
         try:
-            return validator_for(self.plan.root, self.schema).is_valid
+            registry = None if self.schema is self.plan.root else self.plan.registry
+            return validator_for(self.plan.root, self.schema, registry).is_valid
         except SchemaError:
             # Only the whole stands for sure; a part that cannot stand alone takes nothing, so nothing is
             # repaired there.
             return lambda value: value is _MISSING
 
     def compile(self) -> None:
-        """Compile the schema at this place now, or raise SchemaError."""
+        """Compile the schema at this place, which is the plan's whole, now, or raise SchemaError."""
         self._is_valid = validator_for(self.plan.root, self.schema).is_valid
 
     @cached_property
@@ -93,6 +96,21 @@ class Node:
             place |= Place.TEXT
         within = self.within + 1
         return tuple(self.plan.node(branch, place, self.name, within) for branch in self.shape.branches)
+
+    def taking(self, value: Any) -> list[Node]:
+        """The branches of a union that take a value.
+
+        Where its discriminator or a missing name says that a branch does not, that branch is not compiled: a
+        union may have a thousand.
+        """
+        branches: Iterable[Node] = self.branches
+        if isinstance(value, dict):
+            branches = [branch for branch in branches if branch.shape.required <= value.keys()]
+            if self.discriminator is not None and self.discriminator[2] in value:
+                _, owners, name = self.discriminator
+                told = owners.get(value[name]) if isinstance(value[name], str) else None
+                branches = [branch for branch in branches if branch is told or not branch.shape.properties]
+        return [branch for branch in branches if branch.takes(value)]
 
     @cached_property
     def has_lists_beside_objects(self) -> bool:
@@ -239,6 +257,11 @@ class Plan:
             # The node keeps the schema alive, so its id cannot come to mean another one.
             node = self._nodes[key] = Node(self, schema, place, name, within)
         return node
+
+    @cached_property
+    def registry(self) -> Registry:
+        """What the parts of the schema refer to."""
+        return registry_of(self.root)
 
     def shape(self, schema: Any) -> Shape:
         """What a sub-schema says, read once."""

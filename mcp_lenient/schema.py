@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote
 
-import jsonschema_rs
-
 from mcp_lenient.errors import SchemaError
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
@@ -28,6 +29,8 @@ _BY_NAME = frozenset("properties patternProperties dependentSchemas $defs defini
 """Keywords whose values hold schemas under names of the author's, which may be spelt like keywords."""
 _VALUES = frozenset("enum const default examples".split())
 _FOLLOWED = frozenset("$ref allOf $defs definitions".split())
+# OpenAPI's discriminator decides nothing in JSON Schema, and its mapping is as long as the union.
+_NOT_OWN = _ANNOTATIONS | _FOLLOWED | {"discriminator"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +191,7 @@ def _leads_back(root: Mapping[str, Any], branch: Any, parts: list[Mapping[str, A
 
 def _own(part: Mapping[str, Any]) -> dict[str, Any]:
     """What a part says itself, without annotations and without what was already followed."""
-    return {name: value for name, value in part.items() if name not in _ANNOTATIONS and name not in _FOLLOWED}
+    return {name: value for name, value in part.items() if name not in _NOT_OWN}
 
 
 def _both(beside: list[dict[str, Any]], branch: Any) -> Any:
@@ -200,8 +203,13 @@ def _no_fetch(uri: str) -> NoReturn:
     raise LookupError(msg)
 
 
-def _registry(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
-    """The root under a name of ours; its own ``$id`` would lead its local references elsewhere."""
+def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
+    """What the parts of ``root`` refer to, built once for all of them: it takes as long as the root is large.
+
+    The root has a name of ours there; its own ``$id`` would lead its local references elsewhere.
+    """
+    import jsonschema_rs
+
     named = {name: value for name, value in root.items() if name != "$id"}
     return jsonschema_rs.Registry([(ROOT_URI, named)], retriever=_no_fetch)
 
@@ -230,16 +238,26 @@ def _absolute_entry(keyword: str, value: Any) -> Any:
     return _absolute(value)
 
 
-def validator_for(root: Mapping[str, Any], schema: Any) -> jsonschema_rs.Validator:
+def validator_for(
+    root: Mapping[str, Any], schema: Any, registry: jsonschema_rs.Registry | None = None
+) -> jsonschema_rs.Validator:
     """A validator for a part of ``root``; linear where it can be, bounded where it cannot, offline.
+
+    Args:
+        root: The whole.
+        schema: The part, or the whole itself.
+        registry: :func:`registry_of` the whole, for who asks for many parts of it.
 
     Raises:
         SchemaError: When the schema is not one, or refers to what is not in it.
     """
+    import jsonschema_rs
+
     linear = jsonschema_rs.RegexOptions()
     bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
     failure: Exception | None = None
-    registry = None if schema is root else _registry(root)
+    if registry is None and schema is not root:
+        registry = registry_of(root)
     for patterns in (linear, bounded):
         try:
             if registry is None:

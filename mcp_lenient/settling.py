@@ -26,14 +26,12 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 from mcp_lenient.calls import current
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.envelope import as_result, envelope, error_code
-from mcp_lenient.events import EventName
+from mcp_lenient.event_fields import EventName
 from mcp_lenient.fastmcp_private import current_context
 from mcp_lenient.normalizing import NormalizingJudge, unchanged_by
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
-from mcp_lenient.refusal import violations
-from mcp_lenient.repair import repair
 from mcp_lenient.telemetry import Telemetry, Told
 from mcp_lenient.types import Fault, Repair, Violation
 
@@ -185,6 +183,9 @@ class Parameter:
         return handler(core_schema.definitions_schema(inner, []))
 
     def _settle(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
+        from mcp_lenient.refusal.violations import violations
+        from mcp_lenient.repair import repair
+
         own = {self.name: self.normalizers}
         needed = self.field.is_required()
         pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
-from mcp_lenient.events import LISTED
+from mcp_lenient.event_fields import LISTED
 from mcp_lenient.one_line import escaped, escaped_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
     from mcp_lenient.types import Repair, Violation
 
 

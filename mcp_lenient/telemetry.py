@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient import spans
 from mcp_lenient.caller import call_facts, client_name
 from mcp_lenient.envelope import error_code
+from mcp_lenient.event_fields import event_fields
 from mcp_lenient.eventlog import EventLog
-from mcp_lenient.events import event_fields
 from mcp_lenient.hints import kept_texts
 from mcp_lenient.metrics import Metrics
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fastmcp import Context
 
     from mcp_lenient.calls import Call
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
     from mcp_lenient.tools import KnownTool
     from mcp_lenient.types import Repair, Violation
 

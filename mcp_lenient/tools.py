@@ -15,8 +15,6 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
 from mcp_lenient.plan import Plan
-from mcp_lenient.refusal import violations
-from mcp_lenient.repair import repair_rejected
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
 from mcp_lenient.values import takes_long
@@ -87,12 +85,16 @@ class KnownTool:
 
     async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
         """The outcome for arguments that were not accepted; what takes long leaves the event loop free."""
+        from mcp_lenient.repair import repair_rejected
+
         if self.in_thread or takes_long(arguments):
             return await anyio.to_thread.run_sync(partial(repair_rejected, self.plan, arguments, self.judge))
         return repair_rejected(self.plan, arguments, self.judge)
 
     async def violations(self, outcome: Outcome) -> tuple[Violation, ...]:
         """What is wrong with arguments that were not repaired; asks the judge which fixes mend them."""
+        from mcp_lenient.refusal.violations import violations
+
         if self.in_thread:
             return await anyio.to_thread.run_sync(
                 violations, self.plan.root, outcome, self.judge, self.policy

@@ -16,8 +16,8 @@ from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.protection import judged_by
-from mcp_lenient.refusal import violations
 from mcp_lenient.refusal.likeness import near
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.repair import repair
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.targets import find_target

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.calls import Call, CallContext, Next
     from mcp_lenient.definitions import Definitions
-    from mcp_lenient.events import EventName
+    from mcp_lenient.event_fields import EventName
     from mcp_lenient.policy import Policy
     from mcp_lenient.proxy.upstream import Upstream
     from mcp_lenient.tools import KnownTool

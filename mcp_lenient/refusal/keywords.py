@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jsonschema_rs
-
-_PATTERN_OPTIONS = (
-    jsonschema_rs.RegexOptions(),
-    jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000),
-)
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 
 def holds(keyword: str, bound: object, value: object) -> bool:
@@ -29,7 +25,11 @@ def holds(keyword: str, bound: object, value: object) -> bool:
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator | None:
     """A lookahead in a pattern is beyond the linear engine, so that a bounded one comes second."""
-    for options in _PATTERN_OPTIONS:
+    import jsonschema_rs
+
+    linear = jsonschema_rs.RegexOptions()
+    bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+    for options in (linear, bounded):
         try:
             return jsonschema_rs.Draft202012Validator(
                 schema, retriever=_refuse, pattern_options=options, validate_formats=True

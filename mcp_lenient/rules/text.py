@@ -17,8 +17,6 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-import pyjson5
-
 from mcp_lenient.rules.numbers import SpelledFloat, plain, read_float, read_integer
 
 if TYPE_CHECKING:
@@ -301,6 +299,8 @@ _QUOTING: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
 
 
 def _json5_reading(text: str) -> str | None:
+    import pyjson5
+
     try:
         return json.dumps(pyjson5.decode(text, _UNBOUNDED))
     except (pyjson5.Json5DecoderException, RecursionError):

@@ -1,0 +1,105 @@
+"""Unions of a thousand branches: the first call on one is soon answered, and the same branches take a value."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from mcp_lenient import Policy, normalize
+from mcp_lenient.plan import Plan
+
+MANY = 1_000
+# Where each branch compiled the whole schema again, this took 20 seconds and more.
+SECONDS = 5
+
+
+def told_apart(count):
+    models = {
+        f"M{at}": {
+            "type": "object",
+            "properties": {"kind": {"const": f"k{at}"}, "count": {"type": "integer"}},
+            "required": ["kind", "count"],
+            "additionalProperties": False,
+        }
+        for at in range(count)
+    }
+    references = {name: f"#/$defs/{name}" for name in models}
+    union = {
+        "oneOf": [{"$ref": each} for each in references.values()],
+        "discriminator": {
+            "propertyName": "kind",
+            "mapping": {f"k{name[1:]}": each for name, each in references.items()},
+        },
+    }
+    return {"type": "object", "properties": {"x": union}, "required": ["x"], "$defs": models}
+
+
+def not_told_apart(count):
+    branches = [
+        {
+            "type": "object",
+            "properties": {f"a{at}": {"type": "integer"}, "note": {"type": "string"}},
+            "required": [f"a{at}"],
+            "additionalProperties": False,
+        }
+        for at in range(count)
+    ]
+    return {"type": "object", "properties": {"x": {"anyOf": branches}}, "required": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "expected"),
+    [
+        pytest.param(
+            told_apart(MANY), {"kind": "k7", "count": "5"}, {"kind": "k7", "count": 5}, id="discriminator"
+        ),
+        pytest.param(told_apart(MANY), {"kind": "none", "count": 5}, None, id="no-such-branch"),
+        pytest.param(not_told_apart(MANY), {"a7": "5", "note": "q"}, {"a7": 5, "note": "q"}, id="names"),
+        pytest.param(not_told_apart(MANY), {"zz": "5"}, None, id="no-branch"),
+    ],
+)
+def test_the_first_call_on_a_union_of_a_thousand_is_soon_answered(schema, sent, expected):
+    """A first call takes seconds at most, where each branch once compiled the whole schema again."""
+    started = process_time()
+    result = normalize(schema, {"x": sent})
+    taken = process_time() - started
+    assert result.arguments == {"x": sent if expected is None else expected}
+    assert bool(result.violations) is (expected is None)
+    assert taken < SECONDS
+
+
+UNION = {
+    "oneOf": [
+        *({"$ref": f"#/$defs/M{at}"} for at in range(3)),
+        {"type": "object", "required": ["free"]},
+        {"type": "object", "properties": {"kind": {"enum": ["k8", "k9"]}}},
+        {"type": "array"},
+        {"type": "string"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"kind": "k1", "count": 1}, id="named"),
+        pytest.param({"kind": "k1", "count": "1"}, id="named-and-wrong"),
+        pytest.param({"kind": "k1", "free": 1}, id="named-and-free"),
+        pytest.param({"kind": "k9"}, id="one-of-two-names"),
+        pytest.param({"kind": "k7"}, id="unknown-name"),
+        pytest.param({"kind": 1, "free": None}, id="no-text"),
+        pytest.param({"kind": ["k1"], "free": None}, id="no-name-at-all"),
+        pytest.param({}, id="no-name"),
+        pytest.param({"free": 1}, id="free"),
+        pytest.param([], id="array"),
+        pytest.param("k1", id="string"),
+        pytest.param(None, id="null"),
+    ],
+)
+def test_the_branches_that_take_a_value_are_those_whose_own_schema_does(value):
+    """Leaving branches out by their discriminator or by a required name leaves out none that takes the value."""
+    schema = {"type": "object", "properties": {"x": UNION}, "$defs": told_apart(3)["$defs"]}
+    union = Plan(schema, Policy()).top.property_nodes["x"]
+    assert union.discriminator is not None
+    assert union.taking(value) == [branch for branch in union.branches if branch.takes(value)]
