@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.redaction import cut, in_json, short_scalar
@@ -9,16 +10,18 @@ from mcp_lenient.refusal.describe import (
     MAX_VALUES,
     allowed_values,
     either,
-    example,
     expected,
     likely_kinds,
     limit_words,
     type_words,
 )
-from mcp_lenient.refusal.fixes import Refusal, near_values, showable
+from mcp_lenient.refusal.fixes import near_values, says_nothing, showable
 from mcp_lenient.refusal.name_wording import missing, unknown
 from mcp_lenient.refusal.places import Place
 from mcp_lenient.refusal.private_values import told_safely
+from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.refusal.samples import example
+from mcp_lenient.refusal.shapes import shape
 from mcp_lenient.refusal.trouble import Trouble, is_or_are, named, parameter, where
 from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.types import Tie, Violation
@@ -64,6 +67,7 @@ def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     near = near_values(trouble.places[0])
     if near and trouble.count == 1 and not trouble.places[0].secret:
         words += f" Did you mean {either([in_json(value) for value in near])}?"
+    words += _leave_out(refusal, trouble)
     return _about_value(refusal, trouble, words, near=tuple(near))
 
 
@@ -77,7 +81,7 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
         words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}{_got(refusal, trouble)}."
     else:
         words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
-    return _about_value(refusal, trouble, words)
+    return _about_value(refusal, trouble, words + _leave_out(refusal, trouble))
 
 
 def _got(refusal: Refusal, trouble: Trouble) -> str:
@@ -161,13 +165,30 @@ def _hint(refusal: Refusal, trouble: Trouble) -> str:
     """How to write it right, where the type words alone are often misread: text in place of something else."""
     spot = trouble.places[0]
     kinds = {kind for form in trouble.forms for kind in likely_kinds(form)}
-    if spot.value is None:
-        return " Leave it out if you have no value." if _may_be_left_out(refusal, spot) else ""
+    without = _leave_out(refusal, trouble)
+    if without or spot.value is None:
+        return without
     sample = example(refusal.schema, trouble.forms)
-    if not isinstance(spot.value, str) or not sample:
-        return f" Write it like {sample}." if sample and kinds == {"object"} else ""
+    if not sample:
+        return shape(refusal.schema, trouble.forms)
+    if isinstance(spot.value, (Mapping, list)) and kinds.isdisjoint(_CONTAINERS):
+        return _alone(spot.value, kinds - {"null"}, sample)
+    if not isinstance(spot.value, str):
+        told = "{" in sample or any("prefixItems" in schema for form in trouble.forms for schema in form)
+        return f" Write it like {sample}." if told else ""
     if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
+    return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
+
+
+def _alone(value: object, kinds: set[str], sample: str) -> str:
+    """What to send where one plain value came in a container."""
+    what = next(iter(kinds)) if len(kinds) == 1 else "value"
+    like = "" if kinds == {"string"} else f", like {sample}"
+    return f" Send the {what} alone{like}." if isinstance(value, Mapping) else f" Send one {what}{like}."
+
+
+def _in_digits(kinds: set[str], sample: str) -> str:
     if not kinds <= {"integer", "number", "boolean", "null"}:
         return ""
     if "boolean" in kinds:
@@ -177,14 +198,15 @@ def _hint(refusal: Refusal, trouble: Trouble) -> str:
     )
 
 
-def _may_be_left_out(refusal: Refusal, spot: Place) -> bool:
-    parent = refusal.look(spot.path[:-1])
-    name = spot.path[-1] if spot.path else None
-    return (
-        isinstance(name, str)
-        and spot.declared
-        and not any(name in schema.get("required", ()) for form in parent.forms for schema in form)
-    )
+def _leave_out(refusal: Refusal, trouble: Trouble) -> str:
+    """What to do without a value, where one was sent that says there is none."""
+    if trouble.count > 1 or not all(map(says_nothing, [spot.value for spot in trouble.places])):
+        return ""
+    spot = trouble.places[0]
+    if refusal.may_leave_out(spot):
+        return " Leave it out if you have no value."
+    nullable = any("null" in likely_kinds(form) for form in spot.forms)
+    return " Send null if you have no value." if nullable and spot.value is not None else ""
 
 
 def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
