@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -32,7 +33,10 @@ _MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
 _NEAR = 0.6
 _MIN_START = 3
 _LONGEST_NOTHING = 16
-_NOTHING = frozenset(("", "null", "none", "nil", "undefined", "n/a", "na"))
+_NOTHING = frozenset(
+    ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
+)
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
 def fixes(
@@ -95,8 +99,20 @@ def _values(refusal: Refusal, places: Sequence[Place]) -> Iterator[Patch]:
     """The n-th idea for each place makes the n-th patch; one patch mends all places or none."""
     if not all(place.present and not place.secret and all(map(_writable, place.path)) for place in places):
         return
+    doubled = list_in_list(refusal, places[0].path)
+    if doubled is not None:
+        yield ({"op": "move", "from": pointer((*doubled, 0)), "path": pointer(doubled)},)
     ideas = [list(islice(_instead(refusal, place), MAX_TRIED)) for place in places]
     yield from (tuple(chain.from_iterable(each)) for each in zip(*ideas, strict=False))
+
+
+def list_in_list(refusal: Refusal, path: Path) -> Path | None:
+    """The property around a place whose list holds nothing but another list: it may have one list too many."""
+    for length in range(1, len(path)):
+        value = refusal.look(path[:length]).value
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+            return path[:length] if isinstance(path[length - 1], str) else None
+    return None
 
 
 def _writable(part: str | int) -> bool:
@@ -157,8 +173,8 @@ def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
 
 
-def _as_list(place: Place) -> Iterator[list[str]]:
-    """A text for a list of strings: its parts, or the whole of it where the parts look like sentences."""
+def _as_list(place: Place) -> Iterator[list[Any]]:
+    """A text for a list: its parts, or the whole of it where the parts look like sentences."""
     text = place.value
     if not isinstance(text, str) or not fits_json(text, MAX_VALUE) or _NO_LIST_MARK.search(text):
         return
@@ -167,6 +183,8 @@ def _as_list(place: Place) -> Iterator[list[str]]:
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
     if len(parts) < 2:
         return
+    if all(map(_NUMBER.fullmatch, parts)):
+        yield [json.loads(part) for part in parts]
     listed = all(len(part.split()) <= _MAX_WORDS_OF_AN_ITEM and part[-1] not in ".!?" for part in parts)
     yield from ((parts, [text]) if listed else ([text], parts))
 

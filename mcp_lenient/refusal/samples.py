@@ -20,6 +20,7 @@ from mcp_lenient.refusal.places import Form, Forms, Schema, child, options, prop
 from mcp_lenient.values import json_type
 
 MAX_EXAMPLE = 160
+MAX_OPTIONAL = 2
 
 _SCALAR_EXAMPLES: Mapping[str, tuple[Any, ...]] = {
     "string": ("a", "b"),
@@ -91,15 +92,14 @@ def _positions_example(root: Schema, form: Form, count: int, depth: int) -> tupl
 
 
 def _object_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    names = [name for name in required(form) if exact(name)] or [
-        name for name in properties(form) if exact(name)
-    ][:1]
-    if not properties(form) and not names:
-        names = [ANY_NAME]
+    declared = properties(form)
+    needed = [name for name in required(form) if exact(name)]
+    names = needed or [name for name in declared if exact(name)][:MAX_OPTIONAL] or [ANY_NAME]
     built: dict[str, Any] = {}
     for name in names:
         found = next(filter(None, (_examples(root, sub, depth + 1) for sub in child(root, form, name))), ())
-        if not found:
+        if found:
+            built[name] = found[0]
+        elif needed:
             return ()
-        built[name] = found[0]
     return (built,) if built else ()

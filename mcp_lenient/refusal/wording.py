@@ -15,7 +15,7 @@ from mcp_lenient.refusal.describe import (
     limit_words,
     type_words,
 )
-from mcp_lenient.refusal.fixes import near_values, says_nothing, showable
+from mcp_lenient.refusal.fixes import list_in_list, near_values, says_nothing, showable
 from mcp_lenient.refusal.name_wording import missing, unknown
 from mcp_lenient.refusal.places import Place
 from mcp_lenient.refusal.private_values import told_safely
@@ -164,15 +164,23 @@ def _size(trouble: Trouble) -> str:
 def _hint(refusal: Refusal, trouble: Trouble) -> str:
     """How to write it right, where the type words alone are often misread: text in place of something else."""
     spot = trouble.places[0]
-    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)}
+    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
     without = _leave_out(refusal, trouble)
     if without or spot.value is None:
         return without
+    doubled = list_in_list(refusal, spot.path)
+    if doubled is not None:
+        return f" There is one pair of brackets too many around {where(doubled)}."
     sample = example(refusal.schema, trouble.forms)
-    if not sample:
-        return shape(refusal.schema, trouble.forms)
     if isinstance(spot.value, (Mapping, list)) and kinds.isdisjoint(_CONTAINERS):
-        return _alone(spot.value, kinds - {"null"}, sample)
+        return _alone(trouble, kinds, sample)
+    if not sample:
+        as_text = isinstance(spot.value, str) and kinds == {"object"}
+        return shape(refusal.schema, trouble.forms) or (
+            " Write it as a JSON object, not as text." if as_text else ""
+        )
+    if isinstance(spot.value, float) and kinds == {"integer"}:
+        return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
     if not isinstance(spot.value, str):
         told = "{" in sample or any("prefixItems" in schema for form in trouble.forms for schema in form)
         return f" Write it like {sample}." if told else ""
@@ -181,21 +189,27 @@ def _hint(refusal: Refusal, trouble: Trouble) -> str:
     return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
 
 
-def _alone(value: object, kinds: set[str], sample: str) -> str:
+def _alone(trouble: Trouble, kinds: set[str], sample: str | None) -> str:
     """What to send where one plain value came in a container."""
+    if not kinds:
+        return ""
+    if allowed_values(trouble.forms):
+        return " Send one of them."
     what = next(iter(kinds)) if len(kinds) == 1 else "value"
-    like = "" if kinds == {"string"} else f", like {sample}"
-    return f" Send the {what} alone{like}." if isinstance(value, Mapping) else f" Send one {what}{like}."
+    like = f", like {sample}" if sample and kinds != {"string"} else ""
+    return (
+        f" Send the {what} alone{like}."
+        if isinstance(trouble.places[0].value, Mapping)
+        else f" Send one {what}{like}."
+    )
 
 
 def _in_digits(kinds: set[str], sample: str) -> str:
-    if not kinds <= {"integer", "number", "boolean", "null"}:
+    if not kinds <= {"integer", "number", "boolean"}:
         return ""
     if "boolean" in kinds:
         return " Write true or false, without quotes."
-    return (
-        f" Write {'a whole number' if kinds <= {'integer', 'null'} else 'a number'} in digits, like {sample}."
-    )
+    return f" Write {'a whole number' if kinds == {'integer'} else 'a number'} in digits, like {sample}."
 
 
 def _leave_out(refusal: Refusal, trouble: Trouble) -> str:
@@ -206,7 +220,18 @@ def _leave_out(refusal: Refusal, trouble: Trouble) -> str:
     if refusal.may_leave_out(spot):
         return " Leave it out if you have no value."
     nullable = any("null" in likely_kinds(form) for form in spot.forms)
-    return " Send null if you have no value." if nullable and spot.value is not None else ""
+    if spot.value is None:
+        return " It cannot be left out: send a value." if _is_required(refusal, spot) else ""
+    return " Send null if you have no value." if nullable else ""
+
+
+def _is_required(refusal: Refusal, spot: Place) -> bool:
+    return (
+        spot.declared
+        and bool(spot.path)
+        and isinstance(spot.path[-1], str)
+        and not refusal.may_leave_out(spot)
+    )
 
 
 def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
