@@ -136,7 +136,7 @@ def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:
         found = {format_of(form) for form in free if "string" in likely_kinds(form)}
         known = FORMATS.get(found.pop() or "") if len(found) == 1 else None
         if known is not None:
-            return f"a string ({known.partition(' such as')[0] if brief else known})"
+            return f"{known.partition(' such as')[0]} as a string" if brief else f"a string ({known})"
     if word == "array" and not brief:
         return _positions(root, free) or with_article(word)
     if word == "object" and not brief:
