@@ -38,9 +38,9 @@ _KINDS: Mapping[str, FaultKind] = {
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": 'write a number in digits, like 12.5 or "12.50"',
-    "decimal_max_digits": "it may have {max_digits} digits at most",
-    "decimal_max_places": "it may have {decimal_places} decimal places at most",
-    "decimal_whole_digits": "it may have {whole_digits} digits before the decimal point at most",
+    "decimal_max_digits": "its digits are limited to {max_digits}",
+    "decimal_max_places": "its decimal places are limited to {decimal_places}",
+    "decimal_whole_digits": "its digits before the decimal point are limited to {whole_digits}",
     "finite_number": "it must be a finite number",
     "date_past": "it must be in the past",
     "date_future": "it must be in the future",
