@@ -80,7 +80,8 @@ def likely_kinds(form: Form) -> tuple[str, ...]:
     """The JSON types a form names, or else those of the values it lists or the keywords it uses."""
     named = kinds(form)
     if named is not None:
-        return tuple(kind for kind in named if kind in _PLURALS)
+        known = len(named) == 1 and named[0] in _PLURALS
+        return named if known else tuple(kind for kind in named if kind in _PLURALS)
     listed = options(form)
     if listed is not None:
         return tuple(dict.fromkeys(json_type(value) for value in listed[:MAX_VALUES]))

@@ -15,7 +15,7 @@ from mcp_lenient.refusal.describe import allowed_values, likely_kinds
 from mcp_lenient.refusal.findings import findings
 from mcp_lenient.refusal.name_fixes import name_fixes
 from mcp_lenient.refusal.patches import Operation, Patch, applied
-from mcp_lenient.refusal.places import Place, private
+from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.types import Fault, Path, Tie, ViolationCode
 
@@ -190,7 +190,9 @@ def _as_list(place: Place) -> Iterator[list[Any]]:
 
 
 def _as_text(place: Place) -> Iterator[str]:
-    if isinstance(place.value, (int, float)) and short_scalar(place.value):
+    if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
+        return
+    if any(fits(form, "", exact_integers=False) for form in place.forms):
         yield in_json(place.value)
 
 

@@ -55,9 +55,7 @@ def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     wanted = expected(refusal.schema, trouble.forms)
     if not wanted:
         return _wrong_value(refusal, trouble, at_length=False)
-    words = (
-        f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{_hint(refusal, trouble)}"
-    )
+    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{_hint(refusal, trouble, wanted)}"
     return _about_value(refusal, trouble, words)
 
 
@@ -161,32 +159,44 @@ def _size(trouble: Trouble) -> str:
     return f" of {count} {unit.removesuffix('s') if count == 1 else unit}"
 
 
-def _hint(refusal: Refusal, trouble: Trouble) -> str:
+def _hint(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
     """How to write it right, where the type words alone are often misread: text in place of something else."""
     spot = trouble.places[0]
-    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
     without = _leave_out(refusal, trouble)
     if without or spot.value is None:
         return without
     doubled = list_in_list(refusal, spot.path)
     if doubled is not None:
         return f" There is one pair of brackets too many around {where(doubled)}."
-    sample = example(refusal.schema, trouble.forms)
-    if isinstance(spot.value, (Mapping, list)) and kinds.isdisjoint(_CONTAINERS):
-        return _alone(trouble, kinds, sample)
-    if not sample:
-        as_text = isinstance(spot.value, str) and kinds == {"object"}
-        return shape(refusal.schema, trouble.forms) or (
-            " Write it as a JSON object, not as text." if as_text else ""
-        )
+    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
+    if isinstance(spot.value, str):
+        return _not_as_text(refusal, trouble, kinds)
+    if not kinds.isdisjoint(_CONTAINERS):
+        return _like(refusal, trouble, wanted)
+    if isinstance(spot.value, (Mapping, list)):
+        return _alone(trouble, kinds, example(refusal.schema, trouble.forms))
     if isinstance(spot.value, float) and kinds == {"integer"}:
         return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
-    if not isinstance(spot.value, str):
-        told = "{" in sample or any("prefixItems" in schema for form in trouble.forms for schema in form)
-        return f" Write it like {sample}." if told else ""
+    return ""
+
+
+def _not_as_text(refusal: Refusal, trouble: Trouble, kinds: set[str]) -> str:
+    """How to write what came as a text and is none."""
+    sample = example(refusal.schema, trouble.forms)
+    if sample is None:
+        as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
+        return shape(refusal.schema, trouble.forms) or as_object
     if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
     return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
+
+
+def _like(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
+    """A sample of a container, where its type words do not say all of its shape."""
+    if "object" not in wanted and not any("prefixItems" in part for form in trouble.forms for part in form):
+        return ""
+    sample = example(refusal.schema, trouble.forms)
+    return f" Write it like {sample}." if sample else shape(refusal.schema, trouble.forms)
 
 
 def _alone(trouble: Trouble, kinds: set[str], sample: str | None) -> str:
