@@ -16,6 +16,8 @@ from mcp_lenient.refusal.refused import MAX_EXTRA, MAX_NAMES, Refusal, names_at
 from mcp_lenient.types import Path
 
 MAX_MOVED = 16
+MAX_OWNERS = 8
+MAX_FIELDS = 1_000
 MAX_TEXT = 10_000
 
 _USUAL = frozenset("args arguments params parameters kwargs input inputs properties".split())
@@ -25,7 +27,7 @@ _ALSO_USUAL = _USUAL | frozenset(
 _OF_THE_CALL = frozenset(
     "name tool toolname function functionname type id method toolcallid callid server servername".split()
 )
-_JOINTS = (".", "_", "-", "/")
+_JOINTS = (".", "_", "__", "-", "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,29 +145,31 @@ def home(refusal: Refusal, parent: Place, sent: object) -> Path | None:
     """
     if not isinstance(sent, str) or not isinstance(parent.value, Mapping) or sent not in parent.value:
         return None
-    declared = dict.fromkeys(name for form in parent.forms for name in properties(form))
-    found = [
-        path
-        for name in islice(declared, MAX_NAMES)
-        if exact(name)
-        for path in _home_in(refusal.look((*parent.path, name)), sent)
-    ]
-    if len(found) > 1:
+    if parent.path not in refusal.homes:
+        refusal.homes[parent.path] = _homes(refusal, parent)
+    found = refusal.homes[parent.path].get(sent, [])
+    if 1 < len(found) <= MAX_OWNERS:
         found = [path for path in found if _takes(refusal, path, parent.value[sent])]
     return found[0] if len(found) == 1 else None
 
 
-def _home_in(owner: Place, sent: str) -> Iterator[Path]:
-    if owner.present and not isinstance(owner.value, Mapping):
-        return
-    fields = {name for form in owner.forms for name in properties(form)}
-    if not fields:
-        return
-    own = str(owner.path[-1])
-    rest = sent[len(own) :] if sent.startswith(own) else ""
-    for name in (sent, rest.lstrip("._-/") if rest[:1] in _JOINTS else ""):
-        if name in fields and exact(name) and not (owner.present and name in owner.value):
-            yield (*owner.path, name)
+def _homes(refusal: Refusal, parent: Place) -> dict[str, list[Path]]:
+    """The fields that objects at a place may still take, under each name they may be sent by; bounded."""
+    declared = dict.fromkeys(name for form in parent.forms for name in properties(form))
+    fields = (
+        (owner, name)
+        for own in islice(declared, MAX_NAMES)
+        if exact(own)
+        for owner in (refusal.look((*parent.path, own)),)
+        if not owner.present or isinstance(owner.value, Mapping)
+        for name in dict.fromkeys(name for form in owner.forms for name in properties(form))
+        if exact(name) and not (owner.present and name in owner.value)
+    )
+    found: dict[str, list[Path]] = {}
+    for owner, name in islice(fields, MAX_FIELDS):
+        for sent in (name, *(f"{owner.path[-1]}{joint}{name}" for joint in _JOINTS)):
+            found.setdefault(sent, []).append((*owner.path, name))
+    return found
 
 
 def _takes(refusal: Refusal, path: Path, value: object) -> bool:

@@ -30,6 +30,7 @@ class Refusal:
     judge: Judge
     policy: Policy
     places: dict[Path, Place] = field(default_factory=dict, compare=False)
+    homes: dict[Path, dict[str, list[Path]]] = field(default_factory=dict, compare=False)
 
     def look(self, path: Path) -> Place:
         """What the schema says of a place in the arguments, and what stands there."""
