@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mcp_lenient.redaction import exact
 from mcp_lenient.refusal.describe import expected, likely_kinds, listed
-from mcp_lenient.refusal.places import Form, Forms, Schema, child, discriminator, properties, required
+from mcp_lenient.refusal.places import Form, Forms, Schema, child, properties, required
 
 MAX_NAMES = 12
 MAX_TEXT = 400
@@ -21,7 +21,7 @@ def shape(root: Schema, choices: Forms) -> str:
     """
     free = [form for form in choices if likely_kinds(form) != ("null",)]
     if len(free) != 1:
-        return "" if discriminator(choices) is None else " It must also have what this value asks for."
+        return ""
     if properties(free[0]):
         return _told(root, free[0], "It has")
     items = child(root, free[0], 0) if likely_kinds(free[0]) == ("array",) else ()
