@@ -202,15 +202,6 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
     return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", details)
 
 
-def too_large(tool: str) -> dict[str, Any]:
-    """What is told when the arguments are beyond the limits, so that nothing in them was looked at."""
-    name = shown(tool, MAX_TOOL_NAME)
-    message = (
-        f"The arguments for tool '{name}' are too large or too deeply nested. {_NOT_RUN} Send less at once."
-    )
-    return _error("ARGUMENTS_TOO_LARGE", message, {"tool": name})
-
-
 def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
     """An envelope as the result of a call.
 

@@ -36,6 +36,27 @@ _KINDS: Mapping[str, FaultKind] = {
 }
 """Pydantic's error types that do not tell their kind by their name (``*_type``); all others are values."""
 
+_WORDS: Mapping[str, str] = {
+    "decimal_parsing": 'write a number in digits, like 12.5 or "12.50"',
+    "decimal_max_digits": "its digits are limited to {max_digits}",
+    "decimal_max_places": "its decimal places are limited to {decimal_places}",
+    "decimal_whole_digits": "its digits before the decimal point are limited to {whole_digits}",
+    "finite_number": "it must be a finite number",
+    "date_past": "it must be in the past",
+    "date_future": "it must be in the future",
+    "datetime_past": "it must be in the past",
+    "datetime_future": "it must be in the future",
+    "date_from_datetime_inexact": "write the date only, without a time",
+    "timezone_naive": "write it without a time zone",
+    "timezone_aware": "write it with a time zone, such as a final Z",
+    "url_parsing": "write a URL with its scheme",
+    "url_scheme": "the scheme must be {expected_schemes}",
+    "uuid_version": "it must be a UUID of version {expected_version}",
+    "path_not_file": "it must be the path of a file",
+    "path_not_directory": "it must be the path of a directory",
+}
+"""What is wrong where no keyword of JSON Schema says it, by Pydantic's error type."""
+
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
 _WALKS = 64
@@ -81,12 +102,21 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
         own = error["ctx"]
         told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
         return Fault(_path(arguments, loc, given), told, own["message"], own["code"])
-    detail = error["msg"].removeprefix(_AUTHORS_PREFIX[code]) if code in _AUTHORS_PREFIX else None
+    detail = _detail(error)
     if loc[-1:] == ("[key]",):
         return Fault(_path(arguments, loc[:-1], _ANY), "unknown", detail)
     if code.startswith("union_tag_"):
         return _tag_fault(_path(arguments, loc, given), given, error["ctx"]["discriminator"])
     return Fault(_path(arguments, loc, given), kind, detail)
+
+
+def _detail(error: ErrorDetails) -> str | None:
+    """The author's own sentence, or ours where the published schema has no word for what is wrong."""
+    code = error["type"]
+    if code in _AUTHORS_PREFIX:
+        return error["msg"].removeprefix(_AUTHORS_PREFIX[code])
+    words = _WORDS.get(code)
+    return words.format(**error.get("ctx", {})) if words is not None else None
 
 
 def _kind(code: str, loc: Path) -> FaultKind:

@@ -8,7 +8,7 @@ import pytest
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
-from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, too_large, unknown_tool
+from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
@@ -152,15 +152,14 @@ def test_what_was_left_out_is_counted():
     assert len(details["repairs"]) + details["repairs_omitted"] == 500
 
 
-def test_other_refusals():
-    """Unknown tools and too large arguments have the same form."""
+def test_unknown_tool():
+    """An unknown tool has the same form."""
     told = unknown_tool("stor\n", ["store"])
     assert (told["error_code"], told["message"]) == (
         "UNKNOWN_TOOL",
         "Unknown tool 'stor\\n'. Did you mean 'store'?",
     )
     assert "List the tools" in unknown_tool("x")["message"]
-    assert too_large("store")["error_code"] == "ARGUMENTS_TOO_LARGE"
 
 
 @pytest.mark.parametrize("has_output_schema", [True, False])

@@ -76,7 +76,9 @@ def iso_date(order: Order | None = None) -> IsoDate:
 
     Read are numbers with the year first, English month names, the Chinese, Japanese and Korean form, and
     numbers with the year last where only one order makes a date. Where both do (``01/02/2024``) the text is
-    refused, as are two digits for a year. Any other text, with a time for instance, stays as it is.
+    refused, as are two digits for a year. It checks no more than that: any other text (``tomorrow``, a date
+    with a time, a day that no calendar has) stays as it is, and what the parameter's own type says of it decides.
+    A parameter of type ``date`` refuses it; one of type ``str`` takes it.
 
     >>> written = iso_date()
     >>> written("31/1/2024"), written("Jan 31, 2024"), written("2024年1月31日"), written("tomorrow")

@@ -1,11 +1,11 @@
-"""A schema in the words of JSON: types, allowed values, limits, and a tiny example."""
+"""A schema in the words of JSON: types, allowed values and limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from mcp_lenient.redaction import cut, exact, first_sentence, fits_json, in_json, short_scalar
+from mcp_lenient.redaction import cut, first_sentence, in_json, short_scalar
 from mcp_lenient.refusal.places import (
     Form,
     Forms,
@@ -15,7 +15,6 @@ from mcp_lenient.refusal.places import (
     kinds,
     options,
     properties,
-    required,
 )
 from mcp_lenient.values import json_type
 
@@ -23,9 +22,9 @@ MAX_TYPES = 8
 MAX_VALUES = 50
 MAX_VALUES_IN_TEXT = 20
 MAX_VALUES_TEXT = 300
-MAX_EXAMPLE = 160
 MAX_DESCRIPTION = 120
 MAX_DEPTH = 3
+ANY_NAME = "key"
 
 _PLURALS = {
     "string": "strings",
@@ -37,13 +36,7 @@ _PLURALS = {
     "null": "null",
 }
 _AN = ("array", "integer", "object")
-_SCALAR_EXAMPLES: Mapping[str, tuple[Any, ...]] = {
-    "string": ("a", "b"),
-    "integer": (1, 2),
-    "number": (1.5, 2),
-    "boolean": (True,),
-}
-_FORMATS = {
+FORMATS = {
     "date-time": 'a date and time such as "2026-01-31T09:30:00Z"',
     "date": 'a date such as "2026-01-31"',
     "time": 'a time such as "09:30:00Z"',
@@ -55,7 +48,7 @@ _FORMATS = {
     "ipv6": 'an IPv6 address such as "2001:db8::1"',
     "json-string": 'JSON in a text such as "[1, 2]"',
 }
-_LIMITS = {
+LIMITS = {
     "minimum": "be at least {}",
     "maximum": "be at most {}",
     "exclusiveMinimum": "be greater than {}",
@@ -87,7 +80,8 @@ def likely_kinds(form: Form) -> tuple[str, ...]:
     """The JSON types a form names, or else those of the values it lists or the keywords it uses."""
     named = kinds(form)
     if named is not None:
-        return tuple(kind for kind in named if kind in _PLURALS)
+        known = len(named) == 1 and named[0] in _PLURALS
+        return named if known else tuple(kind for kind in named if kind in _PLURALS)
     listed = options(form)
     if listed is not None:
         return tuple(dict.fromkeys(json_type(value) for value in listed[:MAX_VALUES]))
@@ -115,20 +109,72 @@ def with_article(word: str) -> str:
     return f"{'an' if kind in _AN else 'a'} {word}"
 
 
-def expected(root: Schema, choices: Forms) -> str:
-    """What is expected, in one phrase: ``an array of strings or null``; empty when anything is."""
+def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
+    """What is expected, in one phrase: ``an array of strings or null``; empty when anything is.
+
+    Args:
+        root: The whole schema.
+        choices: The forms that the value may have.
+        brief: Without a sample of the format that a string has.
+    """
     free = tuple(form for form in choices if options(form) is None)
     words = list(type_words(root, free))
-    listed = [
+    values = [
         value for value in allowed_values(choices, partly=True) if value is not None or "null" not in words
     ]
     told = discriminator(free)
     if told is not None and "object" in words:
         words[words.index("object")] = f"object whose {in_json(told[0])} is {one_of(told[1])}"
     nullable = "null" in words
-    phrases = [with_article(word) for word in words if word != "null"]
-    phrases += [one_of(listed)] if listed else []
+    phrases = [_phrase(root, free, word, brief=brief) for word in words if word != "null"]
+    phrases += [one_of(values)] if values else []
     return either([*phrases, "null"] if nullable else phrases)
+
+
+def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:
+    """A type in a sentence, with the format of a string and the positions of an array that has them."""
+    if word == "string":
+        found = {format_of(form) for form in free if "string" in likely_kinds(form)}
+        known = FORMATS.get(found.pop() or "") if len(found) == 1 else None
+        if known is not None:
+            return f"{known.partition(' such as')[0]} as a string" if brief else f"a string ({known})"
+    if word == "array" and not brief:
+        return _positions(root, free) or with_article(word)
+    if word == "object" and not brief:
+        return _map_words(root, free) or with_article(word)
+    return with_article(word)
+
+
+def _map_words(root: Schema, free: Forms) -> str:
+    """An object of any names: ``an object whose values are integers``."""
+    objects = [form for form in free if "object" in likely_kinds(form)]
+    if len(objects) != 1 or properties(objects[0]):
+        return ""
+    values = type_words(root, child(root, objects[0], ANY_NAME))
+    return (
+        f"an object whose values are {' or '.join(map(_plural, values))}"
+        if 0 < len(values) <= MAX_DEPTH
+        else ""
+    )
+
+
+def format_of(form: Form) -> str | None:
+    """The format that a form names for a string."""
+    return next((schema["format"] for schema in form if isinstance(schema.get("format"), str)), None)
+
+
+def _positions(root: Schema, free: Forms) -> str:
+    """An array whose items have a schema each: ``an array of 2 items: an integer and a string``."""
+    leading = [
+        each for form in free for schema in form if isinstance(each := schema.get("prefixItems"), list)
+    ]
+    if len(leading) != 1 or not 0 < len(leading[0]) <= MAX_TYPES:
+        return ""
+    form = next(form for form in free if any("prefixItems" in schema for schema in form))
+    items = [expected(root, child(root, form, at), brief=True) or "anything" for at in range(len(leading[0]))]
+    closed = any(schema.get("items") is False or schema.get("maxItems") == len(items) for schema in form)
+    count = f"{len(items)} item{'s' if len(items) > 1 else ''}" if closed else "items in this order"
+    return f"an array of {count}: {listed(items)}"
 
 
 def either(phrases: list[str]) -> str:
@@ -140,6 +186,17 @@ def either(phrases: list[str]) -> str:
     if len(phrases) < 2:
         return "".join(phrases)
     return f"{', '.join(phrases[:-1])} or {phrases[-1]}"
+
+
+def listed(phrases: list[str]) -> str:
+    """All of some things in words.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return f"{', '.join(phrases[:-1])} and {phrases[-1]}"
 
 
 def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
@@ -171,8 +228,8 @@ def one_of(values: Iterable[Any]) -> str:
 def limit_words(keyword: str, bound: object) -> str | None:
     """What a keyword with this bound asks for, after "must"."""
     if keyword == "format":
-        return f"be {_FORMATS.get(str(bound)) or f'in the format {in_json(cut(str(bound), 40))}'}"
-    template = _LIMITS.get(keyword)
+        return f"be {FORMATS.get(str(bound)) or f'in the format {in_json(cut(str(bound), 40))}'}"
+    template = LIMITS.get(keyword)
     if template is None:
         return None
     text = cut(in_json(bound), 200) if isinstance(bound, (int, float, str)) else ""
@@ -186,47 +243,3 @@ def description(choices: Forms) -> str:
         first_sentence(schema.get("description"), MAX_DESCRIPTION) for form in choices for schema in form
     )
     return next(filter(None, texts), "")
-
-
-def example(root: Schema, choices: Forms) -> str | None:
-    """A tiny value of the expected shape in JSON; ``None`` when none is small or certain enough."""
-    for form in choices:
-        found = _examples(root, form, 0)
-        if found and likely_kinds(form)[:1] != ("null",) and fits_json(found[0], MAX_EXAMPLE):
-            return in_json(found[0])
-    return None
-
-
-def _examples(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    listed = options(form)
-    if listed is not None:
-        return tuple(listed[:2])
-    kind = next((kind for kind in likely_kinds(form) if kind != "null"), "")
-    if kind == "string" and any(isinstance(schema.get("format"), str) for schema in form):
-        return ()
-    if depth < MAX_DEPTH and kind == "array":
-        return _list_example(root, form, depth)
-    if depth < MAX_DEPTH and kind == "object":
-        return _object_example(root, form, depth)
-    return _SCALAR_EXAMPLES.get(kind, ())
-
-
-def _list_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    for item in child(root, form, 0):
-        found = _examples(root, item, depth + 1)
-        if found:
-            return (list(found[: 1 if isinstance(found[0], (list, dict)) else 2]),)
-    return ()
-
-
-def _object_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    names = [name for name in required(form) if exact(name)] or [
-        name for name in properties(form) if exact(name)
-    ][:1]
-    built: dict[str, Any] = {}
-    for name in names:
-        found = next(filter(None, (_examples(root, sub, depth + 1) for sub in child(root, form, name))), ())
-        if not found:
-            return ()
-        built[name] = found[0]
-    return (built,) if built else ()

@@ -3,66 +3,40 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from itertools import chain, islice
+from typing import Any
 
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.refusal.describe import allowed_values, likely_kinds
 from mcp_lenient.refusal.findings import findings
-from mcp_lenient.refusal.likeness import likeness
+from mcp_lenient.refusal.name_fixes import name_fixes
 from mcp_lenient.refusal.patches import Operation, Patch, applied
-from mcp_lenient.refusal.places import Place, Schema, fits, look_below, private, properties, required
-from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, ViolationCode
-
-if TYPE_CHECKING:
-    from mcp_lenient.policy import Policy
+from mcp_lenient.refusal.places import Place, fits, private
+from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.types import Fault, Path, Tie, ViolationCode
 
 MAX_FIXES = 3
 MAX_TRIED = 6
 MAX_PLACES = 8
 MAX_VALUE = 200
 MAX_ARGUMENTS = 100_000
-MAX_NAMES = 300
 MAX_COMPARED = 200
-MAX_EXTRA = 20
-MIN_LIKENESS = 0.25
 
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
 _MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
-LAST_RESORT = 0.3
 _NEAR = 0.6
 _MIN_START = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A refused call: what the tool publishes, what is left of the arguments, and who judges them."""
-
-    schema: Schema
-    outcome: Outcome
-    judge: Judge
-    policy: Policy
-    places: dict[Path, Place] = field(default_factory=dict, compare=False)
-
-    def look(self, path: Path) -> Place:
-        """What the schema says of a place in the arguments, and what stands there."""
-        known = self.places.get(path)
-        if known is None:
-            above = self.look(path[:-1]) if path else None
-            known = self.places[path] = look_below(
-                self.schema, self.outcome.arguments, above, path, self.policy.secret
-            )
-        return known
-
-    def may_show(self, place: Place) -> bool:
-        """Whether the value at a place may be repeated at all."""
-        return self.policy.echo_values and place.declared and not place.secret
+_LONGEST_NOTHING = 16
+_NOTHING = frozenset(
+    ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
+)
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
 def fixes(
@@ -84,7 +58,7 @@ def fixes(
     if tie is not None:
         offered: Iterator[Patch] = _readings(refusal, tie)
     elif code in ("missing", "unknown"):
-        offered = _names(refusal, code, paths[0]) if len(paths) == 1 else iter(())
+        offered = name_fixes(refusal, code, paths[0]) if len(paths) == 1 else iter(())
     else:
         offered = _values(refusal, [refusal.look(path) for path in paths])
     writable = (patch for patch in offered if _as_sent(refusal, patch))
@@ -121,117 +95,59 @@ def _put(path: Path, value: object) -> Operation:
     return {"op": "replace", "path": pointer(path), "value": value}
 
 
-def _names(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
-    parent, name = refusal.look(path[:-1]), path[-1]
-    if not isinstance(parent.value, Mapping) or not isinstance(name, str):
-        return
-    if code == "missing":
-        yield from _moves_to(refusal, parent, name)
-        yield from _only_value(refusal, path)
-    elif exact(name):
-        yield from _moves_from(refusal, parent, name)
-
-
-def _moves_to(refusal: Refusal, parent: Place, name: str) -> Iterator[Patch]:
-    names = names_at(parent)
-    for sent in _ranked((likely_name(names, other, name), other) for other in names.extra):
-        yield (_move((*parent.path, sent), (*parent.path, name)),)
-    if parent.path and name in names_at(refusal.look(())).extra:
-        yield (_move((name,), (*parent.path, name)),)
-
-
-def _moves_from(refusal: Refusal, parent: Place, sent: str) -> Iterator[Patch]:
-    names = names_at(parent)
-    if sent not in names.extra:
-        return
-    likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
-    yield from ((_move((*parent.path, sent), (*parent.path, name)),) for name in likely)
-    missing = [fault.path for fault in refusal.outcome.faults if fault.kind == "missing"]
-    yield from (
-        (_move((*parent.path, sent), path),)
-        for path in missing
-        if path[:-1] != parent.path and path[-1] == sent
-    )
-    value = parent.value[sent]
-    meant = missing or any(_would_take(refusal, (*parent.path, name), value) for name in names.absent)
-    if not likely and not meant:
-        yield ({"op": "remove", "path": pointer((*parent.path, sent))},)
-
-
-def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
-    """Whether a value may have been meant for this name: its JSON type fits, and it says something."""
-    if value in (None, "", [], {}):
-        return False
-    return any(fits(form, value, exact_integers=False) for form in refusal.look(path).forms)
-
-
-def _move(source: Path, target: Path) -> Operation:
-    return {"op": "move", "from": pointer(source), "path": pointer(target)}
-
-
-def _ranked(scored: Iterable[tuple[float, str]]) -> list[str]:
-    """The names with a score, best first; the order of the schema or call decides between equals."""
-    found = [(score, name) for score, name in scored if score > 0]
-    return [name for _, name in sorted(found, key=lambda entry: -entry[0])]
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The names at an object: declared ones it was not sent, required first, and sent ones not declared."""
-
-    absent: tuple[str, ...]
-    lacking: tuple[str, ...]
-    extra: tuple[str, ...]
-
-
-def names_at(parent: Place) -> Names:
-    """The names at an object, as far as they can be written; bounded."""
-    sent = parent.value if isinstance(parent.value, Mapping) else {}
-    declared = dict.fromkeys(name for form in parent.forms for name in properties(form))
-    needed = {name for form in parent.forms for name in required(form)}
-    absent = [name for name in islice(declared, MAX_NAMES) if exact(name) and name not in sent]
-    lacking = tuple(name for name in absent if name in needed)
-    extra = tuple(islice((name for name in sent if exact(name) and name not in declared), MAX_EXTRA))
-    return Names((*lacking, *(name for name in absent if name not in needed)), lacking, extra)
-
-
-def likely_name(names: Names, sent: str, name: str) -> float:
-    """How likely a name that was sent stands for a declared one that was not.
-
-    Names that have nothing in common may be one thing only where both are alone: one name too many,
-    and one required name missing.
-    """
-    alike = likeness(sent, name)
-    if alike >= MIN_LIKENESS:
-        return alike
-    return LAST_RESORT if alike >= 0 and names.lacking == (name,) and names.extra == (sent,) else 0.0
-
-
-def _only_value(refusal: Refusal, path: Path) -> Iterator[Patch]:
-    values = allowed_values(refusal.look(path).forms)
-    if len(values) == 1:
-        yield ({"op": "add", "path": pointer(path), "value": values[0]},)
-
-
 def _values(refusal: Refusal, places: Sequence[Place]) -> Iterator[Patch]:
     """The n-th idea for each place makes the n-th patch; one patch mends all places or none."""
     if not all(place.present and not place.secret and all(map(_writable, place.path)) for place in places):
         return
+    doubled = list_in_list(refusal, places[0].path)
+    if doubled is not None:
+        yield ({"op": "move", "from": pointer((*doubled, 0)), "path": pointer(doubled)},)
     ideas = [list(islice(_instead(refusal, place), MAX_TRIED)) for place in places]
-    yield from zip(*ideas, strict=False)
+    yield from (tuple(chain.from_iterable(each)) for each in zip(*ideas, strict=False))
+
+
+def list_in_list(refusal: Refusal, path: Path) -> Path | None:
+    """The property around a place whose list holds nothing but another list: it may have one list too many."""
+    for length in range(1, len(path)):
+        value = refusal.look(path[:length]).value
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+            return path[:length] if isinstance(path[length - 1], str) else None
+    return None
 
 
 def _writable(part: str | int) -> bool:
     return isinstance(part, int) or exact(part)
 
 
-def _instead(refusal: Refusal, place: Place) -> Iterator[Operation]:
-    yield from (_put(place.path, value) for value in near_values(place))
+def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
+    yield from ((_put(place.path, value),) for value in near_values(place))
     if refusal.may_show(place):
-        yield from (_put(place.path, items) for items in _as_list(place))
-        yield from (_put(place.path, text) for text in _as_text(place))
-    if place.value is None and _optional(refusal, place.path):
-        yield {"op": "remove", "path": pointer(place.path)}
+        yield from ((_put(place.path, items),) for items in _as_list(place))
+        yield from ((_put(place.path, text),) for text in _as_text(place))
+    yield from _out_of_object(place)
+    if says_nothing(place.value) and refusal.may_leave_out(place):
+        yield ({"op": "remove", "path": pointer(place.path)},)
+
+
+def _out_of_object(place: Place) -> Iterator[Patch]:
+    """What is in an object of one property stands in place of the object."""
+    if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path:
+        return
+    ((name, value),) = place.value.items()
+    if not exact(name) or isinstance(value, (Mapping, list)):
+        return
+    moved: Operation = {"op": "move", "from": pointer((*place.path, name)), "path": pointer(place.path)}
+    at = place.path[-1]
+    # In a list a move inserts, so that the object that was left empty stands one further.
+    emptied = () if isinstance(at, str) else ({"op": "remove", "path": pointer((*place.path[:-1], at + 1))},)
+    yield (moved, *emptied)
+
+
+def says_nothing(value: object) -> bool:
+    """Whether a value was likely sent because there is none: null, an empty text, or a word for it."""
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_NOTHING and value.strip().casefold() in _NOTHING
+    return value is None
 
 
 def near_values(place: Place) -> list[Any]:
@@ -257,8 +173,8 @@ def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
 
 
-def _as_list(place: Place) -> Iterator[list[str]]:
-    """A text for a list of strings: its parts, or the whole of it where the parts look like sentences."""
+def _as_list(place: Place) -> Iterator[list[Any]]:
+    """A text for a list: its parts, or the whole of it where the parts look like sentences."""
     text = place.value
     if not isinstance(text, str) or not fits_json(text, MAX_VALUE) or _NO_LIST_MARK.search(text):
         return
@@ -267,18 +183,17 @@ def _as_list(place: Place) -> Iterator[list[str]]:
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
     if len(parts) < 2:
         return
+    if all(map(_NUMBER.fullmatch, parts)):
+        yield [json.loads(part) for part in parts]
     listed = all(len(part.split()) <= _MAX_WORDS_OF_AN_ITEM and part[-1] not in ".!?" for part in parts)
     yield from ((parts, [text]) if listed else ([text], parts))
 
 
 def _as_text(place: Place) -> Iterator[str]:
-    if isinstance(place.value, (int, float)) and short_scalar(place.value):
+    if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
+        return
+    if any(fits(form, "", exact_integers=False) for form in place.forms):
         yield in_json(place.value)
-
-
-def _optional(refusal: Refusal, path: Path) -> bool:
-    needed = {name for form in refusal.look(path[:-1]).forms for name in required(form)}
-    return bool(path) and isinstance(path[-1], str) and path[-1] not in needed
 
 
 def _mends(refusal: Refusal, patch: Patch, paths: Sequence[Path]) -> bool:
@@ -293,8 +208,11 @@ def _mends(refusal: Refusal, patch: Patch, paths: Sequence[Path]) -> bool:
 
 
 def _is_published(refusal: Refusal, operation: Operation) -> bool:
-    """Whether a value that is put somewhere is one that the published schema takes there: a judge may take more."""
-    if "value" not in operation:
+    """Whether a value that is put somewhere is one that the published schema takes there: a judge may take more.
+
+    An object that is made to move fields into it is judged with the fields.
+    """
+    if "value" not in operation or operation["op"] == "add":
         return True
     place = next((refusal.look(path) for path in refusal.places if pointer(path) == operation["path"]), None)
     exact_integers = refusal.judge.exact_integers

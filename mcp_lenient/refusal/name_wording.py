@@ -4,47 +4,101 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_lenient.redaction import shown
-from mcp_lenient.refusal.describe import MAX_VALUES, allowed_values, description, either, expected, type_words
-from mcp_lenient.refusal.fixes import LAST_RESORT, Refusal, likely_name, names_at
+from mcp_lenient.redaction import fits_json, shown
+from mcp_lenient.refusal.describe import (
+    MAX_VALUES,
+    allowed_values,
+    description,
+    either,
+    expected,
+    listed,
+    type_words,
+)
+from mcp_lenient.refusal.levels import (
+    Wrapped,
+    another_spelling,
+    coming_home,
+    home,
+    is_usual_wrapper,
+    wrapped,
+)
 from mcp_lenient.refusal.places import Place, fits, properties
+from mcp_lenient.refusal.refused import LAST_RESORT, Refusal, likely_name, names_at
+from mcp_lenient.refusal.shapes import shape
 from mcp_lenient.refusal.trouble import Trouble, parameter, where
 from mcp_lenient.types import Path, Violation
+from mcp_lenient.values import same_json
 
 MAX_NAMES = 20
 MAX_NAMES_TEXT = 400
 MAX_NEAR = 3
+MAX_COMPARED = 100_000
 
 
 def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
-    """The violation for a required name, with the name it may have been sent under."""
+    """The violation for a required name, with the name or the level it may have been sent at."""
     spot = trouble.places[0]
-    wanted = expected(refusal.schema, spot.forms or trouble.forms)
-    words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
-    if wanted:
-        words += f" It must be {wanted}."
+    choices = spot.forms or trouble.forms
+    parent = refusal.look(spot.path[:-1])
+    words = _lacks(refusal, trouble, parent)
     about = description(spot.forms)
     if about:
         words += f" It means: {about.rstrip('.')}."
     if at_length and not refusal.outcome.arguments:
         words = f"the arguments arrived empty ({{}}). {words}"
-    parent = refusal.look(spot.path[:-1])
-    names = names_at(parent)
-    meant = [
-        name
-        for name in names.extra
-        if _may_stand(refusal, parent, name, spot, likely_name(names, name, str(spot.path[-1])))
-    ]
-    if meant:
-        words += f" If {either([where((*parent.path, name)) for name in meant[:MAX_NEAR]])} is meant, send it under this name."
     return Violation(
         "",
         parameter(spot.path),
         "missing",
-        words,
-        expected_types=type_words(refusal.schema, spot.forms or trouble.forms),
-        allowed_values=allowed_values(spot.forms or trouble.forms)[:MAX_VALUES],
+        words + _sent_elsewhere(refusal, parent, spot),
+        expected_types=type_words(refusal.schema, choices),
+        allowed_values=allowed_values(choices)[:MAX_VALUES],
     )
+
+
+def _lacks(refusal: Refusal, trouble: Trouble, parent: Place) -> str:
+    spot = trouble.places[0]
+    choices = spot.forms or trouble.forms
+    if isinstance(spot.path[-1], int):
+        whole = expected(refusal.schema, parent.forms)
+        return f"{where(spot.path)} is missing{_more(trouble)}: {where(parent.path)} must be {whole}."
+    wanted = expected(refusal.schema, choices)
+    words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
+    if wanted:
+        words += f" It must be {wanted}.{shape(refusal.schema, choices)}"
+    return words
+
+
+def _sent_elsewhere(refusal: Refusal, parent: Place, spot: Place) -> str:
+    """Where what is missing may have been sent instead; empty when nowhere."""
+    name = str(spot.path[-1])
+    found = wrapped(refusal) if not parent.path else None
+    if found is not None and name in found.names:
+        return f" It was sent inside {where(found.path)}: send it at the top."
+    fields = coming_home(refusal, spot)
+    if fields:
+        inside = listed([_quoted(field) for field in list(fields)[:MAX_NEAR]])
+        return f" Send {inside} inside it{_as(fields)}."
+    if parent.path and name in names_at(refusal.look(())).extra:
+        return f" It was sent at the top: send it inside {where(parent.path)}."
+    names = names_at(parent)
+    meant = [
+        other
+        for other in names.extra
+        if (found is None or other not in (found.path[0], *found.beside))
+        and _may_stand(refusal, parent, other, spot, likely_name(names, other, name))
+    ]
+    if not meant:
+        return ""
+    return f" If {either([where((*parent.path, other)) for other in meant[:MAX_NEAR]])} is meant, send it under this name."
+
+
+def _as(fields: Mapping[str, Path]) -> str:
+    """The fields' own names, where they were sent under longer ones."""
+    own = [str(path[-1]) for path in fields.values()]
+    if own == list(fields):
+        return ""
+    return f", as {listed([_quoted(name) for name in own[:MAX_NEAR]])}"
 
 
 def _may_stand(refusal: Refusal, parent: Place, name: str, spot: Place, likely: float) -> bool:
@@ -63,17 +117,58 @@ def unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
     """The violation for an undeclared name, with the names that may be meant."""
     path = trouble.places[0].path
     parent = refusal.look(path[:-1])
-    owner = _owner(refusal, path)
-    near = [owner] if owner is not None else _near_names(refusal, parent, path[-1])
     inside = f" in {where(parent.path)}" if parent.path else ""
-    words = f"unknown parameter {_quoted(path[-1])}{inside}{_more(trouble)}."
-    if owner is not None:
-        words += f" It stands for {_quoted(owner)}: send that one, once."
-    elif near:
-        words += f" Did you mean {either([_quoted(name) for name in near])}?"
+    hint, near = _meant(refusal, parent, path)
+    words = f"unknown parameter {_quoted(path[-1])}{inside}{_more(trouble)}.{hint}"
     if at_length:
         words += f" {_accepted(parent)}"
     return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
+
+
+def _meant(refusal: Refusal, parent: Place, path: Path) -> tuple[str, list[str]]:
+    """What an undeclared name was likely meant for, in a sentence, and the names that come near it."""
+    sent = path[-1]
+    owner = _owner(refusal, path)
+    if owner is not None:
+        return f" It stands for {_quoted(owner)}: send that one, once.", [owner]
+    twin = another_spelling(parent, sent)
+    if twin is not None:
+        return _one_of_two(parent, sent, twin), [twin]
+    found = wrapped(refusal) if not parent.path else None
+    if found is not None and sent == found.path[0]:
+        return _unwrap(found), []
+    if found is not None and sent in found.beside:
+        return " It is no argument of the tool: leave it out.", []
+    near = _near_names(refusal, parent, sent)
+    belongs = home(refusal, parent, sent)
+    if belongs is not None and (not near or belongs[-2] in names_at(parent).lacking):
+        own = "" if belongs[-1] == sent else f", as {_quoted(belongs[-1])}"
+        return f" It belongs inside {where(belongs[:-1])}{own}.", []
+    if near:
+        return f" Did you mean {either([_quoted(name) for name in near])}?", near
+    if (
+        not parent.path
+        and isinstance(parent.value, Mapping)
+        and is_usual_wrapper(sent, parent.value.get(sent))
+    ):
+        return f" The arguments go at the top, not inside {_quoted(sent)}.", []
+    return "", []
+
+
+def _one_of_two(parent: Place, sent: object, twin: str) -> str:
+    values = parent.value
+    same = fits_json(values, MAX_COMPARED) and same_json(values[sent], values[twin])
+    which = "" if same else ", with the value that is meant"
+    return f" It is another spelling of {_quoted(twin)}, which was sent as well: send {_quoted(twin)} only{which}."
+
+
+def _unwrap(found: Wrapped) -> str:
+    names = found.names[:MAX_NEAR]
+    rest = len(found.names) - len(names)
+    told = [_quoted(name) for name in names] + ([f"{rest} more"] if rest else [])
+    together = listed(told)
+    as_text = " as JSON text" if found.in_text else ""
+    return f" It holds arguments of the tool{as_text}: send {together} at the top, not inside {where(found.path)}."
 
 
 def _owner(refusal: Refusal, path: Path) -> str | None:

@@ -22,7 +22,13 @@ def applied(arguments: object, patch: Patch) -> Any:
         if operation["op"] == "move":
             value = _found(arguments, tokens_of(operation["from"]))
             arguments = _with(arguments, tokens_of(operation["from"]), remove=True)
-        arguments = _with(arguments, tokens_of(operation["path"]), value, remove=operation["op"] == "remove")
+        arguments = _with(
+            arguments,
+            tokens_of(operation["path"]),
+            value,
+            remove=operation["op"] == "remove",
+            insert=operation["op"] in ("add", "move"),
+        )
     return arguments
 
 
@@ -32,15 +38,19 @@ def _found(value: Any, tokens: Sequence[str]) -> Any:
     return value
 
 
-def _with(value: Any, tokens: Sequence[str], new: object = None, *, remove: bool = False) -> Any:
+def _with(
+    value: Any, tokens: Sequence[str], new: object = None, *, remove: bool = False, insert: bool = False
+) -> Any:
     if not tokens:
         return new
     key: Any = int(tokens[0]) if isinstance(value, list) else tokens[0]
     copy: Any = list(value) if isinstance(value, list) else dict(value)
     if len(tokens) > 1:
-        copy[key] = _with(value[key], tokens[1:], new, remove=remove)
+        copy[key] = _with(value[key], tokens[1:], new, remove=remove, insert=insert)
     elif remove:
         del copy[key]
+    elif insert and isinstance(copy, list):
+        copy.insert(key, new)
     else:
         copy[key] = new
     return copy

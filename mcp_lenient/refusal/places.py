@@ -45,6 +45,8 @@ def forms(root: Schema, schema: object) -> Forms:
 
 def _forms(root: Schema, schema: object, seen: set[int]) -> Forms:
     own = _together(root, schema)
+    if len(own) == 1 and "anyOf" not in own[0] and "oneOf" not in own[0]:
+        return (own,)
     found: list[Form] = []
     for branch in next(filter(None, map(_union, own)), ()):
         # Each branch is opened once: unions that refer to each other would otherwise multiply.
@@ -63,6 +65,8 @@ def _union(schema: Schema) -> Sequence[Any]:
 
 
 def _together(root: Schema, schema: object) -> Form:
+    if type(schema) is dict and "$ref" not in schema and "allOf" not in schema:
+        return (schema,)
     found: list[Schema] = []
     waiting = [schema]
     while waiting and len(found) < MAX_PARTS:
@@ -138,12 +142,13 @@ def _list(value: object) -> Sequence[Any]:
 def kinds(form: Form) -> tuple[str, ...] | None:
     """The JSON types a form admits; ``None`` when it names none."""
     found: tuple[str, ...] | None = None
+    nullable = False
     for schema in form:
         named = schema.get("type")
+        nullable = nullable or schema.get("nullable") is True
         names = (named,) if isinstance(named, str) else tuple(n for n in _list(named) if isinstance(n, str))
         if names:
             found = names if found is None else tuple(n for n in found if n in names) or found
-    nullable = any(schema.get("nullable") is True for schema in form)
     return (*found, "null") if found and nullable and "null" not in found else found
 
 

@@ -10,7 +10,7 @@ from mcp_lenient.redaction import MAX_SCALAR, secret_name, sentence
 from mcp_lenient.refusal.places import Forms, Place, Schema, child, forms, marked_secret, properties
 
 if TYPE_CHECKING:
-    from mcp_lenient.refusal.fixes import Refusal
+    from mcp_lenient.refusal.refused import Refusal
 
 MAX_LOOKED_AT = 2_000
 MIN_SUBSTRING = 4

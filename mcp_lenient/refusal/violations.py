@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
 from mcp_lenient.refusal.findings import Finding, findings
-from mcp_lenient.refusal.fixes import Refusal, fixes
+from mcp_lenient.refusal.fixes import fixes
 from mcp_lenient.refusal.patches import Patch
-from mcp_lenient.refusal.places import Place, fits, properties
+from mcp_lenient.refusal.places import Forms, Place, fits, properties
+from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.refusal.trouble import Trouble
 from mcp_lenient.refusal.wording import ambiguous, worded
 from mcp_lenient.schema_judge import MOST_FAULTS
@@ -114,7 +115,15 @@ def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
 
 
 def _keywords(entries: Iterable[Finding | Fault]) -> frozenset[object]:
-    return frozenset(entry.keyword if isinstance(entry, Finding) else entry.detail for entry in entries)
+    return frozenset(
+        (entry.keyword, _identity(entry.forms)) if isinstance(entry, Finding) else entry.detail
+        for entry in entries
+    )
+
+
+def _identity(choices: Forms) -> tuple[int, ...]:
+    """What tells the items of a list apart from those of a tuple, where each has a schema of its own."""
+    return tuple(id(schema) for form in choices for schema in form)
 
 
 def _trouble(

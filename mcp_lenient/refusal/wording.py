@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.redaction import cut, in_json, short_scalar
@@ -9,16 +10,18 @@ from mcp_lenient.refusal.describe import (
     MAX_VALUES,
     allowed_values,
     either,
-    example,
     expected,
     likely_kinds,
     limit_words,
     type_words,
 )
-from mcp_lenient.refusal.fixes import Refusal, near_values, showable
+from mcp_lenient.refusal.fixes import list_in_list, near_values, says_nothing, showable
 from mcp_lenient.refusal.name_wording import missing, unknown
 from mcp_lenient.refusal.places import Place
 from mcp_lenient.refusal.private_values import told_safely
+from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.refusal.samples import example
+from mcp_lenient.refusal.shapes import shape
 from mcp_lenient.refusal.trouble import Trouble, is_or_are, named, parameter, where
 from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.types import Tie, Violation
@@ -52,9 +55,7 @@ def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     wanted = expected(refusal.schema, trouble.forms)
     if not wanted:
         return _wrong_value(refusal, trouble, at_length=False)
-    words = (
-        f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{_hint(refusal, trouble)}"
-    )
+    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{_hint(refusal, trouble, wanted)}"
     return _about_value(refusal, trouble, words)
 
 
@@ -64,6 +65,7 @@ def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     near = near_values(trouble.places[0])
     if near and trouble.count == 1 and not trouble.places[0].secret:
         words += f" Did you mean {either([in_json(value) for value in near])}?"
+    words += _leave_out(refusal, trouble)
     return _about_value(refusal, trouble, words, near=tuple(near))
 
 
@@ -77,7 +79,7 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
         words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}{_got(refusal, trouble)}."
     else:
         words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
-    return _about_value(refusal, trouble, words)
+    return _about_value(refusal, trouble, words + _leave_out(refusal, trouble))
 
 
 def _got(refusal: Refusal, trouble: Trouble) -> str:
@@ -157,33 +159,88 @@ def _size(trouble: Trouble) -> str:
     return f" of {count} {unit.removesuffix('s') if count == 1 else unit}"
 
 
-def _hint(refusal: Refusal, trouble: Trouble) -> str:
+def _hint(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
     """How to write it right, where the type words alone are often misread: text in place of something else."""
     spot = trouble.places[0]
-    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)}
-    if spot.value is None:
-        return " Leave it out if you have no value." if _may_be_left_out(refusal, spot) else ""
+    without = _leave_out(refusal, trouble)
+    if without or spot.value is None:
+        return without
+    doubled = list_in_list(refusal, spot.path)
+    if doubled is not None:
+        return f" There is one pair of brackets too many around {where(doubled)}."
+    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
+    if isinstance(spot.value, str):
+        return _not_as_text(refusal, trouble, kinds)
+    if not kinds.isdisjoint(_CONTAINERS):
+        return _like(refusal, trouble, wanted)
+    if isinstance(spot.value, (Mapping, list)):
+        return _alone(trouble, kinds, example(refusal.schema, trouble.forms))
+    if isinstance(spot.value, float) and kinds == {"integer"}:
+        return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
+    return ""
+
+
+def _not_as_text(refusal: Refusal, trouble: Trouble, kinds: set[str]) -> str:
+    """How to write what came as a text and is none."""
     sample = example(refusal.schema, trouble.forms)
-    if not isinstance(spot.value, str) or not sample:
-        return f" Write it like {sample}." if sample and kinds == {"object"} else ""
+    if sample is None:
+        as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
+        return shape(refusal.schema, trouble.forms) or as_object
     if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
-    if not kinds <= {"integer", "number", "boolean", "null"}:
+    return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
+
+
+def _like(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
+    """A sample of a container, where its type words do not say all of its shape."""
+    if "object" not in wanted and not any("prefixItems" in part for form in trouble.forms for part in form):
         return ""
-    if "boolean" in kinds:
-        return " Write true or false, without quotes."
+    sample = example(refusal.schema, trouble.forms)
+    return f" Write it like {sample}." if sample else shape(refusal.schema, trouble.forms)
+
+
+def _alone(trouble: Trouble, kinds: set[str], sample: str | None) -> str:
+    """What to send where one plain value came in a container."""
+    if not kinds:
+        return ""
+    if allowed_values(trouble.forms):
+        return " Send one of them."
+    what = next(iter(kinds)) if len(kinds) == 1 else "value"
+    like = f", like {sample}" if sample and kinds != {"string"} else ""
     return (
-        f" Write {'a whole number' if kinds <= {'integer', 'null'} else 'a number'} in digits, like {sample}."
+        f" Send the {what} alone{like}."
+        if isinstance(trouble.places[0].value, Mapping)
+        else f" Send one {what}{like}."
     )
 
 
-def _may_be_left_out(refusal: Refusal, spot: Place) -> bool:
-    parent = refusal.look(spot.path[:-1])
-    name = spot.path[-1] if spot.path else None
+def _in_digits(kinds: set[str], sample: str) -> str:
+    if not kinds <= {"integer", "number", "boolean"}:
+        return ""
+    if "boolean" in kinds:
+        return " Write true or false, without quotes."
+    return f" Write {'a whole number' if kinds == {'integer'} else 'a number'} in digits, like {sample}."
+
+
+def _leave_out(refusal: Refusal, trouble: Trouble) -> str:
+    """What to do without a value, where one was sent that says there is none."""
+    if trouble.count > 1 or not all(map(says_nothing, [spot.value for spot in trouble.places])):
+        return ""
+    spot = trouble.places[0]
+    if refusal.may_leave_out(spot):
+        return " Leave it out if you have no value."
+    nullable = any("null" in likely_kinds(form) for form in spot.forms)
+    if spot.value is None:
+        return " It cannot be left out: send a value." if _is_required(refusal, spot) else ""
+    return " Send null if you have no value." if nullable else ""
+
+
+def _is_required(refusal: Refusal, spot: Place) -> bool:
     return (
-        isinstance(name, str)
-        and spot.declared
-        and not any(name in schema.get("required", ()) for form in parent.forms for schema in form)
+        spot.declared
+        and bool(spot.path)
+        and isinstance(spot.path[-1], str)
+        and not refusal.may_leave_out(spot)
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.refusal.describe import allowed_values, example, expected, limit_words, type_words
+from mcp_lenient.refusal.describe import allowed_values, expected, limit_words, type_words
 from mcp_lenient.refusal.places import forms
+from mcp_lenient.refusal.samples import example
 
 DEFS = {
     "$defs": {
@@ -103,7 +104,16 @@ def test_types(schema, words, phrase):
             {"type": "array", "items": {"$ref": "#/$defs/Cat"}}, '[{"kind": "cat"}]', id="list of objects"
         ),
         pytest.param({"type": "object"}, None, id="free-form object"),
-        pytest.param({"type": "string", "format": "date"}, None, id="no invented date"),
+        pytest.param({"type": "string", "format": "date"}, '"2026-01-31"', id="format"),
+        pytest.param({"type": "string", "format": "iban"}, None, id="unknown format"),
+        pytest.param({"type": "integer", "minimum": 10}, "10", id="within limits"),
+        pytest.param({"type": "string", "pattern": "^c+$"}, None, id="none that keeps the pattern"),
+        pytest.param(
+            {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]},
+            '[1, "a"]',
+            id="positions",
+        ),
+        pytest.param({"type": "object", "additionalProperties": {"type": "integer"}}, '{"key": 1}', id="map"),
         pytest.param({}, None, id="anything"),
     ],
 )

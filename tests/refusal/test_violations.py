@@ -260,7 +260,7 @@ def test_items_share_a_line():
         ),
         pytest.param(
             Fault(("limit",), "type"),
-            "'limit' must be an integer, but got the number 7.0.",
+            "'limit' must be an integer, but got the number 7.0. Write it without a decimal point.",
             id="strict integer",
         ),
     ],

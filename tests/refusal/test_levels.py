@@ -1,0 +1,239 @@
+"""Names at another level than theirs, on real servers: what is told, and a fix that works as it is offered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonpatch
+import pytest
+from calls import call, envelope, got, lenient, published
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+from pydantic import BaseModel
+
+from mcp_lenient import Policy
+
+INTEGER = {"type": "integer"}
+TEXT = {"type": "string"}
+
+
+class _Address(BaseModel):
+    street: str
+    zip: int
+    country: str | None = None
+
+
+class _Deep(BaseModel):
+    deep: bool = False
+
+
+def _delete(path: str, n: int = 1) -> dict[str, Any]:
+    return {"path": path, "n": n}
+
+
+def _order(item: str, address: _Address, max_count: int = 1) -> dict[str, Any]:
+    return {"item": item, "address": address.model_dump(exclude_none=True), "max_count": max_count}
+
+
+def _scan(path: str, options: _Deep | None = None) -> dict[str, Any]:
+    return {"path": path, "options": options and options.model_dump()}
+
+
+def _send(sender: _Address, receiver: _Address) -> dict[str, Any]:
+    return {"sender": sender.zip, "receiver": receiver.zip}
+
+
+def _server() -> FastMCP:
+    delete = Tool.from_function(_delete, name="delete", annotations={"destructiveHint": True})
+    others = {"order": _order, "scan": _scan, "send": _send}
+    open_tool = published("find", closed=False, query=TEXT)
+    tools = (Tool.from_function(fn, name=name) for name, fn in others.items())
+    return lenient(delete, open_tool, *tools, policy=Policy(unrepairable="refuse"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "told", "ran"),
+    [
+        pytest.param(
+            "delete",
+            {"name": "delete", "arguments": {"path": "/a"}},
+            "unknown parameter 'name'. It is no argument of the tool: leave it out.",
+            {"path": "/a", "n": 1},
+            id="a whole call",
+        ),
+        pytest.param(
+            "delete",
+            {"args": {"path": "/a", "n": 2}},
+            "It holds arguments of the tool: send 'path' and 'n' at the top, not inside 'args'.",
+            {"path": "/a", "n": 2},
+            id="arguments",
+        ),
+        pytest.param(
+            "delete",
+            {"args": {"path": "/a"}, "n": 2},
+            "'path' is required but was not sent. It must be a string. It was sent inside 'args': send it at the top.",
+            {"path": "/a", "n": 2},
+            id="some of them",
+        ),
+        pytest.param(
+            "delete",
+            {"type": "function", "function": {"name": "delete", "arguments": {"path": "/a"}}},
+            "send 'path' at the top, not inside 'function.arguments'.",
+            {"path": "/a", "n": 1},
+            id="two levels",
+        ),
+        pytest.param(
+            "order",
+            {"item": "a", "street": "s", "zip": 3},
+            "unknown parameter 'street'. It belongs inside 'address'.",
+            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
+            id="flat fields",
+        ),
+        pytest.param(
+            "order",
+            {"item": "a", "address.street": "s", "address_zip": 3},
+            "unknown parameter 'address_zip'. It belongs inside 'address', as 'zip'.",
+            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
+            id="flat fields under the object's name",
+        ),
+        pytest.param(
+            "order",
+            {"item": "a", "address": {"street": "s"}, "zip": 3},
+            "'address.zip' is required but was not sent. It must be an integer. It was sent at the top: send it inside 'address'.",
+            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
+            id="one field beside its object",
+        ),
+        pytest.param(
+            "scan",
+            {"path": "/a", "deep": True},
+            "unknown parameter 'deep'. It belongs inside 'options'.",
+            {"path": "/a", "options": {"deep": True}},
+            id="an object that may be left out",
+        ),
+        pytest.param(
+            "order",
+            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 4, "maxCount": 4},
+            "unknown parameter 'maxCount'. It is another spelling of 'max_count', which was sent as well: "
+            "send 'max_count' only. Accepted",
+            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 4},
+            id="both spellings, equal",
+        ),
+    ],
+)
+async def test_the_first_fix_mends(tool, sent, told, ran):
+    """What came at another level is told where it belongs, and the first fix alone makes the call run."""
+    server = _server()
+    refused = envelope(await call(server, tool, sent))
+    assert told in refused["message"]
+    for violation in refused["details"]["violations"]:
+        mended = jsonpatch.apply_patch(sent, violation["fixes"][0])
+        assert got(await call(server, tool, mended)) == ran
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "told"),
+    [
+        pytest.param(
+            "delete",
+            {"args": '{"path": "/private"}'},
+            "It holds arguments of the tool as JSON text: send 'path' at the top, not inside 'args'.",
+            id="JSON text",
+        ),
+        pytest.param(
+            "delete",
+            {"args": {"path": "/private", "force": True}},
+            "send 'path' at the top, not inside 'args'.",
+            id="something would be lost",
+        ),
+        pytest.param(
+            "delete",
+            {"args": {"file": "/private"}},
+            "unknown parameter 'args'. The arguments go at the top, not inside 'args'.",
+            id="no name of the tool in it",
+        ),
+        pytest.param(
+            "find",
+            {"args": {"query": "/private"}, "more": {"query": "/private"}},
+            "'query' is required but was not sent. It must be a string.",
+            id="two that could be it",
+        ),
+        pytest.param(
+            "send",
+            {"street": "/private", "zip": 1},
+            "unknown parameter 'street'. Accepted are",
+            id="two objects that could own it",
+        ),
+        pytest.param(
+            "order",
+            {"item": "a", "address": {"street": "/private", "zip": 3}, "max_count": 4, "maxCount": 5},
+            "send 'max_count' only, with the value that is meant.",
+            id="both spellings, different",
+        ),
+    ],
+)
+async def test_words_without_a_fix(tool, sent, told):
+    """Where a fix would lose something or guess, there are words only, and no value is repeated."""
+    refused = envelope(await call(_server(), tool, sent))
+    assert told in refused["message"]
+    assert not any("fixes" in violation for violation in refused["details"]["violations"])
+    assert "/private" not in json.dumps(refused)
+
+
+async def test_a_wrapper_in_an_open_object():
+    """Where any name is taken, what is missing says that it was sent inside another one."""
+    refused = envelope(await call(_server(), "find", {"request": {"query": "x"}}))
+    assert (
+        "'query' is required but was not sent. It must be a string. It was sent inside 'request'"
+        in refused["message"]
+    )
+    (patch,) = refused["details"]["violations"][0]["fixes"]
+    mended = jsonpatch.apply_patch({"request": {"query": "x"}}, patch)
+    assert got(await call(_server(), "find", mended)) == {"got": {"query": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        pytest.param(
+            {
+                "type": "object",
+                "properties": {"a": TEXT, "b": {"type": ["integer", "null"]}},
+                "required": ["a"],
+            },
+            "It must be an object. It has 'a' (a string), and may have 'b' (an integer or null).",
+            id="required and optional",
+        ),
+        pytest.param(
+            {"type": "object", "properties": {"a": TEXT, "b": INTEGER}},
+            "It may have 'a' (a string) and 'b' (an integer).",
+            id="optional only",
+        ),
+        pytest.param(
+            {
+                "type": "array",
+                "items": {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}},
+            },
+            "It must be an array of objects. Each item may have 'day' (a date as a string).",
+            id="items of a list",
+        ),
+        pytest.param(
+            {"type": "object", "properties": {f"field_{at}": TEXT for at in range(40)}},
+            "'field_11' (a string) and 28 more.",
+            id="many fields",
+        ),
+        pytest.param(
+            {"type": "object", "additionalProperties": INTEGER},
+            "It must be an object whose values are integers.",
+            id="any names",
+        ),
+        pytest.param({"type": "object"}, "It must be an object.", id="free form"),
+    ],
+)
+async def test_shape_of_what_is_missing(schema, told):
+    """A missing object is described by its fields, as many as a line holds."""
+    refused = envelope(
+        await call(lenient(published("own", x=schema), policy=Policy(unrepairable="refuse")), "own", {})
+    )
+    assert told in refused["message"]
+    assert len(refused["message"]) < 700

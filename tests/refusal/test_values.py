@@ -1,0 +1,263 @@
+"""What is told of a value on real servers: the one sentence that says how to write it, and a fix that works."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import jsonpatch
+import pytest
+from calls import call, envelope, got, lenient
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+from pydantic import AwareDatetime, BaseModel, Field, FilePath, PastDate
+
+
+class _Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class _Color(enum.Enum):
+    RED = "red"
+
+
+class _Budget(BaseModel):
+    low: float = 0
+    high: float = 0
+
+
+def _server(kind: Any, *defaults: Any) -> FastMCP:
+    def take(x: Any = None) -> str:
+        return repr(x)
+
+    take.__annotations__ = {"x": kind, "return": str}
+    take.__defaults__ = defaults or None  # type: ignore[assignment]
+    return lenient(Tool.from_function(take, name="take"))
+
+
+async def _told(server: FastMCP, value: Any) -> str:
+    told: str = envelope(await call(server, "take", {"x": value}))["details"]["violations"][0]["message"]
+    return told
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        pytest.param(
+            Decimal,
+            "1,5",
+            '\'x\' is not accepted: write a number in digits, like 12.5 or "12.50"; got the string "1,5".',
+            id="Decimal",
+        ),
+        pytest.param(
+            Annotated[Decimal, Field(max_digits=3)],
+            1234,
+            "'x' is not accepted: its digits are limited to 3; got the integer 1234.",
+            id="digits of a Decimal",
+        ),
+        pytest.param(
+            Annotated[Decimal, Field(decimal_places=1)],
+            1.234,
+            "'x' is not accepted: its decimal places are limited to 1; got the number 1.234.",
+            id="places of a Decimal",
+        ),
+        pytest.param(
+            Decimal,
+            [1, 2],
+            "'x' must be a number or a string, but got an array. Send one value, like 1.5.",
+            id="list for a Decimal",
+        ),
+        pytest.param(
+            tuple[int, str],
+            "a",
+            "'x' must be an array of 2 items: an integer and a string, but got a string. "
+            'Write it as JSON, like [1, "a"], not as text.',
+            id="text for a tuple",
+        ),
+        pytest.param(
+            tuple[int, str],
+            {},
+            "'x' must be an array of 2 items: an integer and a string, but got an object. Write it like [1, \"a\"].",
+            id="object for a tuple",
+        ),
+        pytest.param(
+            tuple[int, str],
+            [1],
+            "'x[1]' is missing: 'x' must be an array of 2 items: an integer and a string.",
+            id="short tuple",
+        ),
+        pytest.param(
+            tuple[int, str],
+            ["a", True],
+            "'x[0]' must be an integer, but got the string \"a\". Write a whole number in digits, like 1.",
+            id="each item of a tuple by itself",
+        ),
+        pytest.param(set[str], 5, "'x' must be an array of strings, but got the integer 5.", id="set"),
+        pytest.param(
+            dict[str, int],
+            [1],
+            "'x' must be an object whose values are integers, but got an array. Write it like {\"key\": 1}.",
+            id="map",
+        ),
+        pytest.param(
+            UUID,
+            5,
+            "'x' must be a string (a UUID such as \"123e4567-e89b-12d3-a456-426614174000\"), but got the integer 5.",
+            id="UUID",
+        ),
+        pytest.param(
+            dt.timedelta,
+            [],
+            "'x' must be a string (a duration such as \"PT1H30M\"), but got an array. Send one string.",
+            id="duration",
+        ),
+        pytest.param(
+            dt.date,
+            5.5,
+            "'x' must be a string (a date such as \"2026-01-31\"), but got the number 5.5.",
+            id="number for a date",
+        ),
+        pytest.param(
+            dt.date | None,
+            5.5,
+            "'x' must be a string (a date such as \"2026-01-31\") or null, but got the number 5.5.",
+            id="number for a date or null",
+        ),
+        pytest.param(
+            dt.datetime,
+            True,
+            "'x' must be a string (a date and time such as \"2026-01-31T09:30:00Z\"), but got the boolean true.",
+            id="date and time",
+        ),
+        pytest.param(
+            PastDate,
+            "2999-01-01",
+            "'x' is not accepted: it must be in the past; got the string \"2999-01-01\".",
+            id="past date",
+        ),
+        pytest.param(
+            AwareDatetime,
+            "2026-01-31T09:30:00",
+            '\'x\' must be a date and time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00".',
+            id="time zone",
+        ),
+        pytest.param(
+            FilePath,
+            "no/such/file",
+            "'x' is not accepted: it must be the path of a file; got the string \"no/such/file\".",
+            id="file",
+        ),
+        pytest.param(
+            _Level,
+            "HIGHEST",
+            "'x' must be one of 1, 2, but got the string \"HIGHEST\".",
+            id="enum of integers",
+        ),
+        pytest.param(_Color, [1, 2], "'x' must be \"red\", but got an array. Send one of them.", id="enum"),
+        pytest.param(Literal[1, 2], 3, "'x' must be one of 1, 2, but got the integer 3.", id="literals"),
+        pytest.param(
+            bytes,
+            {"a": 1, "b": 2},
+            "'x' must be a string, but got an object. Send the string alone.",
+            id="bytes",
+        ),
+        pytest.param(Path, [], "'x' must be a string, but got an array. Send one string.", id="path"),
+        pytest.param(
+            int, 1.5, "'x' must be an integer, but got the number 1.5. Send a whole number.", id="fraction"
+        ),
+        pytest.param(
+            int, None, "'x' must be an integer, but got null. It cannot be left out: send a value.", id="null"
+        ),
+        pytest.param(
+            _Budget,
+            "cheap",
+            '\'x\' must be an object, but got a string. Write it as JSON, like {"low": 1.5, "high": 1.5}, not as text.',
+            id="text for an object",
+        ),
+        pytest.param(
+            dict[str, Any],
+            "cheap",
+            "'x' must be an object, but got a string. Write it as a JSON object, not as text.",
+            id="text for a free-form object",
+        ),
+        pytest.param(
+            Annotated[int, Field(ge=10)],
+            "many",
+            "'x' must be an integer, but got the string \"many\". Write a whole number in digits, like 10.",
+            id="a sample within its limits",
+        ),
+        pytest.param(
+            dt.date | None,
+            "null",
+            '\'x\' must be a date such as "2026-01-31", but got the string "null". Send null if you have no value.',
+            id="a word for null",
+        ),
+    ],
+)
+async def test_what_would_be_right(kind, value, told):
+    """Each kind of parameter says what would be right, with a sample where one helps."""
+    assert await _told(_server(kind), value) == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "value", "told", "ran"),
+    [
+        pytest.param(dt.date | None, None, "", "Leave it out if you have no value.", "None", id="empty date"),
+        pytest.param(
+            dt.date | None, None, "null", "Leave it out if you have no value.", "None", id="word for null"
+        ),
+        pytest.param(list[int], [7], " ", "Leave it out if you have no value.", "[7]", id="blank list"),
+        pytest.param(int, 3, "unknown", "Leave it out if you have no value.", "3", id="unknown number"),
+        pytest.param(int, 3, {"value": 5}, "Send the integer alone, like 1.", "5", id="value in an object"),
+        pytest.param(
+            list[str],
+            [],
+            [{"type": "a"}, {"type": "b"}],
+            "Send the string alone.",
+            "['a', 'b']",
+            id="values in objects",
+        ),
+        pytest.param(
+            list[list[int]],
+            [],
+            [[[1, 2], [3, 4]]],
+            "There is one pair of brackets too many around 'x'.",
+            "[[1, 2], [3, 4]]",
+            id="one list too many",
+        ),
+        pytest.param(
+            list[int],
+            [],
+            "100,200,300",
+            "Write it as JSON, like [1, 2], not as text.",
+            "[100, 200, 300]",
+            id="numbers and commas",
+        ),
+    ],
+)
+async def test_the_first_fix_mends(kind, default, value, told, ran):
+    """The sentence says what to do, and the first fix does it."""
+    server, sent = _server(kind, default), {"x": value}
+    (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]
+    assert told in violation["message"]
+    assert got(await call(server, "take", jsonpatch.apply_patch(sent, violation["fixes"][0]))) == ran
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        pytest.param(dt.date, "", id="a required value cannot be left out"),
+        pytest.param(int, {"value": 5, "unit": "m"}, id="a unit would be lost"),
+        pytest.param(int, {"value": "many"}, id="no better inside"),
+        pytest.param(list[list[int]], [[[1, 2]], [[3, 4]]], id="two lists in a list"),
+    ],
+)
+async def test_no_fix(kind, value):
+    """No fix where it would lose something or be refused again."""
+    (violation,) = envelope(await call(_server(kind), "take", {"x": value}))["details"]["violations"]
+    assert "fixes" not in violation
