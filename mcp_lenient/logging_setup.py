@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from random import random
@@ -20,7 +20,7 @@ from mcp_lenient.events import LEVELS, CallEvent
 from mcp_lenient.stderr import Stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from structlog.typing import EventDict
 
@@ -94,12 +94,41 @@ def reset_logging() -> None:
             handler.close()
 
 
-def destination() -> Destination | None:
-    """What :func:`configure_logging` chose; None where it was not called."""
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Write no event meanwhile, whatever was configured, or is configured in the meantime."""
+    silence = _Silence()
+    EVENTS.addHandler(silence)
+    try:
+        yield
+    finally:
+        EVENTS.removeHandler(silence)
+
+
+def destination() -> Destination | _Silence | None:
+    """Where events go: to nowhere while :func:`silenced`, else where :func:`configure_logging` chose, if anywhere."""
+    chosen: Destination | None = None
     for handler in EVENTS.handlers:
-        if isinstance(handler, Destination):
+        if isinstance(handler, _Silence):
             return handler
-    return None
+        if isinstance(handler, Destination):
+            chosen = handler
+    return chosen
+
+
+class _Silence(logging.NullHandler):
+    """Takes every event, and writes none."""
+
+    @property
+    def logger(self) -> Any:
+        """Where an event goes that was wanted just before."""
+        import structlog  # noqa: PLC0415 - as in `Destination`
+
+        return structlog.ReturnLogger()
+
+    def wants(self, _event: EventName) -> bool:
+        """Whether an event of this name would be written: none is."""
+        return False
 
 
 class Destination(logging.NullHandler):
