@@ -54,6 +54,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     """
     from rich.console import Console  # noqa: PLC0415 - loaded when it is called
 
+    from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
     from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
 
@@ -83,7 +84,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     if format == "json":
         sys.stdout.write(f"{made.model_dump_json(indent=2)}\n")
     else:
-        Console(highlight=False).print(as_text(made))
+        show(Console(highlight=False), as_text(made))
     return DONE
 
 

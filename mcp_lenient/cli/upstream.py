@@ -49,7 +49,7 @@ def quiet() -> Iterator[None]:
     """Keep the events of calls that a command makes itself, and FastMCP's notices, out of its output."""
     fastmcp = logging.getLogger("fastmcp")
     level = fastmcp.level
-    fastmcp.setLevel(logging.WARNING)
+    fastmcp.setLevel(logging.ERROR)
     try:
         with silenced():
             yield

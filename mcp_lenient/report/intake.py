@@ -55,7 +55,9 @@ _JSON_LINES: Final = """
 """
 
 
-def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path) -> LogFigures:
+def take_in(
+    database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path, *, stdin: bool = False
+) -> LogFigures:
     """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
 
     A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
@@ -66,6 +68,7 @@ def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, 
         logs: The files.
         selection: Which calls are kept.
         folder: Where files that are needed meanwhile may lie.
+        stdin: Whether one of the logs is standard input.
 
     Raises:
         ReportError: When a file cannot be read.
@@ -83,6 +86,7 @@ def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, 
     _select(database, selection)
     return LogFigures(
         files=files,
+        stdin=stdin,
         lines=lines,
         events=events,
         foreign=lines - events,

@@ -19,6 +19,7 @@ from mcp_lenient.report.model import (
     RuleFigures,
     Timeline,
     ToolFigures,
+    UnknownTool,
     Unrepaired,
 )
 
@@ -61,6 +62,7 @@ class Questions:
             "duration_us": dict(zip(("mean", "median", "p95", "max"), durations, strict=True)),
             "timeline": self._timeline(first, last),
             "tools": tools,
+            "unknown_tools": self._unknown_tools(),
             "parameters": self._parameters(),
             "rules": self._rules(),
             "clients": clients,
@@ -135,6 +137,10 @@ class Questions:
             )
             for who, client, version, calls, failed in rows
         )
+
+    def _unknown_tools(self) -> tuple[UnknownTool, ...]:
+        rows = self._first("unknown_tools", statements.UNKNOWN_TOOLS)
+        return tuple(UnknownTool(tool=tool, calls=calls, clients=clients) for tool, calls, clients in rows)
 
     def _cells(self, tools: Iterable[ToolFigures], clients: Iterable[ClientFigures]) -> tuple[Cell, ...]:
         shown = {

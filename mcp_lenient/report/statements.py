@@ -54,9 +54,15 @@ PERIODS: Final = """
     SELECT micros // $step AS period, event, count(*) FROM calls
     WHERE micros IS NOT NULL GROUP BY period, event ORDER BY period, event
 """
-TOOLS: Final = """
+# A tool that was there for some of its calls is one.
+_UNKNOWN: Final = "bool_and(coalesce(error_code = 'UNKNOWN_TOOL', false))"
+TOOLS: Final = f"""
     SELECT tool, sum(times) AS calls, coalesce(sum(times) FILTER (failed), 0) AS failed
-    FROM shapes GROUP BY tool ORDER BY failed DESC, calls DESC, tool
+    FROM shapes GROUP BY tool HAVING NOT {_UNKNOWN} ORDER BY failed DESC, calls DESC, tool
+"""
+UNKNOWN_TOOLS: Final = f"""
+    SELECT tool, sum(times) AS calls, count(DISTINCT who) FROM shapes
+    GROUP BY tool HAVING {_UNKNOWN} ORDER BY calls DESC, tool
 """
 TOOL_OUTCOMES: Final = """
     SELECT tool, event, sum(times) FROM shapes WHERE list_contains($shown, tool)

@@ -105,6 +105,16 @@ def test_made_up_calls_are_not_in_the_log_of_the_server(server, capsys):
     assert "call_" not in capsys.readouterr().err
 
 
+def test_nothing_but_the_report_is_shown(server, capfd):
+    """FastMCP's own warnings of made-up calls are kept out, also where no middleware answers them."""
+    server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
+    assert run(["stress", str(server), "--per-tool", "1"]) == 0
+    out, err = capfd.readouterr()
+    assert "no LenientMiddleware stands before search, store" in out
+    assert err == ""
+    assert [line for line in out.splitlines() if line != line.rstrip()] == []
+
+
 def test_the_same_seed_makes_the_same_calls(server, capsys):
     """The report is the same again, and another one for another seed."""
     reports = []

@@ -135,6 +135,31 @@ def test_colors_are_for_terminals(tmp_path, capsys):
     assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
 
 
+def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
+    """No line of a report that is piped ends in a blank."""
+    assert run(["report", str(story(tmp_path))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(each.startswith("tool_1 ") for each in lines)
+    assert [each for each in lines if each != each.rstrip()] == []
+
+
+def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
+    """Standard input is no file, and what is empty says so."""
+    file = log(tmp_path, line())
+    said = {}
+    for name, arguments, text in (
+        ("empty", [], b""),
+        ("both", ["-", str(file)], b"no event\n"),
+        ("file", [str(file)], b""),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert run(["report", *arguments]) == 0
+        said[name] = capsys.readouterr().out.splitlines()[1]
+    assert said["empty"] == "standard input: empty"
+    assert said["both"].startswith("standard input and 1 file, 2 lines: 1 event, 1 of other programs")
+    assert said["file"].startswith("1 file, 1 line: 1 event, 0 of other programs")
+
+
 def test_json_is_the_model(tmp_path, capsys):
     """``--format json`` prints the model and nothing else."""
     assert run(["report", str(story(tmp_path)), "--format", "json", "--top", "3"]) == 0
