@@ -28,7 +28,7 @@ def proxy(
     *target: Annotated[
         str, Parameter(help="The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.")
     ],
-    http: Annotated[str | None, Parameter(help="Serve streamable HTTP at HOST:PORT, path /mcp.")] = None,
+    http: Annotated[str | None, Parameter(help="Serve streamable HTTP at `HOST:PORT`, path `/mcp`.")] = None,
     config: Annotated[
         Path | None, Parameter(help="YAML or TOML file with what you declare of tools.")
     ] = None,
@@ -38,7 +38,10 @@ def proxy(
     log: Annotated[
         Path | None, Parameter(help="Write the log to this file, which is rotated, not to stderr.")
     ] = None,
-    policy: Annotated[Literal["lenient", "strict"], Parameter(help="`strict`: no repairs.")] = "lenient",
+    policy: Annotated[
+        Literal["lenient", "strict"],
+        Parameter(help="`strict` repairs nothing, and refuses what is not right with a good error."),
+    ] = "lenient",
     unrepairable: Annotated[
         Literal["refuse", "forward"], Parameter(help="What becomes of a call that cannot be repaired.")
     ] = "refuse",
@@ -47,7 +50,7 @@ def proxy(
         Parameter(
             negative="",
             show_default=False,
-            help="`NAME: VALUE` for a URL; `${NAME}` is read from the environment.",
+            help="A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.",
         ),
     ] = (),
 ) -> int:
