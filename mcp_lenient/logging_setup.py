@@ -22,7 +22,7 @@ from mcp_lenient.stderr import Stderr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from structlog.typing import EventDict
+    from structlog.typing import EventDict, Processor
 
     from mcp_lenient.event_lines import Part
     from mcp_lenient.events import EventName
@@ -122,7 +122,7 @@ class _Silence(logging.NullHandler):
     @property
     def logger(self) -> Any:
         """Where an event goes that was wanted just before."""
-        import structlog  # noqa: PLC0415 - as in `Destination`
+        import structlog  # noqa: PLC0415 - as in `own_logger`
 
         return structlog.ReturnLogger()
 
@@ -148,16 +148,7 @@ class Destination(logging.NullHandler):
         self._sink = sink
         self._accepted = accepted
         self._least = level
-        # As in `eventlog`: imported where it is used.
-        import structlog  # noqa: PLC0415
-
-        self.logger: Any = structlog.wrap_logger(
-            sink,
-            processors=(_with_context, render),
-            # Whether an event is wanted was asked before it was built.
-            wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-            context_class=dict,
-        ).bind()
+        self.logger = own_logger(sink, _with_context, render)
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; of accepted calls, whether this one is."""
@@ -173,6 +164,24 @@ class Destination(logging.NullHandler):
         super().close()
 
 
+def own_logger(sink: object, *processors: Processor) -> Any:
+    """A logger of structlog's to a sink of ours, which has nothing of the application's configuration.
+
+    Args:
+        sink: What has a method for each level, which takes a line.
+        processors: What makes the line of an event, whose fields stand in it as one, under ``fields``.
+    """
+    import structlog  # noqa: PLC0415 - it brings a formatter of tracebacks, for which who never logs does not wait
+
+    return structlog.wrap_logger(
+        sink,
+        processors=processors,
+        # Whether an event is wanted was asked before it was built.
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+        context_class=dict,
+    ).bind()
+
+
 class _File(RotatingFileHandler):
     """A file that is rotated by size; what cannot be written raises."""
 
@@ -184,8 +193,10 @@ class _File(RotatingFileHandler):
                 self.stream = self._open()
             if 0 < self.maxBytes < os.fstat(self.stream.fileno()).st_size + len(line):
                 self.doRollover()
-            self.stream.write(f"{line}\n")
-            self.stream.flush()
+            # Past the stream, whose buffers cost more than the write; it is never written to itself.
+            file, rest = self.stream.fileno(), f"{line}\n".encode()
+            while rest:
+                rest = rest[os.write(file, rest) :]
         finally:
             self.release()
 
@@ -221,7 +232,7 @@ def _parts(known: EventDict) -> list[Part]:
 
 
 def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:
-    from structlog import contextvars  # noqa: PLC0415
+    from structlog import contextvars  # noqa: PLC0415 - as above
 
     bound = contextvars.get_contextvars()
     if bound:
