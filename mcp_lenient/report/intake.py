@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from mcp_lenient.events import LISTED, CallEvent, HintRecord, RepairRecord, ViolationRecord, read_event
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.errors import ReportError
-from mcp_lenient.report.lines import COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
+from mcp_lenient.report.lines import AS_TEXT, COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
 from mcp_lenient.report.model import LogFigures, Selection
 from mcp_lenient.report.sources import LogFiles, unpacked
 
@@ -49,10 +49,7 @@ _LINES: Final = """
     SELECT (SELECT count(*) FROM read)
         + (SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors))
 """
-_JSON_LINES: Final = """
-    read_csv(?, columns={'line': 'VARCHAR'}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
-        new_line='\\n', max_line_size=16000000, buffer_size=32000000)
-"""
+_JSON_LINES: Final = f"read_csv(?, {AS_TEXT})"
 
 
 def take_in(
