@@ -98,7 +98,7 @@ class CallEvent(_Record):
     """What became of one call: one line of the log.
 
     It holds no argument value. All its text is on one line and bounded, or the event is not valid;
-    :func:`call_event` escapes and cuts what a client sent.
+    :func:`event_fields` escapes and cuts what a client sent.
     """
 
     timestamp: datetime | None = Field(
@@ -220,22 +220,6 @@ def event_fields(
 def timestamp() -> str:
     """This moment, as events have it: UTC, ending in ``Z``."""
     return f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
-
-
-def call_event(
-    event: EventName,
-    facts: CallFacts,
-    *,
-    error_code: str | None = None,
-    violations: Sequence[Violation] = (),
-    repairs: Sequence[Repair] = (),
-    hints: Sequence[str] = (),
-) -> CallEvent:
-    """The event for one call, dated now, with every text escaped and every list cut; see :func:`event_fields`."""
-    known = event_fields(
-        event, facts, error_code=error_code, violations=violations, repairs=repairs, hints=hints
-    )
-    return CallEvent.model_validate(known)
 
 
 def _violation_record(item: Violation) -> dict[str, str]:

@@ -15,9 +15,10 @@ from mcp_lenient.errors import SchemaError
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
 
-_ANNOTATIONS = frozenset(
+ANNOTATIONS = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
 )
+"""Keywords that forbid nothing."""
 _STRUCTURE = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems $ref allOf anyOf oneOf "
     "enum const $defs definitions".split()
@@ -103,7 +104,7 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
         nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
-        plain=all(keyword in _STRUCTURE or keyword in _ANNOTATIONS for part in parts for keyword in part),
+        plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
     )
 
 
@@ -188,7 +189,7 @@ def _leads_back(root: Mapping[str, Any], branch: Any, parts: list[Mapping[str, A
 
 def _own(part: Mapping[str, Any]) -> dict[str, Any]:
     """What a part says itself, without annotations and without what was already followed."""
-    return {name: value for name, value in part.items() if name not in _ANNOTATIONS and name not in _FOLLOWED}
+    return {name: value for name, value in part.items() if name not in ANNOTATIONS and name not in _FOLLOWED}
 
 
 def _both(beside: list[dict[str, Any]], branch: Any) -> Any:

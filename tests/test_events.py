@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 import jsonschema_rs
 import pytest
+from call_events import call_event
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -16,7 +17,6 @@ from mcp_lenient.events import (
     LISTED,
     CallEvent,
     CallFacts,
-    call_event,
     escaped,
     escaped_pointer,
     event_fields,
