@@ -17,7 +17,7 @@ from mcp_lenient.cli.errors import CommandError
 from mcp_lenient.cli.targets import target_of
 from mcp_lenient.logging_setup import silenced
 from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.policy import Policy
+from mcp_lenient.proxy.server import DEFAULT_POLICY
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
             yield
 
     front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name)
-    front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
+    front.add_middleware(LenientMiddleware(DEFAULT_POLICY))
     return front
 
 
