@@ -248,6 +248,7 @@ def test_the_page_is_drawn(width, scheme, tmp_path):
     file.write_text(page(read_report([story(tmp_path)])), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
         opened.open(file, width=width, scheme=scheme)
+        opened.wait_for("#top-repairs .main-svg")
         drawn = {
             "over-time": ".bars .point path",
             "tool-by-client": ".hm image",
@@ -273,6 +274,7 @@ def test_hostile_names_do_nothing_on_the_page(tmp_path):
     file.write_text(page(read_report([hostile_log(tmp_path)], top=1000)), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
         opened.open(file, width=1200)
+        opened.wait_for("#top-repairs .main-svg")
         assert opened.js("window.owned") is None
         assert (
             opened.js(
@@ -286,6 +288,11 @@ def test_hostile_names_do_nothing_on_the_page(tmp_path):
         assert opened.js("document.querySelectorAll('.main-svg').length") > 0
         assert opened.complaints == []
         assert [address for address in opened.fetched if not address.startswith("data:")] == [file.as_uri()]
+
+
+def test_the_page_is_small_enough_to_be_sent(tmp_path):
+    """Plotly is packed in it: a page has less than three megabytes."""
+    assert len(page(read_report([story(tmp_path)]))) < 3_000_000
 
 
 def test_a_page_without_calls_is_a_page(tmp_path):
