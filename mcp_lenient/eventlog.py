@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
-from operator import is_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -35,7 +34,7 @@ _LONGEST_REASON: Final = 512
 class _Application(NamedTuple):
     """What the application has configured: structlog's configuration, its logger, and what says which levels it takes."""
 
-    config: tuple[Any, ...]
+    config: dict[str, Any]
     logger: Any
     is_enabled: Callable[[int], Any] | None
 
@@ -134,9 +133,9 @@ class EventLog:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
         import structlog  # noqa: PLC0415 - as in `own_logger`
 
-        config = tuple(structlog.get_config().values())
+        config = structlog.get_config()
         known = self._application
-        if known is None or not all(map(is_, config, known.config)):
+        if known is None or config != known.config:
             logger = structlog.get_logger(_LOGGER).bind()
             if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
                 logger = logger.sync_bl
