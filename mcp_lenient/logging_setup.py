@@ -193,10 +193,8 @@ class _File(RotatingFileHandler):
                 self.stream = self._open()
             if 0 < self.maxBytes < os.fstat(self.stream.fileno()).st_size + len(line):
                 self.doRollover()
-            # Past the stream, whose buffers cost more than the write; it is never written to itself.
-            file, rest = self.stream.fileno(), f"{line}\n".encode()
-            while rest:
-                rest = rest[os.write(file, rest) :]
+            self.stream.write(f"{line}\n")
+            self.stream.flush()
         finally:
             self.release()
 
