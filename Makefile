@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 BENCH ?= overhead growth hostile
 
 # The pages that hold tables from the code.
-COGGED := docs/envelope.md docs/rules.md
+COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+from cyclopts.argument import Argument
 
 from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
+from mcp_lenient.cli import app
 from mcp_lenient.envelope import error_code
 from mcp_lenient.rules.catalogue import CATALOGUE, Family
 from mcp_lenient.types import ViolationCode
 
 _DECLARED = Policy(aliases={"query": ("q",)})
+_KINDS: Final[Mapping[Any, str]] = MappingProxyType(
+    {int: "N", str: "TEXT", str | None: "TEXT", tuple[str, ...]: "TEXT", Path: "FILE", Path | None: "FILE"}
+)
 _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 
@@ -39,6 +47,30 @@ def error_codes() -> str:
         for code in get_args(ViolationCode)
     )
     return _table(("what is wrong", "of a parameter", "inside its value"), rows)
+
+
+def options(command: str) -> str:
+    """The options of one command: how each is written, what it means, and its default."""
+    arguments = app[command].assemble_argument_collection(parse_docstring=True)
+    rows = (
+        (_written(each), " ".join((each.parameter.help or "").split()), _default(each))
+        for each in arguments
+        if each.names[0].startswith("-")
+    )
+    return _table(("option", "what it does", "default"), rows)
+
+
+def _written(argument: Argument) -> str:
+    choices = argument.get_choices()
+    takes = "" if argument.hint is bool else f" {'|'.join(choices) if choices else _KINDS[argument.hint]}"
+    return ", ".join(_code(f"{name}{takes}") for name in argument.names)
+
+
+def _default(argument: Argument) -> str:
+    default = argument.field_info.default
+    if isinstance(default, bool):
+        return _code(argument.names[0]) if default else ""
+    return "" if default is None or default == () else _code(str(default))
 
 
 def _told(code: ViolationCode, pointer: str) -> str:

@@ -21,7 +21,7 @@ from mcp_lenient import (
     parse_tool_call,
     parse_tool_calls,
 )
-from mcp_lenient.events import CallEvent, CallFacts, call_event, read_event
+from mcp_lenient.events import CallEvent, CallFacts, event_fields, read_event
 from mcp_lenient.schema_judge import SchemaJudge
 
 SECONDS: Final = 2.0
@@ -111,7 +111,9 @@ def one_event(data: bytes) -> None:
         facts: dict[str, Any] = {name: choices.text() for name in choices.some_of(fields, 8)}
         facts["tool"] = choices.text()
         facts["duration_us"] = choices.below(256) - 100
-        made = call_event("call_rejected", CallFacts(**facts), error_code=choices.text())
+        made = CallEvent.model_validate(
+            event_fields("call_rejected", CallFacts(**facts), error_code=choices.text())
+        )
         assert exactly(_read_again(made)) == exactly(made), "a written event is read as another"
     line = json.dumps(_near_event(choices)) if choices.flag() else choices.rest()
     event = read_event(line)

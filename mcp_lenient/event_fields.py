@@ -97,8 +97,7 @@ def event_fields(
         repairs: What was changed, or would have been.
         hints: JSON Pointers of JSON texts that were kept as text.
     """
-    now = f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
-    known: dict[str, Any] = {"timestamp": now, "event": event, "tool": escaped(facts.tool)}
+    known: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": escaped(facts.tool)}
     if error_code is not None:
         known["error_code"] = escaped(error_code)
     if violations:
@@ -118,6 +117,11 @@ def event_fields(
             known[name] = text if text.isprintable() and len(text) <= LONGEST_TEXT else escaped(text)
     known["schema_version"] = 1
     return known
+
+
+def timestamp() -> str:
+    """This moment, as events have it: UTC, ending in ``Z``."""
+    return f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
 
 
 def _violation_record(item: Violation) -> dict[str, str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
-from datetime import datetime, timezone
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from mcp_lenient.event_fields import LEVELS
-from mcp_lenient.logging_setup import EVENTS, destination, json_line
+from mcp_lenient.event_fields import LEVELS, timestamp
+from mcp_lenient.logging_setup import EVENTS, destination, json_line, own_logger
 from mcp_lenient.one_line import escaped
 from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp_lenient.event_fields import EventName
 
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
@@ -28,6 +29,14 @@ _METHODS: Final = MappingProxyType(
 _DEFAULT_LEVEL: Final = logging.INFO
 _MOST_SUBJECTS: Final = 1000
 _LONGEST_REASON: Final = 512
+
+
+class _Application(NamedTuple):
+    """What the application has configured: structlog's configuration, its logger, and what says which levels it takes."""
+
+    config: dict[str, Any]
+    logger: Any
+    is_enabled: Callable[[int], Any] | None
 
 
 class EventLog:
@@ -45,7 +54,7 @@ class EventLog:
     __slots__ = ("_application", "_failed", "_loggers", "_said", "_stderr")
 
     def __init__(self) -> None:
-        self._application: tuple[dict[str, Any], Any] = ({}, None)
+        self._application: _Application | None = None
         self._failed = False
         self._said: set[tuple[str, str]] = set()
         self._stderr = Stderr()
@@ -61,7 +70,8 @@ class EventLog:
                 return _STANDARD.isEnabledFor(LEVELS[event])
             return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
         try:
-            return _enabled(self._logger(), LEVELS[event])
+            is_enabled = self._applications().is_enabled
+            return is_enabled is None or bool(is_enabled(LEVELS[event]))
         except Exception:  # noqa: BLE001 - as in `_write`, which meets the same failure and tells of it
             return True
 
@@ -89,8 +99,11 @@ class EventLog:
         self._said.add(key)
         if not self.wants("call_rejected"):  # a warning too
             return
-        now = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
-        known = {"timestamp": now, "subject": key[1], "reason": escaped(reason, limit=_LONGEST_REASON)}
+        known = {
+            "timestamp": timestamp(),
+            "subject": key[1],
+            "reason": escaped(reason, limit=_LONGEST_REASON),
+        }
         self._write("warning", event, known)
 
     def _write(self, method: str, event: str, known: dict[str, Any]) -> None:
@@ -99,7 +112,7 @@ class EventLog:
             if own is not None:
                 getattr(own, method)(event, fields=known)
             else:
-                getattr(self._logger(), method)(event, **known)
+                getattr(self._applications().logger, method)(event, **known)
         except StderrFullError:
             pass  # that is where the standard logger would tell of it
         # The sink is the application's: its processors and streams may raise anything, and a tool call
@@ -116,25 +129,21 @@ class EventLog:
             return None
         sink = _STANDARD if _STANDARD.handlers else self._stderr
         if sink not in self._loggers:
-            self._loggers[sink] = _json_logger(sink)
+            self._loggers[sink] = own_logger(sink, json_line)
         return self._loggers[sink]
 
-    def _logger(self) -> Any:
+    def _applications(self) -> _Application:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""
         import structlog
 
         config = structlog.get_config()
-        known, logger = self._application
-        for key, value in config.items():
-            if value is not known.get(key):
-                break
-        else:
-            return logger
-        logger = structlog.get_logger(_LOGGER).bind()
-        if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
-            logger = logger.sync_bl
-        self._application = (config, logger)
-        return logger
+        known = self._application
+        if known is None or config != known.config:
+            logger = structlog.get_logger(_LOGGER).bind()
+            if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
+                logger = logger.sync_bl
+            known = self._application = _Application(config, logger, _level_question(logger))
+        return known
 
     def _tell(self, error: str) -> None:
         if self._failed:
@@ -153,21 +162,10 @@ def _is_configured() -> bool:
     return structlog is not None and structlog.is_configured()
 
 
-def _enabled(logger: Any, level: int) -> bool:
+def _level_question(logger: Any) -> Callable[[int], Any] | None:
     # Asked of the class: structlog's plain BoundLogger takes every name for a log method.
     for name in ("is_enabled_for", "isEnabledFor"):
         if hasattr(type(logger), name):
-            return bool(getattr(logger, name)(level))
-    return True
-
-
-def _json_logger(sink: object) -> Any:
-    import structlog
-
-    return structlog.wrap_logger(
-        sink,
-        processors=(json_line,),
-        # Whether an event is wanted was asked before it was built.
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-        context_class=dict,
-    ).bind()
+            question: Callable[[int], Any] = getattr(logger, name)
+            return question
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
@@ -11,11 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, 
 from mcp_lenient.event_fields import LEVELS, LISTED, CallFacts, EventName, event_fields
 from mcp_lenient.one_line import LONGEST_PART, LONGEST_POINTER, LONGEST_TEXT
 from mcp_lenient.types import ViolationCode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mcp_lenient.types import Repair, Violation
 
 __all__ = [
     "LEVELS",
@@ -27,7 +22,6 @@ __all__ = [
     "RecordedType",
     "RepairRecord",
     "ViolationRecord",
-    "call_event",
     "event_fields",
     "read_event",
 ]
@@ -82,7 +76,7 @@ class CallEvent(_Record):
     """What became of one call: one line of the log.
 
     It holds no argument value. All its text is on one line and bounded, or the event is not valid;
-    :func:`call_event` escapes and cuts what a client sent.
+    :func:`event_fields` escapes and cuts what a client sent.
     """
 
     timestamp: datetime | None = Field(
@@ -132,22 +126,6 @@ class CallEvent(_Record):
     trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
     span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
     schema_version: Literal[1] = Field(description="The version of this model.")
-
-
-def call_event(
-    event: EventName,
-    facts: CallFacts,
-    *,
-    error_code: str | None = None,
-    violations: Sequence[Violation] = (),
-    repairs: Sequence[Repair] = (),
-    hints: Sequence[str] = (),
-) -> CallEvent:
-    """The event for one call, dated now, with every text escaped and every list cut; see :func:`event_fields`."""
-    known = event_fields(
-        event, facts, error_code=error_code, violations=violations, repairs=repairs, hints=hints
-    )
-    return CallEvent.model_validate(known)
 
 
 _INSTANT: Final = TypeAdapter(datetime)

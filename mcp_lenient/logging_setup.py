@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -21,9 +21,9 @@ from mcp_lenient.event_lines import coloured, event_parts, plain
 from mcp_lenient.stderr import Stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from structlog.typing import EventDict
+    from structlog.typing import EventDict, Processor
 
     from mcp_lenient.event_fields import EventName
     from mcp_lenient.event_lines import Part
@@ -94,12 +94,41 @@ def reset_logging() -> None:
             handler.close()
 
 
-def destination() -> Destination | None:
-    """What :func:`configure_logging` chose; None where it was not called."""
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Write no event meanwhile, whatever was configured, or is configured in the meantime."""
+    silence = _Silence()
+    EVENTS.addHandler(silence)
+    try:
+        yield
+    finally:
+        EVENTS.removeHandler(silence)
+
+
+def destination() -> Destination | _Silence | None:
+    """Where events go: to nowhere while :func:`silenced`, else where :func:`configure_logging` chose, if anywhere."""
+    chosen: Destination | None = None
     for handler in EVENTS.handlers:
-        if isinstance(handler, Destination):
+        if isinstance(handler, _Silence):
             return handler
-    return None
+        if isinstance(handler, Destination):
+            chosen = handler
+    return chosen
+
+
+class _Silence(logging.NullHandler):
+    """Takes every event, and writes none."""
+
+    @property
+    def logger(self) -> Any:
+        """Where an event goes that was wanted just before."""
+        import structlog
+
+        return structlog.ReturnLogger()
+
+    def wants(self, _event: EventName) -> bool:
+        """Whether an event of this name would be written: none is."""
+        return False
 
 
 class Destination(logging.NullHandler):
@@ -119,15 +148,7 @@ class Destination(logging.NullHandler):
         self._sink = sink
         self._accepted = accepted
         self._least = level
-        import structlog
-
-        self.logger: Any = structlog.wrap_logger(
-            sink,
-            processors=(_with_context, render),
-            # Whether an event is wanted was asked before it was built.
-            wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-            context_class=dict,
-        ).bind()
+        self.logger = own_logger(sink, _with_context, render)
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; of accepted calls, whether this one is."""
@@ -141,6 +162,24 @@ class Destination(logging.NullHandler):
             with suppress(OSError):  # a full disk, where what is left cannot be written
                 self._sink.close()
         super().close()
+
+
+def own_logger(sink: object, *processors: Processor) -> Any:
+    """A logger of structlog's to a sink of ours, which has nothing of the application's configuration.
+
+    Args:
+        sink: What has a method for each level, which takes a line.
+        processors: What makes the line of an event, whose fields stand in it as one, under ``fields``.
+    """
+    import structlog
+
+    return structlog.wrap_logger(
+        sink,
+        processors=processors,
+        # Whether an event is wanted was asked before it was built.
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+        context_class=dict,
+    ).bind()
 
 
 class _File(RotatingFileHandler):

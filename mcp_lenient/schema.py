@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
 
-_ANNOTATIONS = frozenset(
+ANNOTATIONS = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
 )
+"""Keywords that forbid nothing."""
 _STRUCTURE = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems $ref allOf anyOf oneOf "
     "enum const $defs definitions".split()
@@ -30,7 +31,7 @@ _BY_NAME = frozenset("properties patternProperties dependentSchemas $defs defini
 _VALUES = frozenset("enum const default examples".split())
 _FOLLOWED = frozenset("$ref allOf $defs definitions".split())
 # OpenAPI's discriminator decides nothing in JSON Schema, and its mapping is as long as the union.
-_NOT_OWN = _ANNOTATIONS | _FOLLOWED | {"discriminator"}
+_NOT_OWN = ANNOTATIONS | _FOLLOWED | {"discriminator"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
         nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
-        plain=all(keyword in _STRUCTURE or keyword in _ANNOTATIONS for part in parts for keyword in part),
+        plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
     )
 
 

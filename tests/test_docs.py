@@ -103,7 +103,7 @@ def test_docstrings_are_true(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
-@pytest.mark.parametrize("page", ["rules.md", "envelope.md"])
+@pytest.mark.parametrize("page", ["rules.md", "envelope.md", "reference/command-line.md"])
 def test_generated_tables_are_those_of_the_code(page, monkeypatch):
     """A table that a page takes from the code is the one that the code gives today."""
     monkeypatch.syspath_prepend(ROOT / "docs")

@@ -7,11 +7,12 @@ from datetime import datetime, timezone
 
 import jsonschema_rs
 import pytest
+from call_events import call_event
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mcp_lenient.events import LEVELS, LISTED, CallEvent, CallFacts, call_event, event_fields, read_event
+from mcp_lenient.events import LEVELS, LISTED, CallEvent, CallFacts, event_fields, read_event
 from mcp_lenient.logging_setup import json_line
 from mcp_lenient.one_line import escaped, escaped_pointer
 from mcp_lenient.types import Repair, Violation

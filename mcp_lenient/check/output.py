@@ -89,12 +89,8 @@ def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:
     )
 
 
-def as_github(findings: Sequence[Finding]) -> str:
-    """The findings as workflow commands, which GitHub shows beside the code; one a line."""
-    return "\n".join(map(_command, findings))
-
-
-def _command(finding: Finding) -> str:
+def as_github(finding: Finding) -> str:
+    """A finding as a workflow command, which GitHub shows beside the code: one line."""
     where = shown(f"{finding.tool}.{finding.place}" if finding.place else finding.tool, _LONGEST)
     properties = {"title": f"{finding.code}: {where}"}
     if finding.file is not None:

@@ -120,6 +120,10 @@ class Surface:
                 )
         return tuple(found)
 
+    def is_normalized(self, spot: Spot) -> bool:
+        """Whether the author puts the values of this place right by a declared normalizer."""
+        return spot.depth == 1 and spot.name in self.normalized
+
     @property
     def parameters(self) -> Iterator[Spot]:
         """The parameters themselves."""
@@ -138,8 +142,7 @@ class Surface:
 def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
     shape = node.shape
     for name, child in node.property_nodes.items():
-        where = f"{place}.{name}" if place else name
-        yield Spot(child, where, name, name not in shape.required, depth + 1)
+        yield Spot(child, within(place, name), name, name not in shape.required, depth + 1)
     for at in range(len(shape.prefix)):
         yield Spot(node.item(at, mixed=False), f"{place}[{at}]", None, optional=False, depth=depth + 1)
     if _says(shape.items) and not shape.prefix:
@@ -147,7 +150,17 @@ def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
     if _says(shape.extra):
         # Any name that is not declared leads there.
         extra = node.plan.node(shape.extra, node.place, None)
-        yield Spot(extra, f"{place}.*" if place else "*", None, optional=True, depth=depth + 1)
+        yield Spot(extra, within(place, "*"), None, optional=True, depth=depth + 1)
+
+
+def within(place: str, name: str) -> str:
+    """The place of a property, such as ``rows[].age``.
+
+    Args:
+        place: That of the object; empty for the arguments as a whole.
+        name: The name of the property.
+    """
+    return f"{place}.{name}" if place else name
 
 
 def _says(schema: Any) -> bool:

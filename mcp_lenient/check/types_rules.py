@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mcp_lenient.check.finding import Hit, Level
-from mcp_lenient.check.surface import Spot, Surface
+from mcp_lenient.check.surface import Spot, Surface, within
 from mcp_lenient.plan import Node
+from mcp_lenient.redaction import cut
 from mcp_lenient.refusal.places import forms
+from mcp_lenient.schema import ANNOTATIONS
 
 _TEXTS: Final[Mapping[str, str]] = {"array": '["a"]', "object": '{"a": 1}'}
+_LONGEST_DEFAULT: Final = 60
 _ARTICLES: Final = {"array": "a list", "object": "an object"}
-_SAYS_NOTHING: Final = frozenset(
-    "title description default examples example deprecated readOnly writeOnly $comment $schema $id $ref".split()
-)
+_SAYS_NOTHING: Final = ANNOTATIONS | {"$ref"}
 _JSON_TEXT: Final = re.compile(
     r"\bJSON[- ](?:encoded |formatted )?(?:string|text)\b|\bJSON[- ](?:encoded|serialized|stringified)\b"
     r"|\bstringified JSON\b|\b(?:as|in) JSON format\b",
@@ -27,7 +28,7 @@ _JSON_TEXT: Final = re.compile(
 def untyped_parameter(surface: Surface) -> Iterator[Hit]:
     """Places that take any JSON value."""
     for spot in surface.spots:
-        if spot.name in surface.normalized and spot.depth == 1:
+        if surface.is_normalized(spot):
             continue
         if spot.name is not None and _is_untyped(spot.node):
             told: Level | None = "note" if spot.description else None
@@ -61,7 +62,7 @@ def _has_untyped_items(node: Node) -> bool:
 def text_or_container(surface: Surface) -> Iterator[Hit]:
     """Places that take a text as well as a list or an object."""
     for spot in surface.spots:
-        if (spot.name in surface.normalized and spot.depth == 1) or _is_untyped(spot.node):
+        if surface.is_normalized(spot) or _is_untyped(spot.node):
             continue
         kinds = [kind for kind in _TEXTS if _takes_as_text(spot, kind)]
         if kinds:
@@ -88,9 +89,7 @@ def json_in_text(surface: Surface) -> Iterator[Hit]:
         if not only_text or not all(node.shape.is_only("string") for node in only_text):
             continue
         formats = {node.shape.format for node in only_text}
-        if (spot.depth == 1 and spot.name in surface.normalized) or any(
-            node.shape.enum for node in only_text
-        ):
+        if surface.is_normalized(spot) or any(node.shape.enum for node in only_text):
             continue
         if formats & {"json-string", "json"} or _JSON_TEXT.search(spot.description):
             yield Hit(
@@ -129,7 +128,7 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         f"'{spot.place}'"
         for spot in surface.parameters
         if spot.optional
-        and spot.place not in surface.normalized
+        and not surface.is_normalized(spot)
         and not spot.node.takes(None)
         and None not in spot.node.shape.default
     ]
@@ -147,8 +146,7 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
     for spot in surface.spots:
         for default in spot.node.shape.default:
             if not spot.node.takes(default):
-                written = json.dumps(default, default=repr)
-                shown = written if len(written) <= 60 else f"{written[:59]}…"
+                written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
                 mend = (
                     "Say that it may be null (such as list[str] | None = None)."
                     if default is None
@@ -156,7 +154,7 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
                 )
                 yield Hit(
                     spot.place,
-                    f"The default of '{spot.place}', {shown}, is refused when it is sent: callers copy defaults.",
+                    f"The default of '{spot.place}', {written}, is refused when it is sent: callers copy defaults.",
                     mend,
                 )
 
@@ -178,7 +176,7 @@ def required_undeclared(surface: Surface) -> Iterator[Hit]:
         for name in sorted(shape.required - shape.properties.keys()):
             if node.property(name) is not None or node.has_pattern_for(name):
                 continue
-            where = f"{place}.{name}" if place else name
+            where = within(place, name)
             yield Hit(
                 where,
                 f"'{where}' is required, but not declared: callers cannot know what it is"

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from mcp_lenient.check.finding import Hit
-from mcp_lenient.check.surface import Spot, Surface
+from mcp_lenient.check.surface import Spot, Surface, within
 from mcp_lenient.plan import Node
 from mcp_lenient.rules.names import fold_name, near_target, plural_target
 
@@ -108,9 +108,8 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
         for one, other in combinations(names, 2):
             apart = _apart(one, other)
             if apart is not None:
-                where = f"{place}.{one}" if place else one
                 yield Hit(
-                    where,
+                    within(place, one),
                     f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both names are taken.",
                     "Rename one of them by a word of its own.",
                     "note" if _types_tell(node.property_nodes[one], node.property_nodes[other]) else None,

@@ -34,6 +34,7 @@ def check(
     from mcp_lenient.check import output as shown  # noqa: PLC0415
     from mcp_lenient.check.checking import chosen_checks, findings, published  # noqa: PLC0415
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
     from mcp_lenient.cli.upstream import told  # noqa: PLC0415
 
@@ -47,11 +48,12 @@ def check(
     found = findings(tools, chosen)
     if output == "text":
         console = Console(highlight=False)
-        console.print(shown.as_text(found, len(tools), console.width))
+        show(console, shown.as_text(found, len(tools), console.width))
     elif output == "json":
         print(shown.as_json(found, named, len(tools)))  # noqa: T201 - the command's output
     elif output == "github":
-        print(*map(shown.as_github, [found] if found else []), sep="\n", end="\n" if found else "")  # noqa: T201
+        for each in found:
+            print(shown.as_github(each))  # noqa: T201
     else:
         print(shown.as_sarif(found, named))  # noqa: T201
     counts = LEVELS[LEVELS.index(level) :]

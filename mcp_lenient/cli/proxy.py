@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -12,6 +13,8 @@ from cyclopts import Parameter
 from mcp_lenient.cli.errors import DONE, CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fastmcp import FastMCP
     from fastmcp.client.transports import ClientTransport
 
@@ -25,21 +28,30 @@ def proxy(
     *target: Annotated[
         str, Parameter(help="The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.")
     ],
-    http: Annotated[str | None, Parameter(help="Serve streamable HTTP at HOST:PORT, path /mcp.")] = None,
+    http: Annotated[str | None, Parameter(help="Serve streamable HTTP at `HOST:PORT`, path `/mcp`.")] = None,
     config: Annotated[
         Path | None, Parameter(help="YAML or TOML file with what you declare of tools.")
     ] = None,
-    observe: Annotated[bool, Parameter(negative="", help="Change nothing; log what would be done.")] = False,
+    observe: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Change nothing; log what would be done.")
+    ] = False,
     log: Annotated[
         Path | None, Parameter(help="Write the log to this file, which is rotated, not to stderr.")
     ] = None,
-    policy: Annotated[Literal["lenient", "strict"], Parameter(help="`strict`: no repairs.")] = "lenient",
+    policy: Annotated[
+        Literal["lenient", "strict"],
+        Parameter(help="`strict` repairs nothing, and refuses what is not right with a good error."),
+    ] = "lenient",
     unrepairable: Annotated[
         Literal["refuse", "forward"], Parameter(help="What becomes of a call that cannot be repaired.")
     ] = "refuse",
     header: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="`NAME: VALUE` for a URL; `${NAME}` is read from the environment."),
+        Parameter(
+            negative="",
+            show_default=False,
+            help="A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.",
+        ),
     ] = (),
 ) -> int:
     """Stand in front of any MCP server: repair its nearly right calls, refuse the rest with one envelope.
@@ -63,9 +75,27 @@ def proxy(
         from mcp_lenient.logging_setup import configure_logging  # noqa: PLC0415 - as above
 
         configure_logging(file=log)
-    with suppress(KeyboardInterrupt):  # how a proxy is stopped by hand
+    with _older_features(), suppress(KeyboardInterrupt):  # how a proxy is stopped by hand
         server.run(show_banner=False, **(address or {"transport": "stdio"}))
     return DONE
+
+
+@contextmanager
+def _older_features() -> Iterator[None]:
+    """Pass on what servers log and ask for without a warning that this part of the protocol goes out of use.
+
+    FastMCP passes it on by functions that the SDK warns of; who runs a proxy can change neither server nor client.
+    """
+    from mcp.shared.exceptions import MCPDeprecationWarning  # noqa: PLC0415 - as above
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore",
+            r"The (logging|roots|sampling) capability is deprecated",
+            MCPDeprecationWarning,
+            r"fastmcp\.",
+        )
+        yield
 
 
 def _server(target: ClientTransport | FastMCP, policy: Policy, config: Path | None) -> FastMCP:

@@ -40,20 +40,21 @@ def report(  # noqa: PLR0913 - each is an option of the command
     """Say what became of the calls in a log: which tools fail for whom, and what to do about it.
 
     Args:
-        files: Log files, plain or compressed; patterns in quotes, such as 'logs/**/*.gz'; s3:// and https://
-            addresses; - for standard input.
-        format: Text for people, or JSON.
+        files: Log files, plain or compressed; patterns in quotes, such as `'logs/**/*.gz'`; `s3://` and
+            `https://` addresses; `-` for standard input.
+        format: `text` for people, `json` for programs.
         html: Write one self-contained page with charts to this file.
-        since: Only calls from then on: 2026-11-01, 2026-11-01T08:00Z, or so long ago: 90m, 24h, 7d.
+        since: Only calls from then on: `2026-11-01`, `2026-11-01T08:00Z`, or so long ago: `90m`, `24h`, `7d`.
         until: Only calls before then, written likewise.
-        tool: Only calls of this tool; * stands for any text.
-        client: Only calls of clients with this name; * stands for any text.
-        server: Only calls to servers with this name; * stands for any text.
+        tool: Only calls of this tool; `*` stands for any text.
+        client: Only calls of clients with this name; `*` stands for any text.
+        server: Only calls to servers with this name; `*` stands for any text.
         top: How many entries each list has.
-        memory: How much is kept in memory before it goes to disk.
+        memory: How much is kept in memory before it goes to the folder for temporary files.
     """
     from rich.console import Console  # noqa: PLC0415 - loaded when it is called
 
+    from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
     from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
 
@@ -83,7 +84,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     if format == "json":
         sys.stdout.write(f"{made.model_dump_json(indent=2)}\n")
     else:
-        Console(highlight=False).print(as_text(made))
+        show(Console(highlight=False), as_text(made))
     return DONE
 
 

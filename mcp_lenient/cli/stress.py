@@ -44,6 +44,7 @@ def stress(
     from rich.console import Console  # noqa: PLC0415
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.cli.rehearsal import rehearse  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
     from mcp_lenient.cli.upstream import lenient_front, quiet, told  # noqa: PLC0415
@@ -57,7 +58,7 @@ def stress(
         server = target_of(target)
         plan = rehearse(server, tool, seed, per_tool, everything=everything)
         if plan.is_real or (dry_run and output == "text"):
-            (Console(stderr=True, highlight=False) if output == "json" else console).print(plan)
+            show(Console(stderr=True, highlight=False) if output == "json" else console, plan)
         if dry_run or not plan.tools:
             if output == "json":
                 print(json.dumps(plan.as_dict(), indent=2))  # noqa: T201 - the command's output
@@ -73,9 +74,7 @@ def stress(
     if output == "json":
         print(json.dumps(report.as_dict(), indent=2, default=repr))  # noqa: T201
     else:
-        if not summary and len(plan.tools) > 1:
-            console.print(report.by_tool())
-        console.print(report)
+        show(console, *([report.by_tool()] if not summary and len(plan.tools) > 1 else []), report)
     return FOUND if report.corrupted else DONE
 
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
-import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import ClientTransport
 from fastmcp.server.providers.proxy import FastMCPProxy
@@ -16,8 +15,9 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_lenient.cli.errors import CommandError
 from mcp_lenient.cli.targets import target_of
+from mcp_lenient.logging_setup import silenced
 from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.policy import Policy
+from mcp_lenient.proxy.server import DEFAULT_POLICY
 
 T = TypeVar("T")
 
@@ -49,16 +49,12 @@ def quiet() -> Iterator[None]:
     """Keep the events of calls that a command makes itself, and FastMCP's notices, out of its output."""
     fastmcp = logging.getLogger("fastmcp")
     level = fastmcp.level
-    fastmcp.setLevel(logging.WARNING)
-    before = structlog.get_config() if structlog.is_configured() else None
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    fastmcp.setLevel(logging.ERROR)
     try:
-        yield
+        with silenced():
+            yield
     finally:
         fastmcp.setLevel(level)
-        structlog.reset_defaults()
-        if before is not None:
-            structlog.configure(**before)
 
 
 def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
@@ -74,7 +70,7 @@ def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
             yield
 
     front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name)
-    front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
+    front.add_middleware(LenientMiddleware(DEFAULT_POLICY))
     return front
 
 

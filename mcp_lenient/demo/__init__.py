@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mcp_lenient.cli.printing import show
 from mcp_lenient.demo.calls import NOTES, SECTIONS, Call, Section
 
 _NAME = "context_store.py"
@@ -182,11 +183,11 @@ def _repair(repair: Mapping[str, str]) -> str:
 
 def _show(console: Console, rows: list[Row], folder: Path) -> None:
     for table in _tables(rows):
-        console.print(table)
+        show(console, table)
         console.print()
     row = next(row for row in rows if row.call.sent == {"tags": ["tag1", 123, "tag2"]})
     console.print(Text(f"One refusal in full: {_sent(row.call)}", "bold"))
-    console.print(Text(f"FastMCP alone answers\n\n{row.alone.text}\n\nand with mcp-lenient:\n"))
+    show(console, Text(f"FastMCP alone answers\n\n{row.alone.text}\n\nand with mcp-lenient:\n"))
     console.print_json(data=row.lenient.envelope)
     console.print()
     console.print(Text("One event, from the server's stderr", "bold"))
@@ -231,5 +232,5 @@ async def _main() -> int:
         _show(console, rows, folder)
     for surprise in surprises:
         console.print(Text(f"NOT AS EXPECTED  {surprise}", "bold red"))
-    console.print(Text(_sum_up(rows) if not surprises else f"{len(surprises)} surprises.", "bold"))
+    show(console, Text(_sum_up(rows) if not surprises else f"{len(surprises)} surprises.", "bold"))
     return 1 if surprises else 0

@@ -22,7 +22,7 @@ from mcp_lenient.report.intake import take_in
 from mcp_lenient.report.model import Advice, Report, Selection
 from mcp_lenient.report.page import page
 from mcp_lenient.report.questions import Questions, prepare
-from mcp_lenient.report.sources import find_logs
+from mcp_lenient.report.sources import STDIN, find_logs
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
 
@@ -69,7 +69,7 @@ def read_report(
             progress=progress,
         )
         try:
-            log = take_in(database, logs, wanted, folder)
+            log = take_in(database, logs, wanted, folder, stdin=STDIN in map(str, paths))
             prepare(database)
             return Report(
                 made=datetime.now(timezone.utc),

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.model import Advice
+from mcp_lenient.report.wording import count
+from mcp_lenient.rules.arguments import WRAPPERS
 
 FEWEST: Final = 3
 """How many calls an advice needs."""
@@ -27,13 +29,15 @@ _PAIRED: Final = """
     GROUP BY list
     HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1 AND sum(times) = 2
 """
-# A call that lacks one parameter and has one unknown name: the name is likely the parameter's.
+# A call that lacks one parameter and has one unknown name: the name is likely the parameter's, if it is none that
+# stands for the arguments as a whole.
 _ALIASES: Final = f"""
     WITH paired AS ({_PAIRED}),
     named AS (
         SELECT tool, substr(missing, 2) AS parameter, substr(other, 2) AS name, sum(times) AS calls
         FROM shapes JOIN paired ON shapes.violations = paired.list
         WHERE failed AND regexp_full_match(missing, '/[^/]+') AND regexp_full_match(other, '/[^/]+')
+            AND other NOT IN ({", ".join(f"'/{name}'" for name in sorted(WRAPPERS))})
         GROUP BY ALL HAVING calls >= {FEWEST}
     )
     SELECT tool, parameter, list(name ORDER BY calls DESC, name), CAST(sum(calls) AS BIGINT) AS calls
@@ -140,10 +144,6 @@ def _definition(tool: str, parameter: str, entry: str) -> str | None:
     return f"{_quoted(tool)}: {{parameters: {{{_quoted(parameter)}: {{{entry}}}}}}}"
 
 
-def _times(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
-
-
 def _client(name: str | None, version: str | None = None) -> str:
     return " ".join(filter(None, (name or "an unnamed client", version)))
 
@@ -157,7 +157,7 @@ def _aliases(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="declare_alias",
             calls=calls,
-            text=f"{_times(calls, 'call')} of {tool} lacked {parameter} and had {' or '.join(names)} in its place. "
+            text=f"{count(calls, 'call')} of {tool} lacked {parameter} and had {' or '.join(names)} in its place. "
             f"If it means the same, declare it as another name.",
             tool=tool,
             parameter=parameter,
@@ -173,7 +173,7 @@ def _kept_texts(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="parse_json",
             calls=calls,
-            text=f"{_times(calls, 'call')} of {tool} sent JSON text for {place}, which takes a text as well, so it "
+            text=f"{count(calls, 'call')} of {tool} sent JSON text for {place}, which takes a text as well, so it "
             f"stayed text. If a list or object was meant, mark it with parse_json().",
             tool=tool,
             parameter=place,
@@ -184,45 +184,45 @@ def _kept_texts(database: Database) -> Iterator[Advice]:
 
 def _json_as_text(database: Database) -> Iterator[Advice]:
     for name, version, calls, tools, whole, of in database.run(_JSON_AS_TEXT):
-        all_of_it = f", {whole:,} times the whole arguments" if whole else ""
+        all_of_it = f", {whole:,} times all arguments in one text" if whole else ""
         yield Advice(
             kind="json_as_text",
             calls=calls,
-            text=f"{_client(name, version)} doubles its JSON: it sent lists or objects as text in {calls:,} of its "
-            f"{of:,} logged calls, to {_times(tools, 'tool')}{all_of_it}. They were repaired; its maker should know.",
+            text=f"{_client(name, version)} sent lists or objects as text that holds JSON in {calls:,} of its "
+            f"{of:,} logged calls, to {count(tools, 'tool')}{all_of_it}. They were repaired; its maker should know.",
             client=_client(name, version),
         )
 
 
 def _at_places(database: Database) -> Iterator[Advice]:
     for tool, place, code, received, calls, clients, client in database.run(_AT_PLACES):
-        by = _times(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
+        by = count(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
         known: dict[str, Any] = {"calls": calls, "tool": tool, "parameter": place}
         if code in _FORMATS and clients >= _CLIENTS:
             yield Advice(
                 kind="describe_format",
-                text=f"{_times(calls, 'call')} of {tool} by {by} had the wrong {code} at {place}. Its description "
+                text=f"{count(calls, 'call')} of {tool} by {by} had the wrong {code} at {place}. Its description "
                 f"should say {_SAID[code]}, with an example.",
                 **known,
             )
         elif code == "missing" and clients >= _CLIENTS:
             yield Advice(
                 kind="required_parameter",
-                text=f"{_times(calls, 'call')} of {tool} by {by} left out {place}. Give it a default, or have its "
+                text=f"{count(calls, 'call')} of {tool} by {by} left out {place}. Give it a default, or have its "
                 f"description say where the value comes from.",
                 **known,
             )
         elif code == "type" and received == "null":
             yield Advice(
                 kind="nullable_parameter",
-                text=f"{_times(calls, 'call')} of {tool} by {by} sent null for {place}. Let the type take null, or say "
+                text=f"{count(calls, 'call')} of {tool} by {by} sent null for {place}. Let the type take null, or say "
                 f"what null stands for with null_as().",
                 **known,
             )
         elif code == "ambiguous":
             yield Advice(
                 kind="two_readings",
-                text=f"{_times(calls, 'call')} of {tool} by {by} had a value at {place} that can be read in two ways. "
+                text=f"{count(calls, 'call')} of {tool} by {by} had a value at {place} that can be read in two ways. "
                 f"Declare which is meant, with split() or a normalizer of your own.",
                 **known,
             )
@@ -235,8 +235,8 @@ def _injected(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="drop_unknown",
             calls=calls,
-            text=f"{_client(client)} adds {name} to the arguments of {_times(tools, 'tool')} that have no such "
-            f"parameter, in {_times(calls, 'call')}. If it means nothing to them, have it dropped: "
+            text=f"{_client(client)} adds {name} to the arguments of {count(tools, 'tool')} that have no such "
+            f"parameter, in {count(calls, 'call')}. If it means nothing to them, have it dropped: "
             f"Policy(drop=[{_quoted(name)}]), or drop_unknown: [{_quoted(name)}] in a file.",
             client=client,
             parameter=name,
@@ -245,12 +245,12 @@ def _injected(database: Database) -> Iterator[Advice]:
 
 def _whole_calls(database: Database) -> Iterator[Advice]:
     for tool, code, calls, clients in database.run(_CODES):
-        by = _times(clients, "client")
+        by = count(clients, "client")
         if code == "UNKNOWN_TOOL":
-            text = f"{by} called {tool}, which does not exist, {_times(calls, 'time')}. Look for an old name in prompts and agents."
+            text = f"{by} called {tool}, which does not exist, {count(calls, 'time')}. Look for an old name in prompts and agents."
             yield Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
         else:
-            text = f"{_times(calls, 'call')} of {tool} by {by} had arguments above the limits. Raise Policy(limits=...), or take files."
+            text = f"{count(calls, 'call')} of {tool} by {by} had arguments above the limits. Raise Policy(limits=...), or take files."
             yield Advice(kind="too_large", calls=calls, text=text, tool=tool)
 
 
@@ -259,7 +259,7 @@ def _repeaters(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="repeated_mistake",
             calls=calls,
-            text=f"Users of {_client(name, version)} repeat refused calls without a change: {_times(callers, 'case')}, "
+            text=f"Users of {_client(name, version)} repeat refused calls without a change: {count(callers, 'case')}, "
             f"up to {most:,} times one. See whether it hands the error's text to its model.",
             client=_client(name, version),
         )

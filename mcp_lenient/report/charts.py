@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp_lenient.one_line import escaped
 from mcp_lenient.report.errors import ReportError
 from mcp_lenient.report.terminal import STYLES
+from mcp_lenient.report.wording import outcome
 
 if TYPE_CHECKING:
     from mcp_lenient.report.model import Report
@@ -65,7 +66,7 @@ def _over_time(report: Report) -> Any:
         return None
     traces = [
         graph_objects.Bar(
-            name=event.removeprefix("call_"),
+            name=outcome(event),
             meta=event,
             x=[period.start.isoformat() for period in periods],
             y=[period.outcomes.get(event, 0) for period in periods],

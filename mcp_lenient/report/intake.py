@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from mcp_lenient.events import LISTED, CallEvent, HintRecord, RepairRecord, ViolationRecord, read_event
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.errors import ReportError
-from mcp_lenient.report.lines import COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
+from mcp_lenient.report.lines import AS_TEXT, COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
 from mcp_lenient.report.model import LogFigures, Selection
 from mcp_lenient.report.sources import LogFiles, unpacked
 
@@ -49,13 +49,12 @@ _LINES: Final = """
     SELECT (SELECT count(*) FROM read)
         + (SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors))
 """
-_JSON_LINES: Final = """
-    read_csv(?, columns={'line': 'VARCHAR'}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
-        new_line='\\n', max_line_size=16000000, buffer_size=32000000)
-"""
+_JSON_LINES: Final = f"read_csv(?, {AS_TEXT})"
 
 
-def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path) -> LogFigures:
+def take_in(
+    database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path, *, stdin: bool = False
+) -> LogFigures:
     """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
 
     A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
@@ -66,6 +65,7 @@ def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, 
         logs: The files.
         selection: Which calls are kept.
         folder: Where files that are needed meanwhile may lie.
+        stdin: Whether one of the logs is standard input.
 
     Raises:
         ReportError: When a file cannot be read.
@@ -83,6 +83,7 @@ def take_in(database: Database, logs: Iterable[LogFiles], selection: Selection, 
     _select(database, selection)
     return LogFigures(
         files=files,
+        stdin=stdin,
         lines=lines,
         events=events,
         foreign=lines - events,

@@ -33,6 +33,9 @@ _DEEPEST: Final = 150
 _LONGEST_PLAIN: Final = 4000
 _LONGEST_LINE: Final = 16_000_000
 _BUFFER: Final = 32_000_000
+AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
+    new_line='\\n', max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER}"""
+"""How the engine reads lines as text: no character separates or quotes."""
 
 _NAMES: Final = (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
 _SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
@@ -140,12 +143,10 @@ def _columns(text: str) -> str:
 
 
 def _lines(compression: Compression) -> str:
-    """The lines of the files in the first parameter, read as text: no character separates or quotes."""
+    """The lines of the files in the first parameter; what is no text, or too long, is kept apart."""
     return f"""
-        SELECT line FROM read_csv(?, columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false,
-            delim='\x01', quote='', escape='', new_line='\\n', strict_mode=false, ignore_errors=true,
-            store_rejects=true, rejects_limit=1000000, hive_partitioning=false, compression='{compression}',
-            max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER})
+        SELECT line FROM read_csv(?, {AS_TEXT}, strict_mode=false, ignore_errors=true, store_rejects=true,
+            rejects_limit=1000000, hive_partitioning=false, compression='{compression}')
         WHERE regexp_matches(line, '[^ \t\r]')
     """
 

@@ -59,6 +59,8 @@ class LogFigures(_Part):
     """How many are none: another program's, or cut off."""
     undated: NonNegativeInt
     """How many events have no time that can be read; they count, except in what goes by time."""
+    stdin: bool = False
+    """Whether standard input is one of the files."""
     cut_files: NonNegativeInt = 0
     """How many compressed files end too early; what stands before the end has been read."""
 
@@ -94,6 +96,17 @@ class ToolFigures(_Part):
     """Calls that no rule could repair: refused, forwarded as they came, or failed behind a proxy."""
     error_codes: Mapping[str, int]
     """The most frequent codes of those, most frequent first."""
+
+
+class UnknownTool(_Part):
+    """A name that was called and that no tool has."""
+
+    tool: str
+    """The name."""
+    calls: NonNegativeInt
+    """Logged calls."""
+    clients: NonNegativeInt
+    """From how many clients."""
 
 
 class ParameterFigures(_Part):
@@ -230,6 +243,8 @@ class Report(_Part):
     """What judging and repairing took."""
     timeline: Timeline
     tools: tuple[ToolFigures, ...]
+    unknown_tools: tuple[UnknownTool, ...] = ()
+    """Names of which every call was refused since there is no such tool; they are not among the tools."""
     parameters: tuple[ParameterFigures, ...]
     rules: tuple[RuleFigures, ...]
     clients: tuple[ClientFigures, ...]
@@ -238,5 +253,5 @@ class Report(_Part):
     repeated: tuple[RepeatedMistake, ...]
     unrepaired: tuple[Unrepaired, ...]
     found: Mapping[str, int]
-    """How many tools, parameters, rules, clients, repeated and unrepaired mistakes there are in all."""
+    """How many tools, unknown tools, parameters, rules, clients, repeated and unrepaired mistakes there are in all."""
     advice: tuple[Advice, ...]

@@ -28,5 +28,15 @@ function draw() {
   }
 }
 
-draw();
-dark.addEventListener("change", draw);
+async function load(id) {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (byte) => byte.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.body.append(script);
+}
+
+load("plotly").then(() => {
+  draw();
+  dark.addEventListener("change", draw);
+});

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from itertools import groupby
 from operator import itemgetter
@@ -19,6 +19,7 @@ from mcp_lenient.report.model import (
     RuleFigures,
     Timeline,
     ToolFigures,
+    UnknownTool,
     Unrepaired,
 )
 
@@ -61,6 +62,7 @@ class Questions:
             "duration_us": dict(zip(("mean", "median", "p95", "max"), durations, strict=True)),
             "timeline": self._timeline(first, last),
             "tools": tools,
+            "unknown_tools": self._unknown_tools(),
             "parameters": self._parameters(),
             "rules": self._rules(),
             "clients": clients,
@@ -100,41 +102,40 @@ class Questions:
         return Timeline(seconds=seconds, periods=periods)
 
     def _tools(self) -> tuple[ToolFigures, ...]:
-        rows = self._first("tools", statements.TOOLS)
-        shown = [row[0] for row in rows]
-        outcomes = self._by_key(statements.TOOL_OUTCOMES, shown)
-        codes = self._by_key(statements.TOOL_CODES, shown, _MOST_CODES)
         return tuple(
-            ToolFigures.model_validate(
-                {
-                    "tool": tool,
-                    "calls": calls,
-                    "failed": failed,
-                    "outcomes": outcomes[tool],
-                    "error_codes": codes.get(tool, {}),
-                }
-            )
-            for tool, calls, failed in rows
+            ToolFigures.model_validate({"tool": tool, **figures})
+            for (tool, *_), figures in self._with_outcomes("tools", statements.TOOLS, "tool")
         )
 
     def _clients(self) -> tuple[ClientFigures, ...]:
-        rows = self._first("clients", statements.CLIENTS)
-        shown = [row[0] for row in rows]
-        outcomes = self._by_key(statements.CLIENT_OUTCOMES, shown)
-        codes = self._by_key(statements.CLIENT_CODES, shown, _MOST_CODES)
         return tuple(
-            ClientFigures.model_validate(
+            ClientFigures.model_validate({"client": client, "version": version, **figures})
+            for (_, client, version, *_), figures in self._with_outcomes("clients", statements.CLIENTS, "who")
+        )
+
+    def _with_outcomes(
+        self, name: str, sql: str, key: str
+    ) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """The first rows of a list, which begin with their key and end with two counts; what became of their calls."""
+        rows = self._first(name, sql)
+        shown = [row[0] for row in rows]
+        outcomes = self._by_key(statements.OUTCOMES_BY[key], shown)
+        codes = self._by_key(statements.CODES_BY[key], shown, _MOST_CODES)
+        for row in rows:
+            *_, calls, failed = row
+            yield (
+                row,
                 {
-                    "client": client,
-                    "version": version,
                     "calls": calls,
                     "failed": failed,
-                    "outcomes": outcomes[who],
-                    "error_codes": codes.get(who, {}),
-                }
+                    "outcomes": outcomes[row[0]],
+                    "error_codes": codes.get(row[0], {}),
+                },
             )
-            for who, client, version, calls, failed in rows
-        )
+
+    def _unknown_tools(self) -> tuple[UnknownTool, ...]:
+        rows = self._first("unknown_tools", statements.UNKNOWN_TOOLS)
+        return tuple(UnknownTool(tool=tool, calls=calls, clients=clients) for tool, calls, clients in rows)
 
     def _cells(self, tools: Iterable[ToolFigures], clients: Iterable[ClientFigures]) -> tuple[Cell, ...]:
         shown = {

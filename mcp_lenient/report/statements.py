@@ -54,32 +54,35 @@ PERIODS: Final = """
     SELECT micros // $step AS period, event, count(*) FROM calls
     WHERE micros IS NOT NULL GROUP BY period, event ORDER BY period, event
 """
-TOOLS: Final = """
+# A tool that was there for some of its calls is one.
+_UNKNOWN: Final = "bool_and(coalesce(error_code = 'UNKNOWN_TOOL', false))"
+TOOLS: Final = f"""
     SELECT tool, sum(times) AS calls, coalesce(sum(times) FILTER (failed), 0) AS failed
-    FROM shapes GROUP BY tool ORDER BY failed DESC, calls DESC, tool
+    FROM shapes GROUP BY tool HAVING NOT {_UNKNOWN} ORDER BY failed DESC, calls DESC, tool
 """
-TOOL_OUTCOMES: Final = """
-    SELECT tool, event, sum(times) FROM shapes WHERE list_contains($shown, tool)
-    GROUP BY ALL ORDER BY tool, sum(times) DESC, event
-"""
-TOOL_CODES: Final = """
-    SELECT tool, error_code, sum(times) FROM shapes
-    WHERE failed AND error_code IS NOT NULL AND list_contains($shown, tool)
-    GROUP BY ALL ORDER BY tool, sum(times) DESC, error_code
+UNKNOWN_TOOLS: Final = f"""
+    SELECT tool, sum(times) AS calls, count(DISTINCT who) FROM shapes
+    GROUP BY tool HAVING {_UNKNOWN} ORDER BY calls DESC, tool
 """
 CLIENTS: Final = """
     SELECT who, client_name, client_version, sum(times) AS calls, coalesce(sum(times) FILTER (failed), 0) AS failed
     FROM shapes GROUP BY ALL ORDER BY failed DESC, calls DESC, client_name, client_version
 """
-CLIENT_OUTCOMES: Final = """
-    SELECT who, event, sum(times) FROM shapes WHERE list_contains($shown, who)
-    GROUP BY ALL ORDER BY who, sum(times) DESC, event
+OUTCOMES_BY: Final = {
+    key: f"""
+    SELECT {key}, event, sum(times) FROM shapes WHERE list_contains($shown, {key})
+    GROUP BY ALL ORDER BY {key}, sum(times) DESC, event
 """
-CLIENT_CODES: Final = """
-    SELECT who, error_code, sum(times) FROM shapes
-    WHERE failed AND error_code IS NOT NULL AND list_contains($shown, who)
-    GROUP BY ALL ORDER BY who, sum(times) DESC, error_code
+    for key in ("tool", "who")
+}
+CODES_BY: Final = {
+    key: f"""
+    SELECT {key}, error_code, sum(times) FROM shapes
+    WHERE failed AND error_code IS NOT NULL AND list_contains($shown, {key})
+    GROUP BY ALL ORDER BY {key}, sum(times) DESC, error_code
 """
+    for key in ("tool", "who")
+}
 CELLS: Final = """
     SELECT tool, client_name, sum(times), coalesce(sum(times) FILTER (failed), 0)
     FROM shapes WHERE list_contains($tools, tool) AND list_contains($clients, coalesce(client_name, ''))

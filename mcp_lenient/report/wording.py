@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from mcp_lenient.events import EventName
-from mcp_lenient.report.model import Report
+from mcp_lenient.report.model import LogFigures, Report
 
 Cell = str | int
 """One cell of a table; numbers stand to the right."""
@@ -24,15 +24,17 @@ def head(report: Report) -> Iterator[str]:
     """What was read, line by line."""
     log = report.log
     when = f", {_time(report.first)} to {_time(report.last)}" if report.first else ""
-    yield f"{_count(report.calls, 'call')}{when}"
+    yield f"{count(report.calls, 'call')}{when}"
     yield (
-        f"{_count(log.files, 'file')}, {_count(log.lines, 'line')}: {_count(log.events, 'event')}, "
+        f"{_sources(log)}, {count(log.lines, 'line')}: {count(log.events, 'event')}, "
         f"{log.foreign:,} of other programs or cut off"
+        if log.lines
+        else f"{_sources(log)}: empty"
     )
     if log.undated:
-        yield f"{_count(log.undated, 'event')} without a time that can be read"
+        yield f"{count(log.undated, 'event')} without a time that can be read"
     if log.cut_files:
-        yield f"{_count(log.cut_files, 'compressed file')} ended too early, and was read up to there"
+        yield f"{count(log.cut_files, 'compressed file')} ended too early, and was read up to there"
     chosen = report.selection.model_dump(exclude_none=True)
     if chosen:
         yield "only " + ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
@@ -40,9 +42,15 @@ def head(report: Report) -> Iterator[str]:
         yield "calls that were right as sent are not in this log (they are logged at debug)"
 
 
+def _sources(log: LogFigures) -> str:
+    files = log.files - log.stdin
+    return " and ".join(["standard input"] * log.stdin + [count(files, "file")] * (files > 0))
+
+
 TITLES: Final[Mapping[str, str]] = {
     "tools": "Tools, by calls that no rule could repair",
-    "parameters": "Parameters, by the same",
+    "unknown_tools": "Tools that do not exist, and were called",
+    "parameters": "Parameters, by calls that no rule could repair",
     "rules": "Repairs",
     "clients": "Clients",
     "repeated": "Callers that repeat a mistake",
@@ -73,6 +81,11 @@ def _tools(report: Report) -> Iterator[tuple[Cell, ...]]:
         repaired = each.outcomes.get("call_repaired", 0)
         share = f"{each.failed / each.calls:.0%}"
         yield each.tool, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+
+
+def _unknown_tools(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.unknown_tools:
+        yield each.tool, each.calls, each.clients
 
 
 def _parameters(report: Report) -> Iterator[tuple[Cell, ...]]:
@@ -110,6 +123,7 @@ def _unrepaired(report: Report) -> Iterator[tuple[Cell, ...]]:
 
 _TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tuple[Cell, ...]]]]]] = {
     "tools": (("tool", "calls", "repaired", "failed", "share", "most frequent error"), _tools),
+    "unknown_tools": (("name", "calls", "clients"), _unknown_tools),
     "parameters": (("tool", "parameter", "failed", "repaired", "what is wrong"), _parameters),
     "rules": (("rule", "repairs", "tools", "clients"), _rules),
     "clients": (("client", "calls", "repaired", "failed", "share", "most frequent error"), _clients),
@@ -133,7 +147,8 @@ def span(seconds: int) -> str:
     return f"{seconds} seconds"
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
+    """A number of things, as in "1 call", "2 calls"."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 

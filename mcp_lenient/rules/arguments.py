@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from mcp_lenient.policy import Limits
 
 _Values = tuple[dict[str, Any], ...]
-_WRAPPERS = frozenset({"args", "input", "params", "arguments", "parameters", "kwargs", "properties"})
+WRAPPERS = frozenset({"args", "input", "params", "arguments", "parameters", "kwargs", "properties"})
+"""Names under which callers put the arguments as a whole."""
 
 
 def unwrap_arguments(site: Site) -> Apply | None:
     """``{"args": {..}}`` to ``{..}``, also as JSON text, and a required ``arguments`` that came as ``params``."""
     declared = frozenset(site.shape.properties)
-    objects = frozenset(name for name in _WRAPPERS & site.shape.required if _is_object(site, name))
+    objects = frozenset(name for name in WRAPPERS & site.shape.required if _is_object(site, name))
     limits = site.policy.limits
 
     def apply(arguments: dict[str, Any]) -> _Values:
@@ -39,7 +40,7 @@ def _renamed(
     """A required object under its own name, where it came under the one undeclared key, a wrapper's."""
     unknown = [key for key in arguments if key not in declared]
     wanted = objects - arguments.keys()
-    if len(unknown) != 1 or len(wanted) != 1 or unknown[0] not in _WRAPPERS:
+    if len(unknown) != 1 or len(wanted) != 1 or unknown[0] not in WRAPPERS:
         return None
     if not isinstance(arguments[unknown[0]], dict) or not arguments[unknown[0]]:
         return None
@@ -53,7 +54,7 @@ def _unwrapped(arguments: dict[str, Any], declared: frozenset[str], limits: Limi
     if len(keys) != 1 or keys[0] in declared:
         return None
     (key,), value = keys, arguments[keys[0]]
-    if key in _WRAPPERS:
+    if key in WRAPPERS:
         return value if isinstance(value, dict) else _parsed(value, limits)
     return _parsed(key, limits) if value in ("", None) or value == {} else None
 

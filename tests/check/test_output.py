@@ -36,7 +36,7 @@ def test_sarif_says_where_the_code_is_only_where_that_is_known():
 
 def test_github_gets_one_command_a_finding():
     """File, line and title are the command's properties; a note is a notice."""
-    first, second = as_github([PLAIN, ODD]).splitlines()
+    first, second = map(as_github, [PLAIN, ODD])
     assert first == (
         "::warning file=my server.py,line=7,title=untyped_parameter%3A store.a::store.a: Why. How."
     )
@@ -46,7 +46,12 @@ def test_github_gets_one_command_a_finding():
 
 
 @pytest.mark.parametrize(
-    "write", [as_github, lambda found: as_sarif(found, "s"), lambda found: as_json(found, "s", 1)]
+    "write",
+    [
+        lambda found: as_github(*found),
+        lambda found: as_sarif(found, "s"),
+        lambda found: as_json(found, "s", 1),
+    ],
 )
 def test_no_control_character_gets_out(write):
     """A server's names cannot steer the terminal or the workflow that shows them."""

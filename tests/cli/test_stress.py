@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from mcp_lenient.cli import run
+from mcp_lenient.eventlog import EventLog
+from mcp_lenient.logging_setup import reset_logging
 
 SERVER = '''
 import sys
@@ -85,6 +87,32 @@ def test_the_tools_of_a_file_are_tried_and_not_run(server, capsys):
     assert "damaged calls of notes, seed 0" in out
     assert "call_repaired" not in err
     assert calls_of(server) == set()
+
+
+def test_made_up_calls_are_not_in_the_log_of_the_server(server, capsys):
+    """A server that chose a file for its events has none of these calls in it, and logs afterwards as before."""
+    log = server.with_name("events.jsonl")
+    chosen = "from mcp_lenient import configure_logging\nconfigure_logging(file=Path(__file__).with_name('events.jsonl'), accepted=1)\n"
+    server.write_text(SERVER.replace("CALLS =", f"{chosen}CALLS ="), encoding="utf-8")
+    try:
+        assert run(["stress", str(server), "--per-tool", "1"]) == 0
+        assert run(["explain", str(server), "search", '{"query": 5}']) == 0
+        assert log.read_text(encoding="utf-8") == ""
+        EventLog().warn_once("tool_not_compiled", "store", "its schema is not valid")
+        assert json.loads(log.read_text(encoding="utf-8"))["subject"] == "store"
+    finally:
+        reset_logging()
+    assert "call_" not in capsys.readouterr().err
+
+
+def test_nothing_but_the_report_is_shown(server, capfd):
+    """FastMCP's own warnings of made-up calls are kept out, also where no middleware answers them."""
+    server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
+    assert run(["stress", str(server), "--per-tool", "1"]) == 0
+    out, err = capfd.readouterr()
+    assert "no LenientMiddleware stands before search, store" in out
+    assert err == ""
+    assert [line for line in out.splitlines() if line != line.rstrip()] == []
 
 
 def test_the_same_seed_makes_the_same_calls(server, capsys):

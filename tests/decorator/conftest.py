@@ -1,14 +1,12 @@
-"""What the tests of ``@lenient`` share: the four kinds of servers, what clients see, and the log."""
+"""What the tests of ``@lenient`` share: the four kinds of servers, and what clients see."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-import structlog
-from calls import Log, plain
+from calls import plain
 from fastmcp import Client, FastMCP
 
 from mcp_lenient import LenientMiddleware
@@ -46,20 +44,3 @@ def published() -> Callable[[Any], Awaitable[str]]:
         return tool.model_dump_json(by_alias=True)
 
     return listed
-
-
-@pytest.fixture
-def events() -> Iterator[Log]:
-    """The log of an application that configured structlog to write down everything."""
-    log = Log()
-
-    def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:
-        log.append(dict(event))
-        raise structlog.DropEvent
-
-    structlog.configure(
-        processors=[structlog.processors.add_log_level, write],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-    )
-    yield log
-    structlog.reset_defaults()

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
-from installing import installing_in
+from installing import installing_in, run_installer
 
 HERE: Final = Path(__file__).parent
 _MODULES: Final = HERE / "node_modules"
 _VENV: Final = HERE / ".venv"
-_TIME: Final = 400
 
 
 def node() -> str:
@@ -25,7 +23,9 @@ def node() -> str:
         pytest.skip("Node and npm are needed to run clients from npm")
     with installing_in(HERE):
         if not _is_ready(_MODULES, HERE / "package-lock.json"):
-            _run([npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"], "npm ci")
+            run_installer(
+                [npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"], "npm ci", HERE
+            )
             _note(_MODULES, HERE / "package-lock.json")
     return node
 
@@ -36,9 +36,11 @@ def langchain_python() -> str:
     wanted = HERE / "requirements.txt"
     with installing_in(HERE):
         if not _is_ready(_VENV, wanted):
-            _run([sys.executable, "-m", "venv", "--clear", str(_VENV)], "venv")
+            run_installer([sys.executable, "-m", "venv", "--clear", str(_VENV)], "venv", HERE)
             quiet = ["--quiet", "--disable-pip-version-check"]
-            _run([str(python), "-m", "pip", "install", *quiet, "-r", str(wanted)], "pip install")
+            run_installer(
+                [str(python), "-m", "pip", "install", *quiet, "-r", str(wanted)], "pip install", HERE
+            )
             _note(_VENV, wanted)
     return str(python)
 
@@ -50,14 +52,3 @@ def _is_ready(folder: Path, wanted: Path) -> bool:
 
 def _note(folder: Path, wanted: Path) -> None:
     (folder / ".installed").write_bytes(wanted.read_bytes())
-
-
-def _run(command: list[str], what: str) -> None:
-    try:
-        done = subprocess.run(  # noqa: S603 - npm and pip
-            command, cwd=HERE, capture_output=True, encoding="utf-8", timeout=_TIME, check=False
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{what} took longer than {_TIME} s; is there a network?")
-    if done.returncode:
-        pytest.skip(f"{what} failed; is there a network? {done.stderr.strip()[-300:]}")

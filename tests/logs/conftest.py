@@ -1,14 +1,11 @@
-"""What these tests share: the log of an application, and one provider of metrics for the process."""
+"""What these tests share: one provider of metrics for the process."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import structlog
-from calls import Log
 from opentelemetry import metrics
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import Counter, Histogram, MeterProvider
@@ -46,20 +43,3 @@ def counted() -> Iterator[Callable[[], dict[str, Points]]]:
     points()
     yield points
     points()
-
-
-@pytest.fixture
-def events() -> Iterator[Log]:
-    """The log of an application that configured structlog to write down everything."""
-    log = Log()
-
-    def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:
-        log.append(dict(event))
-        raise structlog.DropEvent
-
-    structlog.configure(
-        processors=[structlog.processors.add_log_level, write],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-    )
-    yield log
-    structlog.reset_defaults()

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from call_events import call_event
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_lenient.cli import run
-from mcp_lenient.events import CallFacts, call_event
+from mcp_lenient.events import CallFacts
 from mcp_lenient.following import Follower
 from mcp_lenient.types import Repair, Violation
 

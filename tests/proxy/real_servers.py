@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from installing import installing_in
+from installing import installing_in, run_installer
 
 _HERE: Final = Path(__file__).parent
 _BINARIES: Final = _HERE / "node_modules" / ".bin"
@@ -55,23 +53,6 @@ class RealServer:
         (folder / "picture.png").write_bytes(base64.b64decode(_PICTURE))
 
 
-def _run(command: list[str], what: str) -> None:
-    try:
-        done = subprocess.run(  # noqa: S603 - npm and pip
-            command,
-            cwd=_HERE,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=300,
-            check=False,
-            env=os.environ,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{what} took too long; is there a network?")
-    if done.returncode:
-        pytest.skip(f"{what} failed; is there a network? {done.stderr.strip()[-300:]}")
-
-
 def _npm() -> None:
     with installing_in(_HERE):
         _npm_alone()
@@ -88,7 +69,11 @@ def _npm_alone() -> None:
         for name, path in manifests.items()
     ):
         return
-    _run([npm, "install", "--prefer-offline", "--no-audit", "--no-fund", "--no-package-lock"], "npm install")
+    run_installer(
+        [npm, "install", "--prefer-offline", "--no-audit", "--no-fund", "--no-package-lock"],
+        "npm install",
+        _HERE,
+    )
 
 
 def _pip() -> None:
@@ -100,8 +85,10 @@ def _pip_alone() -> None:
     ready = _PYTHON / "ready"
     if ready.exists() and ready.read_text() == _TIME:
         return
-    _run([sys.executable, "-m", "venv", "--clear", str(_PYTHON)], "venv")
-    _run([str(_PYTHON / "bin" / "python"), "-m", "pip", "install", "--quiet", _TIME], "pip install")
+    run_installer([sys.executable, "-m", "venv", "--clear", str(_PYTHON)], "venv", _HERE)
+    run_installer(
+        [str(_PYTHON / "bin" / "python"), "-m", "pip", "install", "--quiet", _TIME], "pip install", _HERE
+    )
     ready.write_text(_TIME)
 
 

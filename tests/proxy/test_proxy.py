@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any
 
 import pytest
-import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy
 from fastmcp.server.middleware import Middleware
@@ -60,22 +58,6 @@ def _upstream(answer: Any = None, schema: dict[str, Any] | None = None) -> tuple
     server.add_tool(tool)
     server.add_middleware(counting)
     return server, tool, counting
-
-
-@pytest.fixture
-def events():
-    """The log, from level DEBUG on."""
-    log: list[dict[str, Any]] = []
-
-    def write(_logger, _level, event):
-        log.append(dict(event))
-        raise structlog.DropEvent
-
-    structlog.configure(
-        processors=[write], wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG)
-    )
-    yield log
-    structlog.reset_defaults()
 
 
 async def _call(front: FastMCP, arguments: dict[str, Any], tool: str = "note"):

@@ -71,6 +71,15 @@ def test_stdout_holds_the_protocol_only(tmp_path):
 
 
 @pytest.mark.slow
+def test_passing_on_a_log_message_warns_of_nothing():
+    """That logging goes out of use in the protocol is no matter of who runs a proxy."""
+    (told,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
+    assert told["structuredContent"] == {"result": "told"}
+    assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message came through
+    assert "Warning" not in err
+
+
+@pytest.mark.slow
 def test_options_reach_the_policy():
     """``--policy strict`` repairs nothing, and ``--unrepairable forward`` sends on what cannot be repaired."""
     target = ["--", sys.executable, str(_SERVER)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
+from application_log import application_log
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
@@ -25,15 +26,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) cap
 @pytest.fixture
 def events():
     """The log, from level INFO on."""
-    log: list[dict[str, Any]] = []
-
-    def write(_logger, _level, event):
-        log.append(dict(event))
-        raise structlog.DropEvent
-
-    structlog.configure(processors=[write], wrapper_class=structlog.make_filtering_bound_logger(20))
-    yield log
-    structlog.reset_defaults()
+    with application_log(logging.INFO) as log:
+        yield log
 
 
 @asynccontextmanager

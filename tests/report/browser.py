@@ -46,6 +46,12 @@ class Page:
             self._read()
         assert self._loaded
 
+    def wait_for(self, selector):
+        """Wait until the page has such an element."""
+        there = f"document.querySelector({json.dumps(selector)}) !== null"
+        look = f"const look = () => {there} ? done(true) : tries-- ? setTimeout(look, 100) : done(false); look();"
+        assert self.js(f"new Promise(done => {{ let tries = 300; {look} }})")
+
     def scheme(self, scheme):
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 

@@ -69,6 +69,18 @@ def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
     ]
 
 
+def test_tools_that_do_not_exist_stand_apart(tmp_path):
+    """A name that only met UNKNOWN_TOOL is no tool; one that existed for some of its calls is."""
+    unknown = {"error_code": "UNKNOWN_TOOL"}
+    lines = [line(tool="serach", client_name=f"c{at}", **unknown) for at in range(2)]
+    lines += [line("call_repaired", "gone"), line(tool="gone", **unknown), line(tool="there")]
+    report = read_report([log(tmp_path, *lines)])
+    assert sorted(each.tool for each in report.tools) == ["gone", "there"]
+    assert [(each.tool, each.calls, each.clients) for each in report.unknown_tools] == [("serach", 2, 2)]
+    assert (report.found["tools"], report.found["unknown_tools"]) == (2, 1)
+    assert {cell.tool for cell in report.cells} == {"gone", "there"}
+
+
 def test_callers_are_told_apart_by_subject_never_by_session(tmp_path):
     """The same mistake in new sessions is one caller's; other subjects are other callers."""
     mistake = {"error_code": "MISSING_X", "violations": [wrong("missing", "/x")]}
@@ -193,6 +205,13 @@ NO_ADVICE = [
     pytest.param([line(violations=SWAPPED)] * 2, id="too few"),
     pytest.param(
         [line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 5, id="two names that may be meant"
+    ),
+    *(
+        pytest.param(
+            [line(violations=[wrong("missing", "/task"), wrong("unknown", f"/{name}")])] * 5,
+            id=f"arguments that came under {name}",
+        )
+        for name in ("args", "arguments", "input", "kwargs", "parameters", "params", "properties")
     ),
     pytest.param(
         [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 5,

@@ -135,6 +135,31 @@ def test_colors_are_for_terminals(tmp_path, capsys):
     assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
 
 
+def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
+    """No line of a report that is piped ends in a blank."""
+    assert run(["report", str(story(tmp_path))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(each.startswith("tool_1 ") for each in lines)
+    assert [each for each in lines if each != each.rstrip()] == []
+
+
+def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
+    """Standard input is no file, and what is empty says so."""
+    file = log(tmp_path, line())
+    said = {}
+    for name, arguments, text in (
+        ("empty", [], b""),
+        ("both", ["-", str(file)], b"no event\n"),
+        ("file", [str(file)], b""),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert run(["report", *arguments]) == 0
+        said[name] = capsys.readouterr().out.splitlines()[1]
+    assert said["empty"] == "standard input: empty"
+    assert said["both"].startswith("standard input and 1 file, 2 lines: 1 event, 1 of other programs")
+    assert said["file"].startswith("1 file, 1 line: 1 event, 0 of other programs")
+
+
 def test_json_is_the_model(tmp_path, capsys):
     """``--format json`` prints the model and nothing else."""
     assert run(["report", str(story(tmp_path)), "--format", "json", "--top", "3"]) == 0
@@ -223,6 +248,7 @@ def test_the_page_is_drawn(width, scheme, tmp_path):
     file.write_text(page(read_report([story(tmp_path)])), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
         opened.open(file, width=width, scheme=scheme)
+        opened.wait_for("#top-repairs .main-svg")
         drawn = {
             "over-time": ".bars .point path",
             "tool-by-client": ".hm image",
@@ -248,6 +274,7 @@ def test_hostile_names_do_nothing_on_the_page(tmp_path):
     file.write_text(page(read_report([hostile_log(tmp_path)], top=1000)), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
         opened.open(file, width=1200)
+        opened.wait_for("#top-repairs .main-svg")
         assert opened.js("window.owned") is None
         assert (
             opened.js(
@@ -261,6 +288,11 @@ def test_hostile_names_do_nothing_on_the_page(tmp_path):
         assert opened.js("document.querySelectorAll('.main-svg').length") > 0
         assert opened.complaints == []
         assert [address for address in opened.fetched if not address.startswith("data:")] == [file.as_uri()]
+
+
+def test_the_page_is_small_enough_to_be_sent(tmp_path):
+    """Plotly is packed in it: a page has less than three megabytes."""
+    assert len(page(read_report([story(tmp_path)]))) < 3_000_000
 
 
 def test_a_page_without_calls_is_a_page(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import warnings
 from pathlib import Path
 
 from fastmcp import Context, FastMCP
@@ -59,6 +60,15 @@ def noise() -> str:
     """Write to standard error."""
     print("upstream-noise", file=sys.stderr, flush=True)  # noqa: T201 - what is tested
     return "noisy"
+
+
+@mcp.tool
+async def tell(ctx: Context) -> str:
+    """Send the client a log message, without what the SDK says of it here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        await ctx.info("upstream-told")
+    return "told"
 
 
 @mcp.resource("note://one")

@@ -1,19 +1,20 @@
-"""What the tests over real transports share: the log of the servers that run in this process."""
+"""The log of an application that configured structlog itself."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import pytest
 import structlog
+from calls import Log
 
 
-@pytest.fixture
-def events() -> Iterator[list[dict[str, Any]]]:
-    """The log of an application that configured structlog to write down everything."""
-    log: list[dict[str, Any]] = []
+@contextmanager
+def application_log(level: int = logging.DEBUG) -> Iterator[Log]:
+    """All events from a level on, as they are logged meanwhile; nothing is written anywhere else."""
+    log = Log()
 
     def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:
         log.append(dict(event))
@@ -21,7 +22,7 @@ def events() -> Iterator[list[dict[str, Any]]]:
 
     structlog.configure(
         processors=[structlog.processors.add_log_level, write],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
     )
     yield log
     structlog.reset_defaults()
