@@ -58,6 +58,13 @@ CHECKS: Final[tuple[Check, ...]] = (
         types_rules.free_form_object,
     ),
     Check(
+        "optional_overlooked",
+        "note",
+        "An object takes any name, beside names that may be left out.",
+        "A misspelt name is accepted in silence, and the tool runs as if it had not been sent.",
+        types_rules.optional_overlooked,
+    ),
+    Check(
         "default_refused",
         "warning",
         "A parameter's own default does not fit its type.",

@@ -120,6 +120,25 @@ def _is_free_form(node: Node) -> bool:
     return not (isinstance(shape.extra, Mapping) and shape.extra)
 
 
+def optional_overlooked(surface: Surface) -> Iterator[Hit]:
+    """Objects that take any name, beside names that may be left out."""
+    told: set[tuple[int, ...]] = set()
+    for place, node in surface.objects:
+        shape = node.shape
+        optional = [name for name in shape.properties if name not in shape.required]
+        model = tuple(map(id, shape.properties.values()))
+        if not optional or shape.closed or shape.extra is not None or model in told:
+            continue
+        told.add(model)
+        whose = f"'{place}' takes" if place else "The arguments take"
+        yield Hit(
+            place,
+            f"{whose} any name, so a caller who misspells '{optional[0]}' is not told, and the tool runs without it.",
+            "Forbid other names: ConfigDict(extra='forbid') in a Pydantic model, additionalProperties: false in a "
+            "schema.",
+        )
+
+
 def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
     """Parameters that may be left out, but not be null, where no middleware sees to it."""
     if surface.drops_null:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from fastmcp import FastMCP
 from mcp_types import Tool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, parse_json
@@ -20,6 +20,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "check.md"
 
 class Node(BaseModel):
     """A tree."""
+
+    model_config = ConfigDict(extra="forbid")
 
     label: str
     data: Any = None
@@ -119,7 +121,18 @@ def any_answer(name: str) -> dict:
     """Search."""
 
 
+class _Order(BaseModel):
+    item: str
+    dry_run: bool = False
+
+
+def open_model(order: _Order) -> bool:
+    """Send an order, or only say what would be sent."""
+    return order.dry_run
+
+
 FOUND = [
+    pytest.param(open_model, "optional_overlooked", "order", "note", id="an open model"),
     pytest.param(untyped, "untyped_parameter", "content", "warning", id="untyped"),
     pytest.param(untyped_but_described, "untyped_parameter", "content", "note", id="untyped, described"),
     pytest.param(untyped_items, "untyped_parameter", "rows[]", "note", id="items"),
