@@ -120,5 +120,5 @@ def _progress() -> Iterator[Progress | None]:
         yield None
         return
     with Bar(console=console, transient=True) as bar:
-        task = bar.add_task("reading", total=100)
+        task = bar.add_task("starting", total=100)
         yield lambda doing, percent: bar.update(task, description=doing, completed=percent)
