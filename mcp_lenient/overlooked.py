@@ -33,6 +33,8 @@ def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[P
         arguments: Arguments that the judge accepts.
         judge: What the tool accepts; a name that its validator knows (Pydantic's aliases) is not overlooked.
     """
+    if not top.plan.has_open_objects:
+        return ()
     found = []
     for path in _lookalikes(top, arguments, ()):
         if not judge.faults(_with(arguments, path, _ODD)):

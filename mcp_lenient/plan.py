@@ -249,6 +249,19 @@ class Plan:
         self.top = self.node(schema, Place.TOP, None)
         self.top.compile()
 
+    @cached_property
+    def has_open_objects(self) -> bool:
+        """Whether some object declares properties and may take other names as well."""
+        waiting: list[Any] = [self.root]
+        for part in waiting:
+            if isinstance(part, Mapping):
+                if part.get("properties") and part.get("additionalProperties") is not False:
+                    return True
+                waiting += part.values()
+            elif isinstance(part, list):
+                waiting += part
+        return False
+
     def node(self, schema: Any, place: Place, name: str | None, within: int = 0) -> Node:
         """The node of a sub-schema at a kind of place, within so many unions of one value."""
         key = (id(schema), place, name, within)
