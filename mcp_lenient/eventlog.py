@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.event_fields import LEVELS, timestamp
-from mcp_lenient.logging_setup import EVENTS, destination, json_line, own_logger
+from mcp_lenient.logging_setup import EVENTS, destination, json_line
 from mcp_lenient.one_line import escaped
 from mcp_lenient.stderr import Stderr, StderrFullError
 
@@ -51,14 +51,13 @@ class EventLog:
     failure is told to the standard logger ``mcp_lenient``. A stderr that nobody reads is not waited for.
     """
 
-    __slots__ = ("_application", "_failed", "_loggers", "_said", "_stderr")
+    __slots__ = ("_application", "_failed", "_said", "_stderr")
 
     def __init__(self) -> None:
         self._application: _Application | None = None
         self._failed = False
         self._said: set[tuple[str, str]] = set()
         self._stderr = Stderr()
-        self._loggers: dict[object, Any] = {}
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; ask before building one, and once for each call."""
@@ -108,9 +107,12 @@ class EventLog:
 
     def _write(self, method: str, event: str, known: dict[str, Any]) -> None:
         try:
-            own = self._own()
-            if own is not None:
-                getattr(own, method)(event, fields=known)
+            chosen = destination()
+            if chosen is not None:
+                chosen.write(method, event, known)
+            elif not _is_configured():
+                sink = _STANDARD if _STANDARD.handlers else self._stderr
+                getattr(sink, method)(json_line(method, event, known, {}))
             else:
                 getattr(self._applications().logger, method)(event, **known)
         except StderrFullError:
@@ -119,18 +121,6 @@ class EventLog:
         # must be answered all the same.
         except Exception as error:  # noqa: BLE001
             self._tell(type(error).__name__)
-
-    def _own(self) -> Any:
-        """A logger of ours, which takes the fields as one, built with the first event; None to use the application's."""
-        chosen = destination()
-        if chosen is not None:
-            return chosen.logger
-        if _is_configured():
-            return None
-        sink = _STANDARD if _STANDARD.handlers else self._stderr
-        if sink not in self._loggers:
-            self._loggers[sink] = own_logger(sink, json_line)
-        return self._loggers[sink]
 
     def _applications(self) -> _Application:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""

@@ -6,11 +6,13 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from random import random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import pydantic_core
@@ -21,12 +23,12 @@ from mcp_lenient.event_lines import coloured, event_parts, plain
 from mcp_lenient.stderr import Stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from structlog.typing import EventDict, Processor
+    from collections.abc import Iterator
 
     from mcp_lenient.event_fields import EventName
-    from mcp_lenient.event_lines import Part
+
+Render = Callable[[str, str, Mapping[str, Any], Mapping[str, Any]], str]
+"""The line of an event, from its level, its name, its fields and what the application has bound besides."""
 
 Style = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]
@@ -119,12 +121,8 @@ def destination() -> Destination | _Silence | None:
 class _Silence(logging.NullHandler):
     """Takes every event, and writes none."""
 
-    @property
-    def logger(self) -> Any:
-        """Where an event goes that was wanted just before."""
-        import structlog
-
-        return structlog.ReturnLogger()
+    def write(self, _level: str, _event: str, _fields: Mapping[str, Any]) -> None:
+        """Nothing is written of an event that was wanted just before."""
 
     def wants(self, _event: EventName) -> bool:
         """Whether an event of this name would be written: none is."""
@@ -140,15 +138,15 @@ class Destination(logging.NullHandler):
     def __init__(
         self,
         sink: Stderr | _File,
-        render: Callable[[object, str, EventDict], str],
+        render: Render,
         level: int,
         accepted: float,
     ) -> None:
         super().__init__()
         self._sink = sink
+        self._render = render
         self._accepted = accepted
         self._least = level
-        self.logger = own_logger(sink, _with_context, render)
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; of accepted calls, whether this one is."""
@@ -156,30 +154,17 @@ class Destination(logging.NullHandler):
             return self._accepted > 0 and random() < self._accepted  # noqa: S311 - a sample is no secret
         return LEVELS[event] >= self._least
 
+    def write(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
+        """Write one event, with the variables that the application has bound for the moment by structlog."""
+        line = self._render(level, event, fields, _bound_context())
+        getattr(self._sink, level)(line)
+
     def close(self) -> None:
         """Close the file, if it is one; written to again, as after a ``dictConfig``, it is opened again."""
         if isinstance(self._sink, logging.Handler):
             with suppress(OSError):  # a full disk, where what is left cannot be written
                 self._sink.close()
         super().close()
-
-
-def own_logger(sink: object, *processors: Processor) -> Any:
-    """A logger of structlog's to a sink of ours, which has nothing of the application's configuration.
-
-    Args:
-        sink: What has a method for each level, which takes a line.
-        processors: What makes the line of an event, whose fields stand in it as one, under ``fields``.
-    """
-    import structlog
-
-    return structlog.wrap_logger(
-        sink,
-        processors=processors,
-        # Whether an event is wanted was asked before it was built.
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-        context_class=dict,
-    ).bind()
 
 
 class _File(RotatingFileHandler):
@@ -201,44 +186,38 @@ class _File(RotatingFileHandler):
     debug = info = warning = line
 
 
-def json_line(_logger: object, level: str, known: EventDict) -> str:
+def json_line(level: str, event: str, fields: Mapping[str, Any], context: Mapping[str, Any]) -> str:
     """One JSON object on one line, in ASCII: what stderr makes of other characters need not be JSON."""
-    fields = known["fields"]
-    ordered = {"timestamp": fields["timestamp"], "level": level, "event": known["event"], **fields}
-    if "context" in known:
-        ordered.update(known["context"])
+    ordered = {"timestamp": fields["timestamp"], "level": level, "event": event, **fields, **context}
     try:
         encoded = pydantic_core.to_json(ordered, inf_nan_mode="null", fallback=repr)
     except pydantic_core.PydanticSerializationError:  # a lone surrogate in what the application has bound
-        bound = {ascii(name)[1:-1]: ascii(value) for name, value in known.get("context", {}).items()}
-        return json_line(_logger, level, {**known, "context": bound})
+        bound = {ascii(name)[1:-1]: ascii(value) for name, value in context.items()}
+        return json_line(level, event, fields, bound)
     if encoded.isascii():
         return encoded.decode()
     return json.dumps(pydantic_core.from_json(encoded), separators=(",", ":"))
 
 
-def _plain_line(_logger: object, _level: str, known: EventDict) -> str:
-    return plain(_parts(known))
+def _plain_line(_level: str, event: str, fields: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+    return plain(event_parts({"event": event, **fields, "context": context}))
 
 
-def _coloured_line(_logger: object, _level: str, known: EventDict) -> str:
-    return coloured(_parts(known))
+def _coloured_line(_level: str, event: str, fields: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+    return coloured(event_parts({"event": event, **fields, "context": context}))
 
 
-def _parts(known: EventDict) -> list[Part]:
-    return event_parts({"event": known["event"], **known["fields"], "context": known.get("context", {})})
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-def _with_context(_logger: object, _level: str, known: EventDict) -> EventDict:
-    from structlog import contextvars
-
-    bound = contextvars.get_contextvars()
-    if bound:
-        own = _own_fields()
-        known["context"] = {
-            f"context_{name}" if name in own else name: value for name, value in bound.items()
-        }
-    return known
+def _bound_context() -> Mapping[str, Any]:
+    """What is bound by structlog's context variables, which nobody can have done without importing it."""
+    contextvars = sys.modules.get("structlog.contextvars")
+    bound = contextvars.get_contextvars() if contextvars is not None else None
+    if not bound:
+        return _NOTHING
+    own = _own_fields()
+    return {f"context_{name}" if name in own else name: value for name, value in bound.items()}
 
 
 @lru_cache(maxsize=1)

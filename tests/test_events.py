@@ -268,7 +268,7 @@ def test_what_was_written_reads_back_equal(event):
 def test_a_line_of_the_log_reads_back_equal(known):
     """What is written without being validated is what the model takes, gives and reads."""
     event = CallEvent.model_validate(known)
-    line = json_line(None, "info", {"event": known["event"], "fields": known})
+    line = json_line("info", known["event"], known, {})
     assert line.isascii()
     assert line.isprintable()
     assert read_event(line) == event

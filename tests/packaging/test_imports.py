@@ -63,10 +63,12 @@ def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
 
 
 def test_a_repair_imports_no_refusal():
-    """A repaired call imports the repair and the log, and nothing of the wording of refusals."""
+    """A repaired call imports the repair, and nothing of the wording of refusals or of logs that nobody set up."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
-    assert {"mcp_lenient.repair", "structlog"} <= found
-    assert found.isdisjoint({"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics"})
+    assert "mcp_lenient.repair" in found
+    assert found.isdisjoint(
+        {"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics", "structlog"}
+    )
 
 
 @pytest.mark.parametrize("package", [mcp_lenient, mcp_lenient.normalizers], ids=lambda each: each.__name__)
