@@ -80,6 +80,17 @@ class FunctionJudge:
             return ()
         return ()
 
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether the tool would get something else from the one than from the other, as far as can be told.
+
+        Where validation gives another object each time (a default of this moment), nothing can be told.
+        """
+        try:
+            first, second, again = (self._validate(dict(each)) for each in (one, other, one))
+            return bool(first != second) and bool(first == again)
+        except Exception:  # noqa: BLE001 - what is refused, or cannot be compared, is something else
+            return True
+
 
 @dataclass(frozen=True, slots=True)
 class TransformedJudge:
@@ -119,6 +130,10 @@ class TransformedJudge:
             if not fault.path or fault.path[0] in published
         ]
         return ordered([*unknown, *below, *missing], arguments)
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether the tool would get something else from the one than from the other."""
+        return self.parent.tells_apart(self._forwarded(one), self._forwarded(other))
 
     def _missing(self, arguments: Mapping[str, Any]) -> list[str]:
         names, defaults = self.forwarding.required, self.forwarding.defaults

@@ -180,6 +180,13 @@ class NormalizingJudge:
             arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
         )
 
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether the tool would get something else from the one than from the other, once they are normalized."""
+        first, second = normalized(one, self.normalizers), normalized(other, self.normalizers)
+        if first.faults or second.faults:
+            return first.faults != second.faults
+        return self.judge.tells_apart(first.arguments, second.arguments)
+
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Accepted arguments as the tool gets them: normalized, unless only as they are it takes them."""
         result = normalized(arguments, self.normalizers)

@@ -9,20 +9,28 @@ is refused, and the declared name is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mcp_lenient.naming import undeclared
-from mcp_lenient.plan import Node
-from mcp_lenient.reading import fits
+from mcp_lenient.plan import Node, Plan
+from mcp_lenient.rules.names import squashed
+from mcp_lenient.rules.rule import Place
+from mcp_lenient.run import OutOfSteps
 from mcp_lenient.types import Judge, Path
-from mcp_lenient.values import same_json
+from mcp_lenient.values import json_type, same_json
 
-_MOST = 16
-"""Names of one call that are looked at: nobody slips that often."""
+_MOST_GROUPS: Final = 16
+"""Places of one call that the judge is asked about; nobody slips at more."""
+_LOOKS_FOR_EACH: Final = 64
+_LOOKS_AT_LEAST: Final = 1_000
+"""How often a container is looked at, by one branch of a union after the other, before a call is given up."""
 
 _ODD: Final = {"\x00": [None]}
-"""A value that hardly any type takes: where it makes no difference, nobody reads the name it stands under."""
+"""A value that hardly any type takes, and that no default is: where it makes no difference, nobody reads it."""
+_GONE: Final = object()
+
+_Names = frozenset[Path]
 
 
 def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[Path, ...]:
@@ -31,53 +39,151 @@ def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[P
     Args:
         top: Where the arguments stand.
         arguments: Arguments that the judge accepts.
-        judge: What the tool accepts; a name that its validator knows (Pydantic's aliases) is not overlooked.
+        judge: What the tool accepts. A name that its validator reads (one of Pydantic's aliases, or any
+            name that a model keeps) is not overlooked.
+
+    Raises:
+        OutOfSteps: Where unions within unions leave too many ways to look at it.
     """
-    if not top.plan.has_open_objects:
+    plan = top.plan
+    if not (plan.has_open_objects if judge.by_schema else plan.has_objects_within):
         return ()
-    found = []
-    for path in _lookalikes(top, arguments, ()):
-        if not judge.faults(_with(arguments, path, _ODD)):
-            found.append(path)
-        if len(found) == _MOST:
-            break
-    return tuple(found)
+    found = sorted(_Look(plan, everything_is_own=judge.by_schema).unheard(top, arguments), key=str)
+    if not found:
+        return ()
+    groups: dict[tuple[str | None, ...], list[Path]] = {}
+    for path in found:
+        groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)
+    asked = list(groups.values())[:_MOST_GROUPS]
+    if len(groups) <= _MOST_GROUPS and _are_read(arguments, found, judge):
+        asked = [paths for paths in asked if not _are_read(arguments, paths, judge)]
+    return tuple(path for paths in asked for path in paths)
 
 
-def _lookalikes(node: Node, value: Any, path: Path) -> Iterator[Path]:
-    if node.is_union:
-        taking = node.taking(value)
-        found = [
-            frozenset(_lookalikes(branch, value, path))
-            for branch in taking or [branch for branch in node.branches if fits(branch, value)]
-        ]
-        if found:
-            yield from sorted(frozenset.intersection(*found), key=str)
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            if isinstance(entry, (dict, list)):
-                yield from _lookalikes(node.item(index, mixed=False), entry, (*path, index))
-    elif isinstance(value, Mapping):
-        yield from ((*path, key) for key in undeclared(node, value) if _is_spelling(node, value, key))
-        for key, entry in value.items():
-            child = node.property(key) if isinstance(entry, (dict, list)) else None
-            if child is not None:
-                yield from _lookalikes(child, entry, (*path, key))
+def hearing(node: Node, values: Iterable[Any]) -> list[bool]:
+    """For each way to read the value of a union, whether no branch has a name in it in another spelling."""
+    look = _Look(node.plan, everything_is_own=True)
+    return [not look.unheard(node, value) for value in values]
+
+
+def _are_read(arguments: Mapping[str, Any], paths: list[Path], judge: Judge) -> bool:
+    """Whether it makes a difference to what the tool gets what stands at these places, or whether anything does."""
+    tree: dict[Any, Any] = {}
+    for path in paths:
+        below = tree
+        for part in path[:-1]:
+            below = below.setdefault(part, {})
+        below[path[-1]] = None
+    return judge.tells_apart(_with(arguments, tree, _GONE), _with(arguments, tree, _ODD))
+
+
+def _with(container: Any, tree: Mapping[Any, Any], value: Any) -> Any:
+    """The arguments with another value at the leaves of a tree of paths, or with nothing there."""
+    changed: Any = dict(container) if isinstance(container, Mapping) else list(container)
+    for part, below in tree.items():
+        if below is not None:
+            changed[part] = _with(container[part], below, value)
+        elif value is _GONE:
+            del changed[part]
+        else:
+            changed[part] = value
+    return changed
+
+
+@dataclass(slots=True)
+class _Look:
+    """One look through arguments.
+
+    Attributes:
+        plan: The compiled schema.
+        everything_is_own: Whether a branch that declares nothing knows every name: by the schema alone
+            such a branch may be the one that was meant.
+    """
+
+    plan: Plan
+    everything_is_own: bool
+    _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
+    _paths: set[Path] = field(default_factory=set)
+
+    def unheard(self, node: Node, value: Any) -> _Names:
+        """Where names stand that are a declared one in another spelling."""
+        self._seen.clear()
+        self._paths.clear()
+        return self._names(node, value, (), in_union=False)[0]
+
+    def _names(self, node: Node, value: Any, path: Path, *, in_union: bool) -> tuple[_Names, _Names]:
+        """The names that some branch has in another spelling and no branch as they are; and those that one has."""
+        at = (id(node.schema), path)
+        if at not in self._seen:
+            self._paths.add(path)
+            if len(self._seen) > _LOOKS_AT_LEAST + _LOOKS_FOR_EACH * len(self._paths):
+                raise OutOfSteps
+            self._seen[at] = frozenset(), frozenset()
+            if node.shape.branches:
+                self._seen[at] = self._of_branches(node, value, path)
+            else:
+                found: set[Path] = set()
+                known: set[Path] = set()
+                for unheard, heard in self._below(node, value, path, in_union=in_union):
+                    found.update(unheard)
+                    known.update(heard)
+                self._seen[at] = frozenset(found), frozenset(known)
+        return self._seen[at]
+
+    def _of_branches(self, node: Node, value: Any, path: Path) -> tuple[_Names, _Names]:
+        branches = [self._node(branch) for branch in node.shape.branches]
+        fitting = [branch for branch in branches if _may_be(branch, value, self.plan)]
+        looks = [self._names(branch, value, path, in_union=True) for branch in fitting]
+        known = frozenset[Path]().union(*(heard for _, heard in looks))
+        return frozenset[Path]().union(*(unheard for unheard, _ in looks)) - known, known
+
+    def _below(
+        self, node: Node, value: Any, path: Path, *, in_union: bool
+    ) -> Iterator[tuple[Iterable[Path], Iterable[Path]]]:
+        shape = node.shape
+        if isinstance(value, list):
+            for index, entry in enumerate(value):
+                schema = shape.prefix[index] if index < len(shape.prefix) else shape.items
+                if isinstance(entry, (dict, list)) and isinstance(schema, Mapping):
+                    yield self._names(self._node(schema), entry, (*path, index), in_union=in_union)
+        elif isinstance(value, Mapping):
+            unknown = [key for key in value if key not in shape.properties and isinstance(key, str)]
+            free = not shape.properties and not shape.closed and self.everything_is_own
+            if in_union:
+                yield (), ((*path, key) for key in value if free or key in shape.properties)
+            if unknown and shape.properties:
+                yield ((*path, key) for key in unknown if _is_spelling(node, value, key)), ()
+            for key, entry in value.items():
+                schema = shape.properties.get(key, shape.extra)
+                if isinstance(entry, (dict, list)) and isinstance(schema, Mapping):
+                    yield self._names(self._node(schema), entry, (*path, key), in_union=in_union)
+
+    def _node(self, schema: Any) -> Node:
+        return self.plan.node(schema, Place.NONE, None)
+
+
+def _may_be(branch: Node, value: Any, plan: Plan) -> bool:
+    """Whether a value may be meant for a branch: by its JSON type, and by the constants in it."""
+    shape = branch.shape
+    if shape.types is not None and json_type(value) not in shape.types:
+        return False
+    if not isinstance(value, Mapping):
+        return True
+    constants = (
+        (value[name], plan.shape(shape.properties[name]).enum) for name in value if name in shape.properties
+    )
+    return all(enum is None or any(same_json(sent, member) for member in enum) for sent, enum in constants)
 
 
 def _is_spelling(node: Node, value: Mapping[str, Any], key: str) -> bool:
-    """Whether a key is a declared name in another spelling, and says something that this name does not."""
-    for spelling in node.spellings:
-        name = spelling(key, node.shape.properties, value[key])
-        if name is not None:
-            return name not in value or not same_json(value[name], value[key])
-    return False
-
-
-def _with(container: Any, path: Path, value: Any) -> Any:
-    """The arguments with another value at a path."""
-    if not path:
-        return value
-    changed: Any = dict(container) if isinstance(container, Mapping) else list(container)
-    changed[path[0]] = _with(container[path[0]], path[1:], value)
-    return changed
+    """Whether a key may be a declared name in another spelling, and says something that this name does not."""
+    if node.has_pattern_for(key):
+        return False
+    same = node.spellings.get(squashed(key), ())
+    meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
+    if not same:
+        meant = [name for near in node.slips(key) for name in near if name not in value]
+    if isinstance(node.shape.extra, Mapping):
+        # Other names are expected here, and of a kind of their own.
+        return any(node.property_nodes[name].takes(value[key]) for name in meant)
+    return bool(meant)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plain_checks import simple_check
-from mcp_lenient.rules.keys import rename_case, rename_near
+from mcp_lenient.rules.names import by_letters, by_letters_but_one, one_slip_away
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
 from mcp_lenient.schema import Shape, registry_of, shape_of, validator_for
 from mcp_lenient.values import json_type
@@ -165,10 +165,17 @@ class Node:
         return tuple(sorted(self.plan.compiled(self, "name"), key=_cost))
 
     @cached_property
-    def spellings(self) -> tuple[Apply, ...]:
-        """The functions that know a declared name in another spelling, whatever the policy lets rules do."""
-        built = (build(self.plan.site(self)) for build in (rename_case, rename_near))
-        return tuple(apply for apply in built if apply is not None)
+    def spellings(self) -> Mapping[str, tuple[str, ...]]:
+        """The declared names by their letters and digits alone."""
+        return by_letters(self.shape.properties)
+
+    @cached_property
+    def _shortened(self) -> Mapping[str, tuple[str, ...]]:
+        return by_letters_but_one(self.spellings)
+
+    def slips(self, key: str) -> Iterator[tuple[str, ...]]:
+        """The declared names that are one letter away from a key, or two letters swapped."""
+        return one_slip_away(key, self.spellings, self._shortened)
 
     @cached_property
     def drops(self) -> tuple[Compiled, ...]:
@@ -252,15 +259,22 @@ class Plan:
     @cached_property
     def has_open_objects(self) -> bool:
         """Whether some object declares properties and may take other names as well."""
+        return any(part.get("additionalProperties") is not False for part in self._objects())
+
+    @cached_property
+    def has_objects_within(self) -> bool:
+        """Whether an object below the arguments declares properties; a validator may take more there than is told."""
+        return any(part is not self.root for part in self._objects())
+
+    def _objects(self) -> Iterator[Mapping[str, Any]]:
         waiting: list[Any] = [self.root]
         for part in waiting:
             if isinstance(part, Mapping):
-                if part.get("properties") and part.get("additionalProperties") is not False:
-                    return True
+                if part.get("properties"):
+                    yield part
                 waiting += part.values()
             elif isinstance(part, list):
                 waiting += part
-        return False
 
     def node(self, schema: Any, place: Place, name: str | None, within: int = 0) -> Node:
         """The node of a sub-schema at a kind of place, within so many unions of one value."""

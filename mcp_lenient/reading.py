@@ -13,6 +13,7 @@ from typing import Any
 
 from mcp_lenient.choice import cheapest, combined, list_with, put_together
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
+from mcp_lenient.overlooked import hearing
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.names import plural_target
@@ -122,6 +123,10 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
     if node.has_lists_beside_objects and isinstance(value, (dict, list)):
         # {"item": ["1"]} may be the one or a wrapped other: only what stays close to what was sent tells.
         found = [reading for reading in found if worst_tier(reading.cost) <= _CLOSE]
+    if len(found) > 1 and isinstance(value, dict):
+        heard = hearing(node, (plain(reading.value) for reading in found))
+        if any(heard):
+            found = [reading for reading, hears in zip(found, heard, strict=True) if hears]
     return cheapest(found)
 
 

@@ -52,6 +52,10 @@ class SchemaJudge:
             return (Fault((), "size"),)
         return tuple(dict.fromkeys(islice(_faults(self._top, arguments, ()), MOST_FAULTS)))
 
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
+        """Whether the tool would get something else: a schema does not tell what a tool reads."""
+        return False
+
 
 def _faults(node: Node, value: Any, path: Path) -> Iterator[Fault]:
     if node.takes(value):

@@ -261,3 +261,11 @@ class _HandlerJudge:
         except Exception:  # noqa: BLE001 - whatever an author's validator raises says nothing of the value
             return ()
         return ()
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        values = [arguments.get(self.name) for arguments in (one, other, one)]
+        try:
+            first, second, again = (self.handler(value) for value in values)
+            return bool(first != second) and bool(first == again)
+        except Exception:  # noqa: BLE001 - refused, it is another one
+            return True

@@ -204,6 +204,9 @@ class _Open:
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:  # noqa: ARG002 - as above
         return ()
 
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - as above
+        return False
+
 
 def _same(known: KnownTool, target: Target) -> bool:
     """Whether a tool looked up again is judged and described as before."""

@@ -12,8 +12,8 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object", 
 Path = tuple[str | int, ...]
 """Where a value stands in the arguments: property names and list indices from the top."""
 
-FaultKind = Literal["type", "value", "missing", "unknown", "size"]
-"""What a judge holds against a place: its JSON type, its value, a name that lacks or is too many."""
+FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "size"]
+"""What is held against a place: its JSON type, its value, a name that lacks, is too many or would not be read."""
 
 ViolationCode = Literal[
     "type",
@@ -49,7 +49,7 @@ class Repair(NamedTuple):
 class Fault:
     """One thing a judge does not accept.
 
-    ``path`` leads to the value; for ``missing`` and ``unknown`` its last element is the name.
+    ``path`` leads to the value; for ``missing``, ``unknown`` and ``overlooked`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
     ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`).
     """
@@ -79,6 +79,10 @@ class Judge(Protocol):
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """All that is wrong; empty when the arguments are accepted."""
+        ...
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether the tool would get something else from the one than from the other, as far as can be told."""
         ...
 
 

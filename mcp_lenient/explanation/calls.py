@@ -183,7 +183,8 @@ _FAULTS = {
     "type": "the type is wrong",
     "value": "the value is not allowed",
     "missing": "is required, and missing",
-    "unknown": "is no parameter of the tool",
+    "unknown": "is not a name that is known there",
+    "overlooked": "may be a declared name in another spelling, which the tool would not read",
     "size": "is too large or too deeply nested to be looked at",
 }
 
@@ -233,7 +234,7 @@ def _choice(
         yield "It is the only reading of the lowest tier; of higher tiers none is tried."
     elif not outcome.ties:
         if overlooks:
-            yield "The judge takes that, but nobody would read a name that may be a declared one in another spelling:"
+            yield "The judge takes that, but not all of it would be heard:"
         else:
             yield "No reading is one that the judge takes. What is still wrong:"
         yield from (f"  {fault_words(fault)}" for fault in outcome.faults)

@@ -197,3 +197,6 @@ class _WatchedJudge:
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         return self.inner.faults(arguments)
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        return self.inner.tells_apart(one, other)

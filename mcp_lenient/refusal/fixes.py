@@ -17,6 +17,7 @@ from mcp_lenient.refusal.name_fixes import name_fixes
 from mcp_lenient.refusal.patches import Operation, Patch, applied
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.rules.names import squashed
 from mcp_lenient.types import Fault, Path, Tie, ViolationCode
 
 MAX_FIXES = 3
@@ -36,6 +37,10 @@ _LONGEST_NOTHING = 16
 _NOTHING = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
 )
+_HOLDERS = frozenset(
+    "value values item items data text content result input string number integer boolean id name type".split()
+)
+"""Names of an object around one value that say nothing of it."""
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
@@ -122,7 +127,9 @@ def _writable(part: str | int) -> bool:
 def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
     yield from ((_put(place.path, value),) for value in near_values(place))
     if refusal.may_show(place):
-        yield from ((_put(place.path, items),) for items in _as_list(place))
+        yield from (
+            (_put(place.path, items),) for items in _as_list(place) if showable(refusal, place, items)
+        )
         yield from ((_put(place.path, text),) for text in _as_text(place))
     yield from _out_of_object(place)
     if says_nothing(place.value) and refusal.may_leave_out(place):
@@ -136,6 +143,9 @@ def _out_of_object(place: Place) -> Iterator[Patch]:
     ((name, value),) = place.value.items()
     if not exact(name) or isinstance(value, (Mapping, list)):
         return
+    own = next((part for part in reversed(place.path) if isinstance(part, str)), "")
+    if squashed(name) not in _HOLDERS and squashed(name) != squashed(own):
+        return  # `{"$ne": 5}` and `{"not": true}` say something else than what is in them
     moved: Operation = {"op": "move", "from": pointer((*place.path, name)), "path": pointer(place.path)}
     at = place.path[-1]
     # In a list a move inserts, so that the object that was left empty stands one further.

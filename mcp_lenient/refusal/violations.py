@@ -48,7 +48,12 @@ _CODES: Mapping[str, ViolationCode] = {
     "format": "format",
     "size": "size",
 }
-_KEYWORDS = {"missing": "required", "unknown": "additionalProperties", "size": "size"}
+_KEYWORDS = {
+    "missing": "required",
+    "unknown": "additionalProperties",
+    "overlooked": "additionalProperties",
+    "size": "size",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,8 @@ def _pattern(path: Path) -> tuple[str | None, ...]:
 def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
     if fault.error_code:
         return (fault,)
-    union = None if fault.detail else _union_above(refusal, fault.path)
+    # What would be overlooked stands in arguments that the judge takes: nothing else is wrong there.
+    union = None if fault.detail or fault.kind == "overlooked" else _union_above(refusal, fault.path)
     told = () if union is None else _found(refusal, union)
     if told:
         return told
