@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from mcp_lenient.choice import cheapest, combined, list_with, put_together
+from mcp_lenient.choice import cheapest, combined, distinct, list_with, put_together
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.overlooked import hearing
 from mcp_lenient.plan import Node
@@ -68,6 +68,7 @@ def _by_rules(
 
 
 _CLOSE = 2
+_MOST_COMPARED = 16
 _TIER_1_WITHIN = frozenset({"scalar_to_array", "object_to_array"})
 
 
@@ -123,11 +124,18 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
     if node.has_lists_beside_objects and isinstance(value, (dict, list)):
         # {"item": ["1"]} may be the one or a wrapped other: only what stays close to what was sent tells.
         found = [reading for reading in found if worst_tier(reading.cost) <= _CLOSE]
-    if len(found) > 1 and isinstance(value, dict):
-        heard = hearing(node, (plain(reading.value) for reading in found))
-        if any(heard):
-            found = [reading for reading, hears in zip(found, heard, strict=True) if hears]
-    return cheapest(found)
+    return cheapest(_hearing(node, found) if isinstance(value, dict) else found)
+
+
+def _hearing(node: Node, found: list[Reading]) -> list[Reading]:
+    """Those readings of an object that leave no name in another spelling than a branch has it, where there are any."""
+    if len(found) < 2:
+        return found
+    found = distinct(sorted(found, key=lambda reading: reading.cost))
+    if not 1 < len(found) <= _MOST_COMPARED:
+        return found
+    heard = hearing(node, (plain(reading.value) for reading in found))
+    return [reading for reading, hears in zip(found, heard, strict=True) if hears] or found
 
 
 def names_in(node: Node, value: Mapping[str, Any], run: Run, scope: Scope | None) -> Naming:

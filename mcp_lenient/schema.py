@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
 
@@ -65,10 +65,11 @@ class Shape:
 
 def resolve(root: Mapping[str, Any], reference: str) -> Any:
     """What a local ``$ref`` points at, or None: nothing is ever fetched."""
-    if reference != "#" and not reference.startswith("#/"):
+    local = _local(root, reference)
+    if local is None or (local != "#" and not local.startswith("#/")):
         return None
     target: Any = root
-    for token in unquote(reference[1:]).split("/")[1:]:
+    for token in unquote(local[1:]).split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
         if isinstance(target, Mapping) and name in target:
             target = target[name]
@@ -208,35 +209,64 @@ def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
     """What the parts of ``root`` refer to, built once for all of them: it takes as long as the root is large.
 
     The root has a name of ours there; its own ``$id`` would lead its local references elsewhere.
+
+    Raises:
+        SchemaError: When it refers to what is not in it.
     """
     import jsonschema_rs
 
     named = {name: value for name, value in root.items() if name != "$id"}
-    return jsonschema_rs.Registry([(ROOT_URI, named)], retriever=_no_fetch)
+    failure: Exception | None = None
+    # Written anew where it refers to itself by its own name, or holds a part with another one.
+    for document in (lambda: named, lambda: _absolute(root, named)):
+        try:
+            return jsonschema_rs.Registry([(ROOT_URI, document())], retriever=_no_fetch)
+        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
+            failure = error
+    raise _cannot_be_compiled(failure) from failure
 
 
 def _standing_alone(root: Mapping[str, Any], schema: Any) -> Any:
-    alone = _absolute(schema)
+    alone = _absolute(root, schema)
     return {"$schema": root["$schema"], **alone} if isinstance(alone, dict) and "$schema" in root else alone
 
 
-def _absolute(schema: Any) -> Any:
+def _absolute(root: Mapping[str, Any], schema: Any) -> Any:
     """The schema with its local references led to the root, so that a part of it can stand alone."""
     if isinstance(schema, list):
-        return [_absolute(entry) for entry in schema]
+        return [_absolute(root, entry) for entry in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {keyword: _absolute_entry(keyword, value) for keyword, value in schema.items()}
+    return {keyword: _absolute_entry(root, keyword, value) for keyword, value in schema.items()}
 
 
-def _absolute_entry(keyword: str, value: Any) -> Any:
+def _absolute_entry(root: Mapping[str, Any], keyword: str, value: Any) -> Any:
     if keyword in _VALUES:
         return value
     if keyword in _BY_NAME and isinstance(value, Mapping):
-        return {name: _absolute(sub) for name, sub in value.items()}
-    if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
-        return ROOT_URI + value
-    return _absolute(value)
+        return {name: _absolute(root, sub) for name, sub in value.items()}
+    if keyword == "$ref" and isinstance(value, str):
+        local = _local(root, value)
+        return value if local is None else ROOT_URI + local
+    return _absolute(root, value)
+
+
+def _local(root: Mapping[str, Any], reference: str) -> str | None:
+    """The fragment of a reference into the root, also by the name that the root gives itself; else None."""
+    if reference.startswith("#"):
+        return reference
+    own = root.get("$id")
+    if not isinstance(own, str):
+        return None
+    try:
+        target, _, fragment = urljoin(own, reference).partition("#")
+    except ValueError:
+        return None
+    return f"#{fragment}" if target == own.partition("#")[0] else None
+
+
+def _cannot_be_compiled(failure: Exception | None) -> SchemaError:
+    return SchemaError(f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}")
 
 
 def validator_for(
@@ -271,5 +301,4 @@ def validator_for(
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
             failure = error
-    msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"
-    raise SchemaError(msg) from failure
+    raise _cannot_be_compiled(failure) from failure

@@ -297,3 +297,43 @@ def test_many_branches() -> None:
 def test_null_items_of_any_kind() -> None:
     """A list of nothing that is declared takes everything as it came."""
     timed(closed(p=ARRAY, q=NULL), {"p": [None] * 1000, "q": "null"})
+
+
+def _nested(depth: int) -> Json:
+    value: Json = {"leafName": 1}
+    for _ in range(depth):
+        value = {"child": value}
+    return value
+
+
+def _branch(name: str) -> Json:
+    return opened(**{name: INTEGER, "child": {"$ref": "#/$defs/any"}})
+
+
+OVERLOOKED = {
+    "unions within unions": (
+        {
+            **closed("n", n=INTEGER, u={"$ref": "#/$defs/any"}),
+            "$defs": {"any": union(_branch("leaf_name"), _branch("b"), _branch("c"))},
+        },
+        {"n": "5", "u": _nested(40)},
+    ),
+    "many keys and many names": (
+        opened("n", n=INTEGER, **{f"dry_run_{at}": INTEGER for at in range(1_000)}),
+        {"n": "5", **{f"dryRun{at}": 1 for at in range(20_000)}},
+    ),
+    "many keys that are read": (
+        closed(
+            "n",
+            n=INTEGER,
+            rows=array({**opened(dry_run=BOOLEAN), "additionalProperties": {"type": "boolean"}}),
+        ),
+        {"n": "5", "rows": [{"dryRun": True}] * 20_000},
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "sent"), OVERLOOKED.values(), ids=OVERLOOKED.keys())
+def test_looking_for_names_that_would_be_overlooked_ends(schema: Json, sent: Json) -> None:
+    """However many names there are, and ways to look at them, what a tool would overlook is found or given up."""
+    assert timed(schema, sent).violations

@@ -107,3 +107,15 @@ def test_true_and_one_are_two_schemas() -> None:
     """Schemas that are equal in Python but not in JSON are told apart."""
     assert not normalize(closed("p", p={"enum": [1, 5]}), {"p": 1}).violations
     assert normalize(closed("p", p={"enum": [True, 5]}), {"p": 1}).violations
+
+
+@pytest.mark.parametrize("reference", ["http://x/y.json#/$defs/o", "y.json#/$defs/o", "#/$defs/o"])
+def test_a_schema_may_refer_to_itself_by_its_own_name(reference):
+    """A reference by the schema's own `$id` leads where one by its fragment does."""
+    schema = {
+        "$id": "http://x/y.json",
+        "type": "object",
+        "properties": {"n": {"type": "array", "items": {"type": "integer"}}, "p": {"$ref": reference}},
+        "$defs": {"o": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+    }
+    assert normalize(schema, {"n": "[5]", "p": {"a": "5"}}).arguments == {"n": [5], "p": {"a": 5}}

@@ -269,3 +269,111 @@ async def test_a_model_that_knows_both_names() -> None:
     """A name that the model's own validator knows is not refused, though it is not the published one."""
     sent = {"options": {"max_results": 5, "tags": '["a"]'}}
     assert got(await call(lenient(_search), "_search", sent)) == 5
+
+
+class _Email(BaseModel):
+    address: str
+    send_at: str | None = None
+
+
+class _Message(BaseModel):
+    address: str
+    dry_run: bool = False
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    max_results: int = 3
+
+
+class _ByAlias(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+    meta_data: dict[str, Any] = Field({}, alias="metaData")
+
+
+class _SaidToBeClosed(BaseModel):
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+    dry_run: bool = False
+
+
+class _Lax(BaseModel):
+    kind: Literal["lax"]
+    n: int = 0
+    dry_run: bool = False
+
+
+class _Other(BaseModel):
+    kind: Literal["other"]
+    n: int = 0
+
+
+def _notify(via: _Email | _Message) -> dict[str, Any]:
+    return via.model_dump()
+
+
+def _with_model(model: type[BaseModel] | Any) -> Any:
+    def take(it: model, tags: list[str]) -> str:  # type: ignore[valid-type]
+        return repr((it, tags))
+
+    take.__annotations__ = {"it": model, "tags": list[str], "return": str}
+    return take
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard"),
+    [
+        pytest.param({"Address": "a", "dryRun": True}, {"address": "a", "dry_run": True}, id="second"),
+        pytest.param({"Address": "a", "sendAt": "x"}, {"address": "a", "send_at": "x"}, id="first"),
+    ],
+)
+async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, heard: Any) -> None:
+    """Of two models that a call could be repaired for, the one that would forget a name is not meant."""
+    assert got(await call(lenient(_notify), "_notify", {"via": sent})) == heard
+
+
+@pytest.mark.parametrize(
+    ("model", "it"),
+    [
+        pytest.param(_Kept, {"maxResults": 5}, id="kept as an extra"),
+        pytest.param(_ByAlias, {"meta_data": {"a": 1}}, id="by its own name"),
+        pytest.param(_ByAlias, {"meta_data": {}}, id="by its own name, as the default is"),
+        pytest.param(_Message, {"address": "a", "other": 1}, id="like no declared name"),
+    ],
+)
+async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(model: Any, it: Any) -> None:
+    """Beside a repair, a name goes on as it is that the model reads, or that no declared one resembles."""
+    result = await call(lenient(_with_model(model)), "take", {"it": it, "tags": '["a"]'})
+    assert rules(result) == ["json_text_to_array"]
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize(
+    ("model", "it"),
+    [
+        pytest.param(_Message, {"address": "a", "dry_rnu": True}, id="letters swapped"),
+        pytest.param(_Message, {"address": "a", "$dry-run": True}, id="signs"),
+        pytest.param(_Email | _Message, {"address": "a", "dryRun": True}, id="union"),
+        pytest.param(dict[str, _Message], {"k": {"address": "a", "dryRun": True}}, id="map"),
+        pytest.param(tuple[_Message, int], [{"address": "a", "dryRun": True}, 1], id="tuple"),
+        pytest.param(_SaidToBeClosed, {"dryRun": True}, id="closed, as it says"),
+        pytest.param(
+            Annotated[_Lax | _Other, Field(discriminator="kind")],
+            {"kind": "lax", "n": 5, "dryRun": True},
+            id="told by its discriminator",
+        ),
+    ],
+)
+async def test_what_a_model_would_forget_beside_a_repair(model: Any, it: Any, strict: bool) -> None:
+    """A call is refused that would run only with a name forgotten, and the envelope names it."""
+    server = lenient(_with_model(model), strict=strict)
+    result = await call(server, "take", {"it": it, "tags": '["a"]'})
+    assert [each["code"] for each in envelope(result)["details"]["violations"]] == ["unknown"]
+
+
+async def test_a_field_that_only_the_validator_takes_hides_no_name() -> None:
+    """A union whose schema refuses a field that its lax validator takes is looked into all the same."""
+    model = Annotated[_Lax | _Other, Field(discriminator="kind")]
+    sent = {"it": {"kind": "lax", "n": "5", "dryRun": True}, "tags": '["a"]'}
+    result = await call(lenient(_with_model(model)), "take", sent)
+    assert "'dryRun'" in envelope(result)["message"]
+    assert "'dry_run'" in envelope(result)["message"]
