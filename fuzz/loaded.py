@@ -42,7 +42,8 @@ def noticed_loaded(
         if child == 0:
             loop = _Loop(mutants, tests, found.fileno())
             os._exit(int(pytest.main([*options, *files], plugins=[loop])))
-        os.waitpid(child, 0)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
+            sys.exit(1)
         found.seek(0)
         return {mutants[int(number)] for number in found.read().split()}
 
@@ -61,9 +62,12 @@ class _Loop:
         cases = table_of_cases()
         session.config.pluginmanager.register(_FirstFailure())
         if _is_noticed(None, cases, list(items.values())):
-            sys.exit("The tests fail in a fork without a mutant.")
+            os.write(self._shown, b"The tests fail in a fork without a mutant.\n")
+            os._exit(1)
         for number, (mutant, tests) in enumerate(zip(self._mutants, self._tests, strict=True)):
-            if mutant.function and _is_noticed(mutant, cases, [items[test] for test in tests]):
+            if mutant.function and _is_noticed(
+                mutant, cases, [items[test] for test in tests if test in items]
+            ):
                 os.write(self._found, b"%d\n" % number)
             if number % 50 == 49:
                 os.write(self._shown, b"%d tried in loaded functions\n" % (number + 1))
