@@ -21,7 +21,7 @@ import pytest
 
 from fuzz.mutants import Mutant
 
-_CPU_SECONDS: Final = 60
+_CPU_SECONDS: Final = 120
 _MEMORY: Final = 2**33
 """What one mutant may take: some loop without end."""
 

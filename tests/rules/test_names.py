@@ -138,8 +138,16 @@ def test_case_target(sent, declared, target):
         pytest.param("größne", ["größen"], "größen", id="umlaut"),
         pytest.param("tags", ["tags", "tgas"], None, id="declared-name"),
         pytest.param("_tgas", ["tags"], None, id="private-key"),
+        pytest.param("_tgas", ["_tags"], "_tags", id="private-on-both-sides"),
+        pytest.param("-tgas", ["-tags"], "-tags", id="sign-on-both-sides"),
+        pytest.param("tgas", [" tags"], " tags", id="space-in-front"),
+        pytest.param("tgas", ["Tags"], "Tags", id="declared-in-upper-case"),
+        pytest.param("handles", ["handlers"], None, id="two-words-of-one-stem"),
+        pytest.param("handlers", ["handles"], None, id="two-words-of-one-stem-back"),
         pytest.param("", ["", "a"], None, id="empty"),
         pytest.param("l" * 200, ["l" * 201], None, id="too-long"),
+        pytest.param(f"tgas_{'a' * 95}", [f"tags_{'a' * 95}"], f"tags_{'a' * 95}", id="longest"),
+        pytest.param(f"tgas_{'a' * 96}", [f"tags_{'a' * 96}"], None, id="one-longer"),
     ],
 )
 def test_near_target(sent, declared, target):
@@ -195,6 +203,9 @@ def test_real_words_have_a_neighbor():
         pytest.param("categorys", ["categories"], None, id="misspelt"),
         pytest.param("datum", ["data"], None, id="latin"),
         pytest.param("_tag", ["tags"], None, id="private-key"),
+        pytest.param("_tag", ["_tags"], ("_tags", True), id="private-on-both-sides"),
+        pytest.param("b" * 100, ["b" * 100 + "s"], ("b" * 100 + "s", True), id="longest"),
+        pytest.param("b" * 101, ["b" * 101 + "s"], None, id="one-longer"),
     ],
 )
 def test_plural_target(sent, declared, target):

@@ -133,6 +133,7 @@ def test_json5(text: str, value: Any) -> None:
         pytest.param("['\\ud800']", ["\ud800"], id="lone-surrogate-escape"),
         pytest.param("[None,\n  1.50\n]", [None, 1.5], id="newlines"),
         pytest.param("```python\n[None]\n```", [None], id="fence"),
+        pytest.param("[None, 'a\\\\/b']", [None, "a\\/b"], id="escaped-backslash-before-a-slash"),
     ],
 )
 def test_python(text: str, value: Any) -> None:

@@ -91,6 +91,7 @@ JSON_VALUE = st.recursive(
         pytest.param([None, "a"], None, None, id="null-exact"),
         pytest.param([[1], {"a": 1}], [1], [1], id="container"),
         pytest.param([], "a", NO_MATCH, id="no-members"),
+        pytest.param(["a\u03b9b"], "A\u0345B", "a\u03b9b", id="a-mark-that-folds-to-a-letter"),
     ],
 )
 def test_fold_enum(values, sent, member):
