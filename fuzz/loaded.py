@@ -6,11 +6,13 @@ here may yet be noticed where everything is loaded anew.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import resource
 import sys
 import tempfile
+import time
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,9 +23,10 @@ import pytest
 
 from fuzz.mutants import Mutant
 
-_CPU_SECONDS: Final = 120
+_CASES_SECONDS: Final = 10
+_TESTS_SECONDS: Final = 90
 _MEMORY: Final = 2**33
-"""What one mutant may take: some loop without end."""
+"""What one mutant may take, many times what is needed: some loop without end."""
 
 
 def noticed_loaded(
@@ -60,35 +63,41 @@ class _Loop:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         cases = table_of_cases()
-        session.config.pluginmanager.register(_FirstFailure())
+        session.config.pluginmanager.unregister(name="terminalreporter")
+        gc.freeze()  # or the first collection in each child copies all that is loaded
+        session.config.pluginmanager.register(_FirstFailure(self._shown))
         if _is_noticed(None, cases, list(items.values())):
             os.write(self._shown, b"The tests fail in a fork without a mutant.\n")
             os._exit(1)
         for number, (mutant, tests) in enumerate(zip(self._mutants, self._tests, strict=True)):
-            if mutant.function and _is_noticed(
-                mutant, cases, [items[test] for test in tests if test in items]
-            ):
-                os.write(self._found, b"%d\n" % number)
-            if number % 50 == 49:
-                os.write(self._shown, b"%d tried in loaded functions\n" % (number + 1))
+            if mutant.function:
+                noticed = _is_noticed(mutant, cases, [items[test] for test in tests if test in items])
+                os.write(self._found, b"%d\n" % number if noticed else b"")
+                outcome = "killed" if noticed else "not yet"
+                os.write(self._shown, f"{number + 1:4} {outcome:9} {mutant.title}\n".encode())
         return True
 
 
 class _FirstFailure:
+    def __init__(self, shown: int) -> None:
+        self.shown = shown
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
+            os.write(self.shown, f"FAILED {report.nodeid} {report.longreprtext[-6000:]}\n".encode())
             os._exit(1)
 
 
 def _is_noticed(mutant: Mutant | None, cases: Sequence[Any], items: Sequence[pytest.Item]) -> bool:
     child = os.fork()
     if child == 0:
-        alone()
+        alone(table=True)
         if mutant is not None and not planted(mutant):
             os._exit(0)
         status = 1
         try:
             if answers_cases(cases):
+                bound(_TESTS_SECONDS if mutant else 10 * _TESTS_SECONDS)
                 for item, after in zip(items, [*items[1:], None], strict=True):
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
                 status = 0
@@ -97,13 +106,19 @@ def _is_noticed(mutant: Mutant | None, cases: Sequence[Any], items: Sequence[pyt
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
 
 
-def alone() -> None:
+def alone(*, table: bool) -> None:
     """Keep this process silent, and end it before it takes all that the machine has."""
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    bound(_CASES_SECONDS if table else _TESTS_SECONDS)
+
+
+def bound(seconds: int) -> None:
+    """End this process when it has worked so much longer."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds, most))
 
 
 def planted(mutant: Mutant) -> bool:
