@@ -89,8 +89,6 @@ def _moves(
             break
         base, moves = plain(step.value), (*moves, *step.repairs)
         faults = judge.faults(base)
-        if not faults:
-            break
     return base, moves, faults
 
 
