@@ -18,6 +18,7 @@ from tables import (
     opened,
     refuses_call,
     table,
+    union,
 )
 
 STRINGS = array(STRING)
@@ -25,6 +26,13 @@ FILTER = closed("field", field=STRING, value=INTEGER)
 
 
 @table(
+    mends_call(
+        "a slip in a name, where the content is no arguments",
+        closed("param", param=union(OBJECT, STRINGS)),
+        {"params": {"zz": 1}},
+        {"param": {"zz": 1}},
+        "rename_near /params",
+    ),
     mends_call("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
     mends_call(
         "input",

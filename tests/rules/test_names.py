@@ -96,6 +96,7 @@ def test_case_target(sent, declared, target):
         pytest.param("maxResluts", ["max_results"], "max_results", id="swap-across-styles"),
         pytest.param("max_erslts", ["max_results"], None, id="two-edits"),
         pytest.param("mxa_resluts", ["max_results"], None, id="two-words-changed"),
+        pytest.param("resluts_qurey", ["results_query"], None, id="two-words-with-a-slip-each"),
         pytest.param("lnagugae", ["language"], None, id="two-swaps"),
         pytest.param("page1324", ["page1234"], None, id="digits-of-four-swapped"),
         pytest.param("abcde", ["ab\u00b2cde"], None, id="superscript-missing"),

@@ -372,8 +372,11 @@ def test_limits_on_length() -> None:
         lambda depth: "(" * depth + "1," + ")," * (depth - 1) + ")",
         lambda depth: '["]]\\"]]\\\\",' * depth + '"[{"' + "]" * depth,
         lambda depth: "{a:" * depth + "null" + "}" * depth,
+        lambda depth: (
+            '[{"a":' * (depth // 2) + "[]" * (depth % 2) + "1" * (1 - depth % 2) + "}]" * (depth // 2)
+        ),
     ],
-    ids=["arrays", "objects", "single-quotes", "tuples", "brackets-in-strings", "bare-keys"],
+    ids=["arrays", "objects", "single-quotes", "tuples", "brackets-in-strings", "bare-keys", "mixed"],
 )
 def test_limit_on_depth(nested: Any) -> None:
     """Nesting up to the limit is read, one level more is not; brackets in strings do not count."""
