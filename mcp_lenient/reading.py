@@ -196,7 +196,7 @@ def _read_object(
             if not readings:
                 return []
             kept[name] = readings[0].value
-            if len(readings) > 1 or readings[0].repairs:
+            if readings[0].repairs:
                 changed.append((name, readings))
     found = [
         put_together(kept, chosen, cost, repairs)

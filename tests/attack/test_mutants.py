@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
-from calls import call, got, lenient, rules
+from calls import call, code, got, lenient, rules
 from fastmcp.tools import FunctionTool, Tool
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from tables import BOOLEAN, INTEGER, OBJECT, array, closed, union
@@ -202,3 +202,13 @@ async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does
     answer = await call(lenient(own), "own", {"one": {"tgas": ["a"], "nmae": "b"}})
     assert got(answer) == ["b", "a"]
     assert rules(answer) == ["rename_near"]
+
+
+@pytest.mark.parametrize("text", ["[[1, 2]]", "[]", '"a"', "5"])
+async def test_only_an_object_is_taken_out_of_a_wrapper(text):
+    """Where the text of the whole arguments is no object, the call is refused as any other wrong one."""
+    answer = await call(lenient(rows), "rows", {"args": text})
+    assert (code(answer), normalize(closed("p", p=INTEGER), {"args": text}).violations != ()) == (
+        "INVALID_ARGUMENTS",
+        True,
+    )

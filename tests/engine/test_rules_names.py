@@ -132,6 +132,11 @@ OPEN_ORDER = opened(
         {"o": '{"item": "tea", "count": 5, "dryRun": true}'},
     ),
     refuses_call(
+        "in the one branch that takes it",
+        closed("n", "o", n=INTEGER, o=union(opened("a", a=INTEGER, dry_run=BOOLEAN), opened("b", b=INTEGER))),
+        {"n": "5", "o": {"a": 1, "dryRun": True}},
+    ),
+    refuses_call(
         "every key may come",
         {**OPEN_ORDER, "additionalProperties": True},
         {"item": "tea", "count": "5", "dryRun": True},
