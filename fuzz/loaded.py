@@ -65,10 +65,12 @@ class _Loop:
         cases = table_of_cases()
         session.config.pluginmanager.unregister(name="terminalreporter")
         gc.freeze()  # or the first collection in each child copies all that is loaded
-        session.config.pluginmanager.register(_FirstFailure(self._shown))
+        failure = _FirstFailure(self._shown)
+        session.config.pluginmanager.register(failure)
         if _is_noticed(None, cases, list(items.values())):
-            os.write(self._shown, b"The tests fail in a fork without a mutant.\n")
+            os.write(self._shown, b"The tests fail without a mutant.\n")
             os._exit(1)
+        failure.shown = None
         for number, (mutant, tests) in enumerate(zip(self._mutants, self._tests, strict=True)):
             if mutant.function:
                 noticed = _is_noticed(mutant, cases, [items[test] for test in tests if test in items])
@@ -79,12 +81,15 @@ class _Loop:
 
 
 class _FirstFailure:
+    """Ends the process at the first test that fails, and says which where there is anybody to tell."""
+
     def __init__(self, shown: int) -> None:
-        self.shown = shown
+        self.shown: int | None = shown
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            os.write(self.shown, f"FAILED {report.nodeid} {report.longreprtext[-6000:]}\n".encode())
+            if self.shown is not None:
+                os.write(self.shown, f"{report.nodeid}\n{report.longreprtext}\n".encode())
             os._exit(1)
 
 
