@@ -9,13 +9,14 @@ is refused, and the declared name is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from mcp_lenient.naming import undeclared
 from mcp_lenient.plan import Node
+from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import fits
-from mcp_lenient.types import Judge, Path
+from mcp_lenient.types import Judge, Path, Repair
 from mcp_lenient.values import same_json
 
 _MOST = 16
@@ -25,17 +26,23 @@ _ODD: Final = {"\x00": [None]}
 """A value that hardly any type takes: where it makes no difference, nobody reads the name it stands under."""
 
 
-def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[Path, ...]:
+def overlooked(
+    top: Node, arguments: Mapping[str, Any], judge: Judge, repairs: Collection[Repair] = ()
+) -> tuple[Path, ...]:
     """The paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
+
+    So is a key whose value was made to fit what any undeclared key must be: it would fit the declared name too.
 
     Args:
         top: Where the arguments stand.
         arguments: Arguments that the judge accepts.
         judge: What the tool accepts; a name that its validator knows (Pydantic's aliases) is not overlooked.
+        repairs: What was changed in the arguments.
     """
     found = []
+    changed = {repair.pointer for repair in repairs}
     for path in _lookalikes(top, arguments, ()):
-        if not judge.faults(_with(arguments, path, _ODD)):
+        if pointer(path) in changed or not judge.faults(_with(arguments, path, _ODD)):
             found.append(path)
         if len(found) == _MOST:
             break

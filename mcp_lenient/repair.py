@@ -50,7 +50,9 @@ def repair(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
 def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
     """As :func:`repair`, for arguments of which the judge has said already that it does not accept them."""
     outcome = _repaired(plan, arguments, judge)
-    unread = overlooked(plan.top, outcome.arguments, judge) if outcome.status == "repaired" else ()
+    if outcome.status != "repaired":
+        return outcome
+    unread = overlooked(plan.top, outcome.arguments, judge, outcome.repairs)
     if not unread:
         return outcome
     faults = tuple(Fault(path, "unknown") for path in unread)
