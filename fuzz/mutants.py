@@ -29,6 +29,16 @@ class Mutant:
         """Where it is and what it does, as the list of survivors names it."""
         return f"{self.file}:{self.line} {self.words}"
 
+    @property
+    def function(self) -> tuple[str, ...]:
+        """The names that lead to the outermost function it is in; none where loading the module runs it."""
+        tree = ast.parse(self.file.read_text())
+        wanted = _parts(tree)[self.part]
+        for names, function in _functions(tree, ()):
+            if any(part is wanted for statement in function.body for part in ast.walk(statement)):
+                return names
+        return ()
+
     def compiled(self) -> str:
         """The source of the file with the change in it."""
         tree = ast.parse(self.file.read_text())
@@ -47,10 +57,24 @@ def unchanged(file: Path) -> Mutant:
 def mutants_of(file: Path) -> list[Mutant]:
     """All changes that could be made to a file, in the order of its lines."""
     return [
-        Mutant(file, at, number, getattr(part, "lineno", 0), words)
+        Mutant(file, at, number, _line(part), words)
         for at, part in enumerate(_parts(ast.parse(file.read_text())))
         for number, (words, _) in enumerate(_changes(part))
     ]
+
+
+def _line(part: ast.AST) -> int:
+    return int(getattr(part.target if isinstance(part, ast.comprehension) else part, "lineno", 0))
+
+
+def _functions(
+    part: ast.Module | ast.ClassDef, above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for statement in part.body:
+        if isinstance(statement, ast.ClassDef):
+            yield from _functions(statement, (*above, statement.name))
+        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield (*above, statement.name), statement
 
 
 class _Replaced(ast.NodeTransformer):
@@ -64,7 +88,7 @@ class _Replaced(ast.NodeTransformer):
 
 
 def _parts(tree: ast.Module) -> list[ast.AST]:
-    """The parts of the code that do something: no annotations, docstrings, imports or protocols."""
+    """The parts of the code that do something: no annotations, docstrings, imports or types."""
     found: list[ast.AST] = []
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -87,9 +111,20 @@ def _says_nothing(part: ast.AST) -> bool:
         return isinstance(part.value, ast.Constant)
     if isinstance(part, ast.If):
         return isinstance(part.test, ast.Name) and part.test.id == "TYPE_CHECKING"
+    if isinstance(part, ast.Subscript):
+        return isinstance(part.value, ast.Name) and part.value.id == "Literal"
+    if isinstance(part, ast.Call):
+        return isinstance(part.func, ast.Name) and part.func.id == "TypeVar"
+    if isinstance(part, ast.keyword):
+        # It asserts that two lists are of one length.
+        return part.arg == "strict" and isinstance(part.value, ast.Constant) and part.value.value is True
     return isinstance(part, ast.Assign) and any(
-        isinstance(target, ast.Name) and target.id in {"__slots__", "__all__"} for target in part.targets
+        isinstance(target, ast.Name) and target.id in _NO_BEHAVIOR for target in part.targets
     )
+
+
+_NO_BEHAVIOR: Final = {"__slots__", "__all__", "msg"}
+"""Names of what is no behavior: ``msg`` is the text of an exception."""
 
 
 def _changes(part: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -174,7 +209,9 @@ def _decided(part: Any) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _returned(part: ast.Return) -> Iterator[tuple[str, ast.AST]]:
-    if part.value is not None and not (isinstance(part.value, ast.Constant) and part.value.value is None):
+    # False is as untrue as None; it is made True by another change.
+    says_no = isinstance(part.value, ast.Constant) and part.value.value in {False, None}
+    if part.value is not None and not says_no:
         yield f"return {ast.unparse(part.value)[:40]} -> None", ast.Return(ast.Constant(None))
 
 

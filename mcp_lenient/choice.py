@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mcp_lenient.rules.rule import ABSENT
 from mcp_lenient.types import Reading, Repair
@@ -13,16 +13,28 @@ from mcp_lenient.values import same_json
 Key = TypeVar("Key", str, int)
 
 
+class Change(NamedTuple):
+    """What a value becomes, and the repairs that make it so, where no other reading is weighed against it."""
+
+    value: Any
+    repairs: tuple[Repair, ...] = ()
+
+
+class _Valued(Protocol):
+    @property
+    def value(self) -> Any: ...
+
+
+ValuedT = TypeVar("ValuedT", bound=_Valued)
+
+
 def combined(columns: list[tuple[Key, list[Reading]]], most: int) -> Iterable[Iterable[tuple[Key, Reading]]]:
     """Every way to take one reading at each key; none when there are more than ``most``."""
     ways = 1
     for _, readings in columns:
-        if len(readings) > 1:
-            ways *= len(readings)
-            if ways > most:
-                return ()
-    if ways == 1:
-        return ([(key, readings[0]) for key, readings in columns],)
+        ways *= len(readings)
+        if ways > most:
+            return ()
     keys = [key for key, _ in columns]
     return (zip(keys, chosen, strict=True) for chosen in product(*(readings for _, readings in columns)))
 
@@ -35,9 +47,9 @@ def cheapest(readings: list[Reading]) -> list[Reading]:
     return distinct(reading for reading in readings if reading.cost == lowest)
 
 
-def distinct(readings: Iterable[Reading]) -> list[Reading]:
+def distinct(readings: Iterable[ValuedT]) -> list[ValuedT]:
     """The readings, each JSON value once, the first of it."""
-    found: list[Reading] = []
+    found: list[ValuedT] = []
     for reading in readings:
         if not any(same_json(reading.value, other.value) for other in found):
             found.append(reading)

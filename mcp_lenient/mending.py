@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.choice import put_together
+from mcp_lenient.choice import Change
 from mcp_lenient.naming import Naming
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
@@ -15,29 +15,30 @@ from mcp_lenient.reading import (
     read,
     read_property,
 )
+from mcp_lenient.rules.rule import ABSENT
 from mcp_lenient.run import Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair, Tie
 from mcp_lenient.values import json_type
 
 
-def mend(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
+def mend(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Change:
     """The value with every repair that is certain by itself; ties are left to the run."""
     if scope is UNTOUCHED:
-        return Reading(value, 0)
+        return Change(value)
     readings = read(node, value, path, run, scope) if path else []
     return _alone(readings, value, path, run) or _broken(node, value, path, run, scope)
 
 
-def _alone(readings: list[Reading], value: Any, path: Path, run: Run) -> Reading | None:
+def _alone(readings: list[Reading], value: Any, path: Path, run: Run) -> Change | None:
     """The one reading there is; of several that tie none, so that the value stays as it was sent."""
     if len(readings) > 1:
         run.ties.append(Tie(path, tuple(readings)))
-        return Reading(value, 0)
-    return readings[0] if readings else None
+        return Change(value)
+    return Change(readings[0].value, readings[0].repairs) if readings else None
 
 
-def _broken(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
+def _broken(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -> Change:
     """A value without a reading: what is in it may still have one."""
     if node.is_union:
         branch = meant_branch(node, value)
@@ -53,76 +54,76 @@ def _broken(node: Node, value: Any, path: Path, run: Run, scope: Scope | None) -
 _SPELLINGS = frozenset({"text_to_integer", "text_to_number"})
 
 
-def _number(node: Node, value: str, path: Path) -> Reading | None:
+def _number(node: Node, value: str, path: Path) -> Change | None:
     """A text that is a number, though not one that the schema allows: the number is what is wrong then."""
-    for rule, cost, apply in node.rules.get(str, ()):
+    for rule, _, apply in node.rules.get(str, ()):
         for new in apply(value) if rule.name in _SPELLINGS else ():
-            return Reading(new, cost, (Repair(rule.name, pointer(path), "string", json_type(new)),))
+            return Change(new, (Repair(rule.name, pointer(path), "string", json_type(new)),))
     return None
 
 
-def _text(node: Node, value: Any, path: Path, run: Run) -> Reading:
+def _text(node: Node, value: Any, path: Path, run: Run) -> Change:
     """A text that is a container of the right kind, though not all in it is right."""
     if not isinstance(value, str):
-        return Reading(value, 0)
+        return Change(value)
     for each in node.branches or (node,):
         number = _number(each, value, path)
         if number is not None:
             return number
-        for rule, cost, apply in each.rules.get(str, ()):
+        for rule, _, apply in each.rules.get(str, ()):
             for new in apply(value, run.texts) if rule.reads_text else ():
                 record = Repair(rule.name, pointer(path), "string", json_type(new))
                 inner = _inside(each, new, path, run)
-                return Reading(inner.value, cost + inner.cost, (record, *inner.repairs))
-    return Reading(value, 0)
+                return Change(inner.value, (record, *inner.repairs))
+    return Change(value)
 
 
-def _inside(node: Node, value: Any, path: Path, run: Run) -> Reading:
+def _inside(node: Node, value: Any, path: Path, run: Run) -> Change:
     if isinstance(value, dict):
         return _properties(node, value, path, run, None)
     return _items(node, value, path, run, None)
 
 
-def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Reading:
+def _properties(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None) -> Change:
     names = names_in(node, value, run, scope)
-    cost, repairs = names.records(value, path)
-    found = [
-        _key(node, key, sent, path, run, names, scope)
-        for key, sent in value.items()
-        if key not in names.dropped
-    ]
-    return put_together({}, found, cost, repairs)
+    mended: dict[str, Any] = {}
+    repairs = list(names.records(value, path)[1])
+    for key, sent in value.items():
+        if key not in names.dropped:
+            name, inner = _key(node, key, sent, path, run, names, scope)
+            repairs += inner.repairs
+            if inner.value is not ABSENT:
+                mended[name] = inner.value
+    return Change(mended, tuple(repairs))
 
 
 def _key(
     node: Node, key: str, sent: Any, path: Path, run: Run, names: Naming, scope: Scope | None
-) -> tuple[str, Reading]:
+) -> tuple[str, Change]:
     below = (*path, key)
     rename = names.renamed.get(key)
     if rename is None:
         return key, _property(node, key, sent, below, run, scope_below(scope, key))
     inner = _property(node, rename.name, sent, below, run, None)
     record = Repair(rename.rule, pointer(below), json_type(sent), json_type(sent))
-    return rename.name, Reading(inner.value, inner.cost + rename.cost, (record, *inner.repairs))
+    return rename.name, Change(inner.value, (record, *inner.repairs))
 
 
-def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> Reading:
+def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> Change:
     readings = read_property(node, name, value, path, run, scope)
     alone = _alone(readings, value, path, run)
     child = node.property(name)
     if alone is not None or child is None:
-        return alone or Reading(value, 0)
+        return alone or Change(value)
     return _broken(child, value, path, run, scope)
 
 
-def _items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> Reading:
+def _items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> Change:
     mixed = is_mixed(value)
     entries = [
         mend(node.item(index, mixed=mixed), entry, (*path, index), run, scope_below(scope, index))
         for index, entry in enumerate(value)
     ]
-    return Reading(
-        [each.value for each in entries],
-        sum(each.cost for each in entries),
-        tuple(repair for each in entries for repair in each.repairs),
+    return Change(
+        [each.value for each in entries], tuple(repair for each in entries for repair in each.repairs)
     )

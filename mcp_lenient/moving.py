@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.choice import distinct
+from mcp_lenient.choice import Change, distinct
 from mcp_lenient.naming import AS_SENT, names_right, without_injected
 from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import meant_branch, names_in
 from mcp_lenient.run import Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
-from mcp_lenient.types import Path, Reading, Repair
+from mcp_lenient.types import Path, Repair
 from mcp_lenient.values import json_type
 
 
-def moved(node: Node, value: Any, path: Path, run: Run, scope: Scope) -> Reading:
+def moved(node: Node, value: Any, path: Path, run: Run, scope: Scope) -> Change:
     """The value with every move that its faults ask for; its repairs are empty where there is none."""
     if scope is UNTOUCHED:
-        return Reading(value, 0)
+        return Change(value)
     if node.is_union:
         branch = meant_branch(node, value)
         if branch is not None:
@@ -32,67 +32,61 @@ def moved(node: Node, value: Any, path: Path, run: Run, scope: Scope) -> Reading
         return _moved_object(node, value, path, run, scope)
     elif node.is_array and isinstance(value, list):
         return _moved_items(node, value, path, run, scope)
-    return _out_of_text(node, value, path, run) if isinstance(value, str) else Reading(value, 0)
+    return _out_of_text(node, value, path, run) if isinstance(value, str) else Change(value)
 
 
-def _moved_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope) -> Reading:
+def _moved_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope) -> Change:
     names = names_in(node, value, run, scope) if scope.names else AS_SENT
     if not path and scope.names and not names_right(node, value, names):
         content = _content(node, value)
         if content is not None:
             return content
-    cost, repairs = names.records(value, path)
+    _, repairs = names.records(value, path)
     changed: dict[str, Any] = {}
     for key, sent in value.items():
         if key in names.dropped:
             continue
         rename = names.renamed.get(key)
         if rename is not None:
-            cost += rename.cost
             repairs += (Repair(rename.rule, pointer((*path, key)), json_type(sent), json_type(sent)),)
             changed[rename.name] = sent
             continue
         child, below = node.property(key), scope_below(scope, key)
         inner = (
-            Reading(sent, 0)
-            if child is None or below is None
-            else moved(child, sent, (*path, key), run, below)
+            Change(sent) if child is None or below is None else moved(child, sent, (*path, key), run, below)
         )
-        cost += inner.cost
         repairs += inner.repairs
         changed[key] = inner.value
-    return Reading(changed, cost, repairs) if repairs else Reading(value, 0)
+    return Change(changed, repairs) if repairs else Change(value)
 
 
-def _content(top: Node, arguments: dict[str, Any]) -> Reading | None:
+def _content(top: Node, arguments: dict[str, Any]) -> Change | None:
     """Other arguments in place of these, where there is one such reading; injected keys are left out first."""
-    rest, cost, dropped = without_injected(top, arguments)
+    rest, _, dropped = without_injected(top, arguments)
     found = [
-        Reading(content, cost + rule_cost, (*dropped, Repair(rule.name, "", "object", "object")))
-        for rule, rule_cost, apply in top.rules.get(dict, ())
+        Change(content, (*dropped, Repair(rule.name, "", "object", "object")))
+        for rule, _, apply in top.rules.get(dict, ())
         for content in apply(rest)
     ]
     return found[0] if len(distinct(found)) == 1 else None
 
 
-def _moved_items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope) -> Reading:
-    cost = 0
+def _moved_items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope) -> Change:
     repairs: tuple[Repair, ...] = ()
     values = list(value)
     for index in sorted(key for key in scope.below if isinstance(key, int)):
         inner = moved(node.item(index, mixed=False), value[index], (*path, index), run, scope.below[index])
         values[index] = inner.value
-        cost += inner.cost
         repairs += inner.repairs
-    return Reading(values, cost, repairs) if repairs else Reading(value, 0)
+    return Change(values, repairs) if repairs else Change(value)
 
 
-def _out_of_text(node: Node, text: str, path: Path, run: Run) -> Reading:
+def _out_of_text(node: Node, text: str, path: Path, run: Run) -> Change:
     found = [
-        Reading(new, cost, (Repair(rule.name, pointer(path), "string", json_type(new)),))
+        Change(new, (Repair(rule.name, pointer(path), "string", json_type(new)),))
         for each in node.branches or (node,)
-        for rule, cost, apply in each.rules.get(str, ())
+        for rule, _, apply in each.rules.get(str, ())
         if rule.reads_text
         for new in apply(text, run.texts)
     ]
-    return found[0] if len(distinct(found)) == 1 else Reading(text, 0)
+    return found[0] if len(distinct(found)) == 1 else Change(text)

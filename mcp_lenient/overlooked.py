@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.plan import Node, Plan
+from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.names import squashed
 from mcp_lenient.rules.rule import Place
 from mcp_lenient.run import OutOfSteps
-from mcp_lenient.types import Judge, Path
+from mcp_lenient.types import Judge, Path, Repair
 from mcp_lenient.values import json_type, same_json
 
 _MOST_GROUPS: Final = 16
@@ -33,7 +34,9 @@ _GONE: Final = object()
 _Names = frozenset[Path]
 
 
-def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[Path, ...]:
+def overlooked(
+    top: Node, arguments: Mapping[str, Any], judge: Judge, repairs: Iterable[Repair] = ()
+) -> tuple[Path, ...]:
     """The paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
 
     Args:
@@ -41,6 +44,8 @@ def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[P
         arguments: Arguments that the judge accepts.
         judge: What the tool accepts. A name that its validator reads (one of Pydantic's aliases, or any
             name that a model keeps) is not overlooked.
+        repairs: What was changed in the arguments: a value that was made to fit what any other name holds
+            might have fitted the declared one.
 
     Raises:
         OutOfSteps: Where unions within unions leave too many ways to look at it.
@@ -48,7 +53,9 @@ def overlooked(top: Node, arguments: Mapping[str, Any], judge: Judge) -> tuple[P
     plan = top.plan
     if not (plan.has_open_objects if judge.by_schema else plan.has_objects_within):
         return ()
-    found = sorted(_Look(plan, everything_is_own=judge.by_schema).unheard(top, arguments), key=str)
+    changed = frozenset(repair.pointer for repair in repairs)
+    look = _Look(plan, everything_is_own=judge.by_schema, changed=changed)
+    found = sorted(look.unheard(top, arguments), key=str)
     if not found:
         return ()
     groups: dict[tuple[str | None, ...], list[Path]] = {}
@@ -98,10 +105,12 @@ class _Look:
         plan: The compiled schema.
         everything_is_own: Whether a branch that declares nothing knows every name: by the schema alone
             such a branch may be the one that was meant.
+        changed: The JSON Pointers of values that were repaired.
     """
 
     plan: Plan
     everything_is_own: bool
+    changed: frozenset[str] = frozenset()
     _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
     _paths: set[Path] = field(default_factory=set)
 
@@ -152,11 +161,24 @@ class _Look:
             if in_union:
                 yield (), ((*path, key) for key in value if free or key in shape.properties)
             if unknown and shape.properties:
-                yield ((*path, key) for key in unknown if _is_spelling(node, value, key)), ()
+                yield ((*path, key) for key in unknown if self._is_spelling(node, value, path, key)), ()
             for key, entry in value.items():
                 schema = shape.properties.get(key, shape.extra)
                 if isinstance(entry, (dict, list)) and isinstance(schema, Mapping):
                     yield self._names(self._node(schema), entry, (*path, key), in_union=in_union)
+
+    def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:
+        """Whether a key may be a declared name in another spelling, and says something that this name does not."""
+        if node.has_pattern_for(key):
+            return False
+        same = node.spellings.get(squashed(key), ())
+        meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
+        if not same:
+            meant = [name for near in node.slips(key) for name in near if name not in value]
+        if meant and isinstance(node.shape.extra, Mapping) and pointer((*path, key)) not in self.changed:
+            # Other names are expected here, and of a kind of their own.
+            return any(node.property_nodes[name].takes(value[key]) for name in meant)
+        return bool(meant)
 
     def _node(self, schema: Any) -> Node:
         return self.plan.node(schema, Place.NONE, None)
@@ -173,17 +195,3 @@ def _may_be(branch: Node, value: Any, plan: Plan) -> bool:
         (value[name], plan.shape(shape.properties[name]).enum) for name in value if name in shape.properties
     )
     return all(enum is None or any(same_json(sent, member) for member in enum) for sent, enum in constants)
-
-
-def _is_spelling(node: Node, value: Mapping[str, Any], key: str) -> bool:
-    """Whether a key may be a declared name in another spelling, and says something that this name does not."""
-    if node.has_pattern_for(key):
-        return False
-    same = node.spellings.get(squashed(key), ())
-    meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
-    if not same:
-        meant = [name for near in node.slips(key) for name in near if name not in value]
-    if isinstance(node.shape.extra, Mapping):
-        # Other names are expected here, and of a kind of their own.
-        return any(node.property_nodes[name].takes(value[key]) for name in meant)
-    return bool(meant)

@@ -62,8 +62,7 @@ def _by_rules(
             for inner in readings:
                 if not _beyond(rule.name, inner.cost):
                     found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
-        if len(found) > 1:
-            found = cheapest(found)
+        found = cheapest(found)
     return found
 
 
@@ -210,13 +209,13 @@ def _read_object(
             if not readings:
                 return []
             kept[name] = readings[0].value
-            if len(readings) > 1 or readings[0].repairs:
+            if readings[0].repairs:
                 changed.append((name, readings))
     found = [
         put_together(kept, chosen, cost, repairs)
         for chosen in combined(changed, run.plan.policy.limits.readings)
     ]
-    return found if node is run.plan.top or not by_schema else _whole(node, found, value, run)
+    return found if node is run.plan.top or not by_schema else _whole(node, found, run)
 
 
 def _read_key(
@@ -233,15 +232,14 @@ def _read_key(
     ]
 
 
-def _whole(node: Node, found: list[Reading], sent: Any, run: Run) -> list[Reading]:
+def _whole(node: Node, found: list[Reading], run: Run) -> list[Reading]:
     """Those readings of a container of which its schema takes the whole; of the top the judge decides."""
-    return [reading for reading in found if _is_whole(node, reading, sent, run)]
+    return [reading for reading in found if _is_whole(node, reading, run)]
 
 
-def _is_whole(node: Node, reading: Reading, sent: Any, run: Run) -> bool:
-    if not reading.repairs:
-        return run.exact and node.takes(sent)
-    return run.exact or node.takes(plain(reading.value))
+def _is_whole(node: Node, reading: Reading, run: Run) -> bool:
+    # Where 7.0 is no integer, JSON Schema cannot tell of a whole that is repaired; only the judge can.
+    return bool(run.exact and reading.repairs) or node.takes(plain(reading.value))
 
 
 def is_mixed(items: list[Any]) -> bool:
@@ -293,7 +291,7 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
             return []
         changed.append((index, readings))
     found = [list_with(value, chosen) for chosen in combined(changed, run.plan.policy.limits.readings)]
-    return _whole(node, found, value, run) if by_schema else found
+    return _whole(node, found, run) if by_schema else found
 
 
 def _indices(scope: Scope | None) -> Iterator[int]:

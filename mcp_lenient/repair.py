@@ -53,7 +53,7 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> O
     if outcome.status != "repaired":
         return outcome
     try:
-        unread = overlooked(plan.top, outcome.arguments, judge)
+        unread = overlooked(plan.top, outcome.arguments, judge, outcome.repairs)
     except OutOfSteps:
         return Outcome("refused", arguments, faults=judge.faults(arguments))
     if not unread:
@@ -94,8 +94,6 @@ def _moves(
             break
         base, moves = plain(step.value), (*moves, *step.repairs)
         faults = judge.faults(base)
-        if not faults:
-            break
     return base, moves, faults
 
 
@@ -111,22 +109,23 @@ def _by_reading(
     sent = dict(arguments)
     scope = None if faults is None else scope_of(faults)
     try:
-        readings = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
-        if len(readings) > 1:
-            readings = distinct(readings)
+        readings = distinct(
+            reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)
+        )
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
         if len(readings) > 1:
             return _tied(sent, readings, judge, moves)
         run = Run(plan, judge.exact_integers, min(run.steps, _MENDING_STEPS), run.texts)
-        mended = _plain(mend(plan.top, sent, (), run, scope))
+        mended = mend(plan.top, sent, (), run, scope)
     except OutOfSteps:
         return Outcome("refused", arguments, moves, faults or judge.faults(arguments))
-    remaining = judge.faults(mended.value) if mended.repairs or not faults else faults
+    value = plain(mended.value)
+    remaining = judge.faults(value) if mended.repairs or not faults else faults
     if not remaining:
         # Mended, it would be taken, but only against a guard: what was sent is what is refused.
         return Outcome("refused", arguments, moves, faults or judge.faults(arguments), tuple(run.ties))
-    return Outcome("refused", mended.value, (*moves, *mended.repairs), remaining, tuple(run.ties))
+    return Outcome("refused", value, (*moves, *mended.repairs), remaining, tuple(run.ties))
 
 
 def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) -> list[Reading]:

@@ -11,7 +11,7 @@ LONGEST_NAME = 100
 
 _SHORTEST_SWAPPED_WORD = 4
 _SHORTEST_SLIPPED_WORD = 5
-_SHORTEST_AFFIX = 3
+_SHORTEST_PLURAL = 3
 _SHORTEST_IES_PLURAL = 5
 
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
@@ -221,9 +221,7 @@ def plural_target(sent: str, declared: Collection[str]) -> tuple[str, bool] | No
 
 def _is_plural(name: str, plural: str, singular: str) -> bool:
     """Whether one fold is the plural of another; ``name`` is the plural as it is written."""
-    if len(plural) <= len(singular) or singular[:-1] != plural[: len(singular) - 1] or len(singular) <= 1:
-        return False
-    return plural in _plurals(singular) and _words(name)[-1] not in _NO_PLURALS
+    return len(singular) > 1 and plural in _plurals(singular) and _words(name)[-1] not in _NO_PLURALS
 
 
 def _plurals(singular: str) -> tuple[str, ...]:
@@ -249,7 +247,7 @@ def _singular(word: str) -> str:
         return f"{word[:-3]}y"
     if word.endswith(("sses", "xes", "zes", "ches", "shes")):
         return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > _SHORTEST_AFFIX - 1:
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) >= _SHORTEST_PLURAL:
         return word[:-1]
     return word
 

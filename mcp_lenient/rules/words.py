@@ -12,13 +12,11 @@ from mcp_lenient.rules.numbers import number_in_text
 
 _JSON_BOOLEANS = {"true": True, "false": False}
 _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
-_LONGEST_BOOLEAN = 5
 
 # Only what a serializer prints for a null of JSON or of Python. `NULL`, `none` and `nil` are words, which tools
 # give meanings of their own.
 _NULLS = frozenset({"null", "None"})
 _NOTHINGS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
-_LONGEST_NOTHING = 9
 
 # , ; | and line breaks; then the fullwidth, ideographic and Arabic forms of the first three.
 _DELIMITER = re.compile(r"[,;|\n\r\t\u2028\u2029\uff0c\u3001\uff1b\uff5c\u060c\u061b\uff64]")
@@ -71,8 +69,7 @@ def json_boolean_in_text(text: str) -> bool | None:
 
 
 def _boolean(text: str, words: dict[str, bool]) -> bool | None:
-    word = text.strip()
-    return words.get(word.lower()) if len(word) <= _LONGEST_BOOLEAN else None
+    return words.get(text.strip().lower())
 
 
 def is_null_text(text: str) -> bool:
@@ -82,8 +79,7 @@ def is_null_text(text: str) -> bool:
 
 def says_nothing(text: str) -> bool:
     """Whether the text is empty or a word for nothing, so that a list of it would be a list of nothing."""
-    word = text.strip()
-    return len(word) <= _LONGEST_NOTHING and word.lower() in _NOTHINGS
+    return text.strip().lower() in _NOTHINGS
 
 
 def has_delimiter(text: str) -> bool:

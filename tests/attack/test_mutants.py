@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from calls import call, got, lenient, rules
+import pytest
+from calls import call, code, got, lenient, rules
 from fastmcp.tools import FunctionTool, Tool
-from pydantic import BaseModel, BeforeValidator
-from tables import BOOLEAN, INTEGER, array, closed
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from tables import BOOLEAN, INTEGER, OBJECT, array, closed, union
 
-from mcp_lenient import normalize
+from mcp_lenient import Policy, normalize
 from mcp_lenient.judge import FunctionJudge
+from mcp_lenient.plan import Plan
+from mcp_lenient.repair import repair
 from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Repair
 
 
 class Row(BaseModel):
@@ -21,6 +25,15 @@ class Row(BaseModel):
         list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)
     ]
     count: int
+
+
+class Named(BaseModel):
+    """A field that another name reaches, which no schema tells."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = ""
+    tags: list[str] = Field(default=[], validation_alias=AliasChoices("tags", "tgas"))
 
 
 def rows(rows: list[Row]) -> list[list[str]]:
@@ -76,3 +89,126 @@ def test_what_is_beside_a_fault_within_is_no_fault():
     row = {"b": "yes", "m": "x"}
     found = normalize(schema, {"o": row, "rows": [row]}).violations
     assert [each.pointer for each in found] == ["/o/m", "/rows/0/m"]
+
+
+def test_a_tie_holds_back_no_other_parameter():
+    """Where one parameter has two readings, one on which they agree is repaired, though its name begins alike."""
+    one = union(closed(x=INTEGER), closed(x=BOOLEAN))
+    schema = closed(p=one, pq=INTEGER)
+    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "pq": "5"}, SchemaJudge(schema))
+    assert outcome.status == "refused"
+    assert [tie.path for tie in outcome.ties] == [("p",)]
+    assert outcome.arguments == {"p": {"x": "1"}, "pq": 5}
+    assert outcome.repairs == (Repair("text_to_integer", "/pq", "string", "integer"),)
+    assert [fault.path for fault in outcome.faults] == [("p",)]
+
+
+def test_a_name_in_one_reading_alone_is_a_tie():
+    """Arguments that may be those of a wrapper or a wrapped parameter differ in each name of either."""
+    schema = closed("arguments", arguments=OBJECT, n=INTEGER)
+    sent = {"params": {"arguments": {}, "n": 1}}
+    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+    assert outcome.status == "refused"
+    assert [tie.path for tie in outcome.ties] == [("arguments",), ("n",)]
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("wrappers", [1, 2, 3])
+async def test_no_more_than_two_wrappers(wrappers, strict):
+    """A value in itself, and that in itself again, is still that value; what is deeper nobody meant."""
+
+    def own(p: int) -> int:
+        return p
+
+    sent: Any = 5
+    for _ in range(wrappers):
+        sent = {"p": sent}
+    assert bool(normalize(closed(p=INTEGER), {"p": sent}).violations) is (wrappers > 2)
+    assert (await call(lenient(own, strict=strict), "own", {"p": sent})).is_error is (wrappers > 2)
+
+
+def test_a_list_is_not_made_around_what_must_change_inside():
+    """An object for a list of them is that one item only where hardly anything in it has to change."""
+    schema = closed(p=array(closed("a", a=INTEGER, b=INTEGER)))
+    assert normalize(schema, {"p": {"a": "1"}}).arguments == {"p": [{"a": 1}]}
+    assert normalize(schema, {"p": {"a": 1, "b": None}}).violations
+
+
+def _records(schema: Any, sent: Any, policy: Policy | None = None) -> list[tuple[str, ...]]:
+    result = normalize(schema, sent, policy or Policy())
+    assert not result.violations
+    return [(each.rule, each.pointer, each.before, each.after) for each in result.repairs]
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "records"),
+    [
+        pytest.param(
+            closed("a", a=INTEGER),
+            {"args": {"a": 1}},
+            [("unwrap_arguments", "", "object", "object")],
+            id="unwrapped",
+        ),
+        pytest.param(
+            closed("a", a=INTEGER),
+            {"a": 1, "toolCallId": "c"},
+            [("drop_injected", "/toolCallId", "string", "absent")],
+            id="dropped",
+        ),
+        pytest.param(
+            closed("a", a=INTEGER),
+            {"A": "1"},
+            [("rename_case", "/A", "string", "string"), ("text_to_integer", "/A", "string", "integer")],
+            id="renamed",
+        ),
+        pytest.param(
+            closed(a=INTEGER), {"a": None}, [("null_to_absent", "/a", "null", "absent")], id="left out"
+        ),
+        pytest.param(
+            closed(p=array(INTEGER)),
+            {"p": "[1]"},
+            [("json_text_to_array", "/p", "string", "array")],
+            id="text",
+        ),
+    ],
+)
+async def test_a_repair_tells_both_types(schema, sent, records):
+    """The record of a repair says where it was made, from which JSON type and to which, by either judge."""
+    assert _records(schema, sent) == records
+
+
+async def test_moves_tell_both_types():
+    """What is brought to its place for the tool's own validator is told as any other repair is."""
+
+    def own(row: Row, times: int = 1) -> list[str]:
+        return row.tags * times
+
+    answer = await call(lenient(own), "own", {"args": {"Row": '{"tags": "a b", "count": 1}', "_meta": 1}})
+    assert got(answer) == ["a", "b"]
+    assert (answer.meta or {})["mcp_lenient"]["repairs"] == [
+        {"rule": "unwrap_arguments", "pointer": "", "before": "object", "after": "object"},
+        {"rule": "drop_injected", "pointer": "/_meta", "before": "integer", "after": "absent"},
+        {"rule": "rename_case", "pointer": "/Row", "before": "string", "after": "string"},
+        {"rule": "json_text_to_object", "pointer": "/row", "before": "string", "after": "object"},
+    ]
+
+
+async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does_not():
+    """Only the key that the tool's own validator calls unknown is looked at."""
+
+    def own(one: Named) -> list[str]:
+        return [one.name, *one.tags]
+
+    answer = await call(lenient(own), "own", {"one": {"tgas": ["a"], "nmae": "b"}})
+    assert got(answer) == ["b", "a"]
+    assert rules(answer) == ["rename_near"]
+
+
+@pytest.mark.parametrize("text", ["[[1, 2]]", "[]", '"a"', "5"])
+async def test_only_an_object_is_taken_out_of_a_wrapper(text):
+    """Where the text of the whole arguments is no object, the call is refused as any other wrong one."""
+    answer = await call(lenient(rows), "rows", {"args": text})
+    assert (code(answer), normalize(closed("p", p=INTEGER), {"args": text}).violations != ()) == (
+        "INVALID_ARGUMENTS",
+        True,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tables import (
     INTEGER,
     OBJECT,
@@ -17,6 +18,7 @@ from tables import (
     opened,
     refuses_call,
     table,
+    union,
 )
 
 STRINGS = array(STRING)
@@ -24,6 +26,13 @@ FILTER = closed("field", field=STRING, value=INTEGER)
 
 
 @table(
+    mends_call(
+        "a slip in a name, where the content is no arguments",
+        closed("param", param=union(OBJECT, STRINGS)),
+        {"params": {"zz": 1}},
+        {"param": {"zz": 1}},
+        "rename_near /params",
+    ),
     mends_call("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
     mends_call(
         "input",
@@ -204,6 +213,14 @@ def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
     refuses_call("a third key", closed("p", p=INTEGER), {"p": {"type": "integer", "value": 5, "unit": "m"}}),
     refuses_call("another name", closed("p", p=INTEGER), {"p": {"q": 5}}),
     refuses_call(
+        "JSON text is wanted",
+        closed("p", p={"type": "string", "contentMediaType": "application/json"}),
+        {"p": {"p": "a"}},
+    ),
+    refuses_call("an unnamed type", closed("p", p=INTEGER), {"p": {"type": 5, "value": 5}}),
+    refuses_call("no type beside the value", closed("p", p=INTEGER), {"p": {"kind": "integer", "value": 5}}),
+    refuses_call("no value beside the type", closed("p", p=INTEGER), {"p": {"type": "integer", "is": 5}}),
+    refuses_call(
         "a boolean is no integer", closed("p", p=INTEGER), {"p": {"type": "integer", "value": True}}
     ),
     refuses_call("a second key", closed("p", p=INTEGER), {"p": {"p": 5, "q": 6}}),
@@ -215,3 +232,17 @@ def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
 def test_wrapped_value(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A value in a wrapper of its own name or type comes out, where the schema does not take the wrapper."""
     check(schema, sent, expected, repairs)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("string", "a"), ("str", "a"), ("number", 2), ("number", 2.5), ("float", 2), ("float", 2.5)),
+        *(("integer", 2), ("int", 2), ("boolean", True), ("bool", True), ("null", None)),
+        *(("array", [1]), ("list", [1]), ("object", {"a": 1}), ("dict", {"a": 1})),
+    ],
+)
+def test_every_name_of_a_type_is_known(name: str, value: Any) -> None:
+    """A value beside the name of its type, in the words of JSON or of Python, is that value."""
+    schema = closed("p", p={"not": {**OBJECT, "required": ["value"]}})
+    check(schema, {"p": {"type": name, "value": value}}, {"p": value}, [("wrapped_value", "/p")])

@@ -100,6 +100,7 @@ def test_object_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) ->
 @table(
     mends("integer", INTEGER, [5], 5, "array_to_scalar"),
     mends("text", STRING, ["a"], "a", "array_to_scalar"),
+    mends("number", NUMBER, [2.5], 2.5, "array_to_scalar"),
     mends("boolean", BOOLEAN, [False], False, "array_to_scalar"),
     mends("enum", {**STRING, "enum": ["a", "b"]}, ["a"], "a", "array_to_scalar"),
     mends("nullable", nullable(INTEGER), [5], 5, "array_to_scalar"),

@@ -132,6 +132,23 @@ OPEN_ORDER = opened(
         {"o": '{"item": "tea", "count": 5, "dryRun": true}'},
     ),
     refuses_call(
+        "a value that would fit the declared name as it is",
+        {**opened(max_results=INTEGER), "additionalProperties": STRING},
+        {"Max_Results": 5},
+    ),
+    mends_call(
+        "a name of the caller's own, where any has to be a text",
+        {**opened(max_results=INTEGER), "additionalProperties": STRING},
+        {"order": 5},
+        {"order": "5"},
+        "number_to_text /order",
+    ),
+    refuses_call(
+        "in the one branch that takes it",
+        closed("n", "o", n=INTEGER, o=union(opened("a", a=INTEGER, dry_run=BOOLEAN), opened("b", b=INTEGER))),
+        {"n": "5", "o": {"a": 1, "dryRun": True}},
+    ),
+    refuses_call(
         "every key may come",
         {**OPEN_ORDER, "additionalProperties": True},
         {"item": "tea", "count": "5", "dryRun": True},

@@ -21,6 +21,7 @@ from tables import (
     refuses,
     refuses_call,
     table,
+    union,
 )
 
 
@@ -92,6 +93,20 @@ def _optional(schema: Any) -> Any:
         {"n": 1},
         "empty_text_to_absent",
     ),
+    mends_call(
+        "empty, integer with a default",
+        _optional({**INTEGER, "default": 5}),
+        {"n": 1, "p": ""},
+        {"n": 1},
+        "empty_text_to_absent",
+    ),
+    mends_call(
+        "null text, nullable",
+        _optional(nullable(INTEGER)),
+        {"n": 1, "p": "null"},
+        {"n": 1, "p": None},
+        "null_text_to_null",
+    ),
     mends_call("empty, object", _optional(OBJECT), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
     mends_call(
         "empty, enum without default",
@@ -151,6 +166,26 @@ def test_what_is_accepted_stays_beside_a_fault(schema: Any, sent: Any, expected:
 @table(
     refuses_call("null, an enum with none", _optional(enum("none", "all")), {"n": 1, "p": None}),
     refuses_call("null, an enum with unset", _optional(enum("UNSET", "all")), {"n": 1, "p": None}),
+    refuses_call("null, an enum with null", _optional(enum("null", "all")), {"n": 1, "p": None}),
+    refuses_call(
+        "null, an enum with none in a union", _optional(union(INTEGER, enum("none"))), {"n": 1, "p": None}
+    ),
+    refuses_call("null, in OpenAPI's words", _optional({**INTEGER, "nullable": True}), {"n": 1, "p": None}),
+    refuses_call("null, in Swagger's words", _optional({**INTEGER, "x-nullable": True}), {"n": 1, "p": None}),
+    refuses_call(
+        "null, an enum that holds it", _optional({**STRING, "enum": ["a", None]}), {"n": 1, "p": None}
+    ),
+    refuses_call("null text, no type", _optional({"not": STRING, "pattern": "^n"}), {"n": 1, "p": "null"}),
+    refuses_call(
+        "null text, a short string in a union",
+        _optional(union(INTEGER, {**STRING, "maxLength": 2})),
+        {"n": 1, "p": "null"},
+    ),
+    refuses_call(
+        "empty, an enum in a union with a default",
+        _optional({**union(INTEGER, enum("a", "b")), "default": "a"}),
+        {"n": 1, "p": ""},
+    ),
     refuses_call("empty, a list", _optional(array(STRING, minItems=1)), {"n": 1, "p": ""}),
     refuses_call("empty, a nullable list", _optional(nullable(array(INTEGER))), {"n": 1, "p": ""}),
     refuses_call(

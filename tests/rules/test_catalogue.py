@@ -53,3 +53,33 @@ def test_a_call_that_the_catalogue_refuses_is_refused(family, sent):
     outcome = normalized(family, sent)
     assert outcome.violations
     assert outcome.arguments == sent
+
+
+OF_TIER = {
+    1: """
+        json_text_to_array json_text_to_object text_to_integer text_to_number whole_float_to_integer text_to_boolean
+        fold_enum null_text_to_null null_text_to_absent rename_case
+    """,
+    2: """
+        json5_text_to_array json5_text_to_object python_text_to_array python_text_to_object null_to_absent
+        empty_text_to_absent rename_alias drop_injected
+    """,
+    4: "integer_to_boolean number_to_text item_wrapper_to_array wrapped_value array_to_scalar",
+    8: "scalar_to_array object_to_array delimited_text_to_array unwrap_arguments wrap_arguments",
+    16: "rename_near",
+}
+
+
+def test_the_tier_of_each_rule():
+    """Which reading wins is decided by these numbers: to change one is to change what calls become."""
+    assert {rule.name: rule.tier for rule in DEFAULT_RULES} == {
+        name: tier for tier, names in OF_TIER.items() for name in names.split()
+    }
+
+
+def test_the_rules_that_may_win_across_types():
+    """Between branches of different JSON types only what JSON itself spells decides."""
+    assert {rule.name for rule in DEFAULT_RULES if rule.across} == {
+        *("json_text_to_array", "json_text_to_object", "text_to_integer", "text_to_number"),
+        *("whole_float_to_integer", "text_to_boolean", "null_text_to_null"),
+    }

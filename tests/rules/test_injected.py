@@ -65,7 +65,17 @@ KEYS = st.lists(KEY, max_size=6, unique=True)
         pytest.param(["query_", "meta"], ["x"], [], id="no-underscore-in-front"),
         pytest.param(["zz", "reason"], ["x"], [], id="any-other-key"),
         pytest.param([f"_k{'a' * n}" for n in range(20)], ["x"], [], id="more-than-a-client-adds"),
-        pytest.param(["_" + "a" * 200], ["x"], [], id="too-long"),
+        pytest.param(
+            [f"_k{'a' * n}" for n in range(16)],
+            ["x"],
+            [f"_k{'a' * n}" for n in range(16)],
+            id="as-many-as-a-client-adds",
+        ),
+        pytest.param([f"_k{'a' * n}" for n in range(17)], ["x"], [], id="one-more"),
+        pytest.param(["_" + "a" * 100], ["x"], ["_" + "a" * 100], id="longest"),
+        pytest.param(["_" + "a" * 101], ["x"], [], id="too-long"),
+        pytest.param(["_os"], ["o"], ["_os"], id="two-letters-are-no-plural"),
+        pytest.param(["_ids"], ["id"], [], id="three-letters-are"),
         pytest.param([1, None, ("_meta",)], ["x"], [], id="keys-that-are-no-text"),
     ],
 )

@@ -19,6 +19,7 @@ from mcp_lenient.rules.names import (
     folded_names,
     near_target,
     plural_target,
+    singular_words,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -43,6 +44,9 @@ NAMES = st.lists(NAME | ANY_TEXT, max_size=6, unique=True)
         pytest.param("v1__2", "v12", False, id="two-numbers-wide-gap"),
         pytest.param("v1-2", "v1_2", True, id="two-numbers-both"),
         pytest.param("Größe", "größe", True, id="umlaut"),
+        pytest.param(
+            "\u03bb\u03bf\u03b3\u03bf\u03c2", "\u03bb\u03bf\u03b3\u03bf\u03c3", True, id="final-sigma"
+        ),
         pytest.param("maße", "masse", False, id="sharp-s-is-no-ss"),
         pytest.param("user.name", "user_name", False, id="a-dot-is-a-path"),
         pytest.param("page1", "page2", False, id="digits-differ"),
@@ -92,6 +96,12 @@ def test_case_target(sent, declared, target):
         pytest.param("maxResluts", ["max_results"], "max_results", id="swap-across-styles"),
         pytest.param("max_erslts", ["max_results"], None, id="two-edits"),
         pytest.param("mxa_resluts", ["max_results"], None, id="two-words-changed"),
+        pytest.param("resluts_qurey", ["results_query"], None, id="two-words-with-a-slip-each"),
+        pytest.param("lnagugae", ["language"], None, id="two-swaps"),
+        pytest.param("page1324", ["page1234"], None, id="digits-of-four-swapped"),
+        pytest.param("abcde", ["ab\u00b2cde"], None, id="superscript-missing"),
+        pytest.param("ab\u00b2cde", ["abcde"], None, id="superscript-extra"),
+        pytest.param("lawyers", ["layers"], None, id="plural-of-a-real-word"),
         pytest.param("langauge", ["language"], "language", id="common-typo"),
         pytest.param("lanuage", ["language"], "language", id="letter-missing"),
         pytest.param("langguage", ["language"], "language", id="letter-twice"),
@@ -138,8 +148,16 @@ def test_case_target(sent, declared, target):
         pytest.param("größne", ["größen"], "größen", id="umlaut"),
         pytest.param("tags", ["tags", "tgas"], None, id="declared-name"),
         pytest.param("_tgas", ["tags"], None, id="private-key"),
+        pytest.param("_tgas", ["_tags"], "_tags", id="private-on-both-sides"),
+        pytest.param("-tgas", ["-tags"], "-tags", id="sign-on-both-sides"),
+        pytest.param("tgas", [" tags"], " tags", id="space-in-front"),
+        pytest.param("tgas", ["Tags"], "Tags", id="declared-in-upper-case"),
+        pytest.param("handles", ["handlers"], None, id="two-words-of-one-stem"),
+        pytest.param("handlers", ["handles"], None, id="two-words-of-one-stem-back"),
         pytest.param("", ["", "a"], None, id="empty"),
         pytest.param("l" * 200, ["l" * 201], None, id="too-long"),
+        pytest.param(f"tgas_{'a' * 95}", [f"tags_{'a' * 95}"], f"tags_{'a' * 95}", id="longest"),
+        pytest.param(f"tgas_{'a' * 96}", [f"tags_{'a' * 96}"], None, id="one-longer"),
     ],
 )
 def test_near_target(sent, declared, target):
@@ -168,6 +186,13 @@ def test_real_words_have_a_neighbor():
         pytest.param("box", ["boxes"], ("boxes", True), id="es"),
         pytest.param("boxes", ["box"], ("box", False), id="es-back"),
         pytest.param("branch", ["branches"], ("branches", True), id="ches"),
+        pytest.param("dish", ["dishes"], ("dishes", True), id="shes"),
+        pytest.param("waltz", ["waltzes"], ("waltzes", True), id="zes"),
+        pytest.param("lens", ["lenses"], ("lenses", True), id="ses"),
+        pytest.param("box", ["boxs"], None, id="no-x-s"),
+        pytest.param("photo", ["photoes"], ("photoes", True), id="o-es-too"),
+        pytest.param("city", ["citys"], None, id="no-y-s"),
+        pytest.param("day", ["daies"], None, id="no-vowel-ies"),
         pytest.param("key", ["keys"], ("keys", True), id="vowel-y"),
         pytest.param("photo", ["photos"], ("photos", True), id="o-s"),
         pytest.param("hero", ["heroes"], ("heroes", True), id="o-es"),
@@ -195,11 +220,30 @@ def test_real_words_have_a_neighbor():
         pytest.param("categorys", ["categories"], None, id="misspelt"),
         pytest.param("datum", ["data"], None, id="latin"),
         pytest.param("_tag", ["tags"], None, id="private-key"),
+        pytest.param("_tag", ["_tags"], ("_tags", True), id="private-on-both-sides"),
+        pytest.param("b" * 100, ["b" * 100 + "s"], ("b" * 100 + "s", True), id="longest"),
+        pytest.param("b" * 101, ["b" * 101 + "s"], None, id="one-longer"),
     ],
 )
 def test_plural_target(sent, declared, target):
     """A name and its regular English plural are one; words that only end like a plural are not."""
     assert plural_target(sent, declared) == target
+
+
+@pytest.mark.parametrize(
+    ("word", "singular"),
+    [
+        *(("tags", "tag"), ("ids", "id"), ("os", "os"), ("s", "s")),
+        *(("flies", "fly"), ("ties", "tie"), ("ies", "ie")),
+        *(("classes", "class"), ("boxes", "box"), ("waltzes", "waltz"), ("branches", "branch")),
+        *(("dishes", "dish"), ("houses", "house")),
+        *(("class", "class"), ("status", "status"), ("analysis", "analysis"), ("tag", "tag")),
+    ],
+)
+def test_singular_words(word, singular):
+    """Each word of a name stands in the singular, as far as its spelling tells."""
+    assert singular_words(word) == [singular]
+    assert singular_words(f"x_{word.upper()}") == ["x", singular]
 
 
 @given(ANY_TEXT | NAME, NAMES)

@@ -124,6 +124,7 @@ def test_number_in_text(text: str, number: float) -> None:
     "text",
     [
         pytest.param("0.1234567890123456789", id="too-many-digits"),
+        pytest.param("8.291417776317066", id="sixteen-digits"),
         pytest.param("1234567890.12345678", id="too-many-digits-around-the-point"),
         pytest.param("9007199254740993.0", id="integer-part-rounded"),
         pytest.param("1e999", id="overflow"),

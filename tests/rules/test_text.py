@@ -67,6 +67,7 @@ def same(one: Any, other: Any) -> bool:
         pytest.param('  ```JSON\r\n["a"]\r\n```  ', ["a"], id="fence-crlf"),
         pytest.param("```json [1] ```", [1], id="fence-on-one-line"),
         pytest.param("```[1]```", [1], id="fence-without-space"),
+        pytest.param("```objective-c++_2\n[1]\n```", [1], id="fence-of-any-language"),
         pytest.param('["```"]', ["```"], id="fence-in-a-string"),
         pytest.param(json.dumps('{"a": 1}'), {"a": 1}, id="encoded-twice"),
         pytest.param(json.dumps(json.dumps("[1]")), [1], id="encoded-three-times"),
@@ -94,6 +95,7 @@ def test_json(text: str, value: Any) -> None:
         pytest.param("[1, // one\n2]", [1, 2], id="line-comment"),
         pytest.param("/* list */ [1, /* , 2 */ 3]", [1, 3], id="block-comment"),
         pytest.param("[1] // end", [1], id="comment-behind"),
+        pytest.param("[1] //" + "a" * 999, [1], id="long-comment-behind"),
         pytest.param("[1, // one\n]", [1], id="trailing-comma-and-comment"),
         pytest.param("['// no comment']", ["// no comment"], id="comment-in-a-string"),
         pytest.param("{a: true, b: null}", {"a": True, "b": None}, id="json-words"),
@@ -133,6 +135,7 @@ def test_json5(text: str, value: Any) -> None:
         pytest.param("['\\ud800']", ["\ud800"], id="lone-surrogate-escape"),
         pytest.param("[None,\n  1.50\n]", [None, 1.5], id="newlines"),
         pytest.param("```python\n[None]\n```", [None], id="fence"),
+        pytest.param("[None, 'a\\\\/b']", [None, "a\\/b"], id="escaped-backslash-before-a-slash"),
     ],
 )
 def test_python(text: str, value: Any) -> None:
@@ -165,6 +168,7 @@ def test_python(text: str, value: Any) -> None:
         pytest.param("[a, b]", id="bare-items"),
         pytest.param("{a}", id="bare-name"),
         pytest.param("//only/a/comment", id="comment-only"),
+        pytest.param("[1] //" + "a" * 1000, id="too-long-a-comment-behind"),
         pytest.param("/usr/bin", id="path"),
     ],
 )
@@ -371,8 +375,11 @@ def test_limits_on_length() -> None:
         lambda depth: "(" * depth + "1," + ")," * (depth - 1) + ")",
         lambda depth: '["]]\\"]]\\\\",' * depth + '"[{"' + "]" * depth,
         lambda depth: "{a:" * depth + "null" + "}" * depth,
+        lambda depth: (
+            '[{"a":' * (depth // 2) + "[]" * (depth % 2) + "1" * (1 - depth % 2) + "}]" * (depth // 2)
+        ),
     ],
-    ids=["arrays", "objects", "single-quotes", "tuples", "brackets-in-strings", "bare-keys"],
+    ids=["arrays", "objects", "single-quotes", "tuples", "brackets-in-strings", "bare-keys", "mixed"],
 )
 def test_limit_on_depth(nested: Any) -> None:
     """Nesting up to the limit is read, one level more is not; brackets in strings do not count."""

@@ -242,3 +242,12 @@ def test_long_texts_take_linear_time():
         assert boolean_in_text(text) is None
         assert says_nothing(text) is (not text.strip())
     assert time.monotonic() - started < 10
+
+
+def test_the_longest_text_that_is_split():
+    """A longer text is no list that anybody wrote by hand."""
+    members, numbers = "a," + "a" * (2**16 - 2), f"{' ' * (2**16 - 4)}1, 2"
+    assert split_members(members, ["a", "a" * (2**16 - 2)]) is not None
+    assert split_members(f"{members} ", ["a", "a" * (2**16 - 2)]) is None
+    assert split_numbers(numbers) == [1, 2]
+    assert split_numbers(f"{numbers} ") is None

@@ -67,6 +67,16 @@ JSON_VALUE = st.recursive(
         pytest.param(["10MB"], "10Mb", NO_MATCH, id="megabit-after-a-number"),
         pytest.param(["MW", "GW"], "mW", NO_MATCH, id="milliwatt"),
         pytest.param(["MW", "GW"], "mw", NO_MATCH, id="milliwatt-in-lower-case"),
+        *(
+            pytest.param([f"{large}B{rest}"], f"{large}b{rest}", NO_MATCH, id=f"{large}b{rest}")
+            for large, rest in [(large, "") for large in "KMGTP"] + [(large, "ps") for large in "KMG"]
+        ),
+        *(
+            pytest.param([f"M{rest}"], f"m{rest.lower()}", NO_MATCH, id=f"m{rest}")
+            for rest in ("W", "Wh", "J", "Pa")
+        ),
+        pytest.param(["ABC"], "aBC", NO_MATCH, id="another-prefix-of-a-unit"),
+        pytest.param(["ABCD"], "aBCD", "ABCD", id="too-long-for-a-unit"),
         pytest.param(["km", "mi"], "KM", "km", id="unit-without-a-trap"),
         pytest.param(["EU", "NA"], "na", "NA", id="short"),
         pytest.param([1, 2, 3], "2", 2, id="number"),
@@ -91,6 +101,7 @@ JSON_VALUE = st.recursive(
         pytest.param([None, "a"], None, None, id="null-exact"),
         pytest.param([[1], {"a": 1}], [1], [1], id="container"),
         pytest.param([], "a", NO_MATCH, id="no-members"),
+        pytest.param(["a\u03b9b"], "A\u0345B", "a\u03b9b", id="a-mark-that-folds-to-a-letter"),
     ],
 )
 def test_fold_enum(values, sent, member):

@@ -1,0 +1,166 @@
+"""Mutants in functions that are loaded already, against tests that are collected already: a fork is all that each costs.
+
+What was made of a function before the fork keeps the code without the mutant, so that a mutant which nobody notices
+here may yet be noticed where everything is loaded anew.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+import pytest
+
+from fuzz.mutants import Mutant
+
+_CASES_SECONDS: Final = 10
+_TESTS_SECONDS: Final = 90
+_MEMORY: Final = 2**33
+"""What one mutant may take, many times what is needed: some loop without end."""
+
+
+def noticed_loaded(
+    mutants: Sequence[Mutant], tests: Sequence[Sequence[str]], options: Iterable[str]
+) -> set[Mutant]:
+    """The mutants that the table of cases or one of their tests notices.
+
+    Args:
+        mutants: Mutants; those that loading their module runs are passed over.
+        tests: For each mutant the tests that may notice it, in the order in which they are to run.
+        options: Options of pytest.
+    """
+    files = sorted({test.split("::")[0] for chosen in tests for test in chosen})
+    with tempfile.TemporaryFile() as found:
+        child = os.fork()
+        if child == 0:
+            loop = _Loop(mutants, tests, found.fileno())
+            os._exit(int(pytest.main([*options, *files], plugins=[loop])))
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
+            sys.exit(1)
+        found.seek(0)
+        return {mutants[int(number)] for number in found.read().split()}
+
+
+class _Loop:
+    """Runs, in place of all tests that were collected, those of each mutant in a process of its own."""
+
+    def __init__(self, mutants: Sequence[Mutant], tests: Sequence[Sequence[str]], found: int) -> None:
+        self._mutants = mutants
+        self._tests = tests
+        self._found = found
+        self._shown = os.dup(1)  # pytest captures what is printed
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+        cases = table_of_cases()
+        session.config.pluginmanager.unregister(name="terminalreporter")
+        gc.freeze()  # or the first collection in each child copies all that is loaded
+        failure = _FirstFailure(self._shown)
+        session.config.pluginmanager.register(failure)
+        if _is_noticed(None, cases, list(items.values())):
+            os.write(self._shown, b"The tests fail without a mutant.\n")
+            os._exit(1)
+        failure.shown = None
+        for number, (mutant, tests) in enumerate(zip(self._mutants, self._tests, strict=True)):
+            if mutant.function:
+                noticed = _is_noticed(mutant, cases, [items[test] for test in tests if test in items])
+                os.write(self._found, b"%d\n" % number if noticed else b"")
+                outcome = "killed" if noticed else "not yet"
+                os.write(self._shown, f"{number + 1:4} {outcome:9} {mutant.title}\n".encode())
+        return True
+
+
+class _FirstFailure:
+    """Ends the process at the first test that fails, and says which where there is anybody to tell."""
+
+    def __init__(self, shown: int) -> None:
+        self.shown: int | None = shown
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            if self.shown is not None:
+                os.write(self.shown, f"{report.nodeid}\n{report.longreprtext}\n".encode())
+            os._exit(1)
+
+
+def _is_noticed(mutant: Mutant | None, cases: Sequence[Any], items: Sequence[pytest.Item]) -> bool:
+    child = os.fork()
+    if child == 0:
+        alone(table=True)
+        if mutant is not None and not planted(mutant):
+            os._exit(0)
+        status = 1
+        try:
+            if answers_cases(cases):
+                bound(_TESTS_SECONDS if mutant else 10 * _TESTS_SECONDS)
+                for item, after in zip(items, [*items[1:], None], strict=True):
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+                status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+
+
+def alone(*, table: bool) -> None:
+    """Keep this process silent, and end it before it takes all that the machine has."""
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    bound(_CASES_SECONDS if table else _TESTS_SECONDS)
+
+
+def bound(seconds: int) -> None:
+    """End this process when it has worked so much longer."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds, most))
+
+
+def planted(mutant: Mutant) -> bool:
+    """Give the function that the mutant is in the code with the mutant, if it can be found."""
+    module = importlib.import_module(".".join(mutant.file.with_suffix("").parts).removesuffix(".__init__"))
+    code = compile(mutant.compiled(), str(mutant.file.absolute()), "exec", dont_inherit=True)
+    found: Any = module
+    for name in mutant.function:
+        found = vars(found)[name]
+        code = next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == name)
+    function = _function(found)
+    if function is None or len(function.__code__.co_freevars) != len(code.co_freevars):
+        return False
+    function.__code__ = code
+    return True
+
+
+def _function(found: Any) -> FunctionType | None:
+    if isinstance(found, property):
+        found = found.fget
+    elif isinstance(found, cached_property):
+        found = found.func
+    elif isinstance(found, (staticmethod, classmethod)):
+        found = found.__func__
+    return found if isinstance(found, FunctionType) else None
+
+
+def table_of_cases() -> Sequence[Any]:
+    """The cases of the conformance suite."""
+    from mcp_lenient.testing.conformance import load_cases  # noqa: PLC0415 - with the mutant
+
+    return load_cases(Path("tests/cases"))
+
+
+def answers_cases(cases: Collection[Any]) -> bool:
+    """Whether ``normalize`` answers every case rightly, though the mutant is in the code."""
+    from mcp_lenient.testing.conformance import verdict  # noqa: PLC0415 - with the mutant
+    from mcp_lenient.testing.conformance.ours import call  # noqa: PLC0415
+
+    return all(verdict(case, call(case.request())) == "right" for case in cases)

@@ -1,0 +1,56 @@
+"""Readings put together, and compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient.choice import cheapest, combined, distinct, list_with, put_together
+from mcp_lenient.rules import ABSENT
+from mcp_lenient.types import Reading, Repair
+
+ONE = Repair("text_to_integer", "/a", "string", "integer")
+TWO = Repair("null_to_absent", "/b", "null", "absent")
+
+
+def several(*values):
+    return [Reading(value, 1) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("most", "ways"), [pytest.param(4, 4, id="as many as are compared"), pytest.param(3, 0, id="more")]
+)
+def test_every_way_up_to_a_number(most, ways):
+    """Each reading of one place is put together with each of another, unless there are too many."""
+    columns = [("a", several(1, 2)), ("b", several(3)), ("c", several(4, 5))]
+    found = [[reading.value for _, reading in way] for way in combined(columns, most)]
+    assert found == [[1, 3, 4], [1, 3, 5], [2, 3, 4], [2, 3, 5]][:ways]
+
+
+def test_nothing_to_change_is_one_way():
+    """Where no place has a reading of its own, the whole has one."""
+    assert [list(way) for way in combined([], 1)] == [[]]
+
+
+def test_cheapest_and_distinct():
+    """Of the cheapest readings each JSON value stays once; true is not 1, and 1.0 is 1."""
+    readings = [Reading(1, 2), Reading(True, 2), Reading(1.0, 2), Reading(5, 3)]
+    assert cheapest(readings) == [Reading(1, 2), Reading(True, 2)]
+    assert cheapest(readings[3:]) == readings[3:]
+    assert cheapest([]) == []
+    assert distinct(readings) == [Reading(1, 2), Reading(True, 2), Reading(5, 3)]
+
+
+def test_put_together():
+    """An object gets its readings in their places and loses what is absent; costs and repairs add up."""
+    changed = [("a", Reading(1, 4, (ONE,))), ("b", Reading(ABSENT, 8, (TWO,))), ("new", Reading(2, 16))]
+    sent = {"a": "1", "b": None, "c": 3}
+    assert put_together(sent, changed, 2, (TWO,)) == Reading({"a": 1, "c": 3, "new": 2}, 30, (TWO, ONE, TWO))
+    assert sent == {"a": "1", "b": None, "c": 3}
+
+
+def test_list_with():
+    """A list gets its readings in their places; costs and repairs add up."""
+    sent = ["1", 2, "3"]
+    found = list_with(sent, [(0, Reading(1, 4, (ONE,))), (2, Reading(3, 8, (TWO,)))])
+    assert found == Reading([1, 2, 3], 12, (ONE, TWO))
+    assert sent == ["1", 2, "3"]

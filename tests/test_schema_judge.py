@@ -1,0 +1,112 @@
+"""What a published schema holds against arguments, where nothing but the schema is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcp_lenient.schema_judge import MOST_FAULTS, SchemaJudge
+
+INTEGER = {"type": "integer"}
+NULL = {"type": "null"}
+TREE: dict[str, Any] = {"type": "object", "properties": {"n": INTEGER, "next": {"$ref": "#"}}}
+
+
+def closed(*required: str, **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple[Any, ...], str]]:
+    judge = SchemaJudge(schema)
+    assert judge.accepts(arguments) is (judge.faults(arguments) == ())
+    return [(fault.path, fault.kind) for fault in judge.faults(arguments)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "kind"),
+    [
+        pytest.param(INTEGER, "x", "type", id="another type"),
+        pytest.param(INTEGER, 2.5, "type", id="a fraction for an integer"),
+        pytest.param(INTEGER, True, "type", id="a boolean for an integer"),
+        pytest.param({**INTEGER, "minimum": 5}, 3, "value", id="an integer below its limit"),
+        pytest.param(
+            {"type": "number", "minimum": 5}, 3, "value", id="an integer for a number below its limit"
+        ),
+        pytest.param({"type": "number", "minimum": 5}, 3.5, "value", id="a number below its limit"),
+        pytest.param({"enum": ["a"]}, 5, "value", id="no type is declared"),
+        pytest.param({"anyOf": [INTEGER, NULL]}, "x", "type", id="of no branch"),
+        pytest.param(
+            {"anyOf": [{**INTEGER, "minimum": 5}, NULL]}, 3, "value", id="of the type of one branch"
+        ),
+        pytest.param({"anyOf": [closed(a=INTEGER), NULL]}, {"a": "x"}, "value", id="within a branch"),
+        pytest.param({"type": "array", "minItems": 2}, [1], "value", id="a list as a whole"),
+        pytest.param({"type": "object", "minProperties": 1}, {}, "value", id="an object as a whole"),
+        pytest.param(closed(a=INTEGER), [], "type", id="a list for an object"),
+        pytest.param({"type": "array", "items": INTEGER}, {}, "type", id="an object for a list"),
+    ],
+)
+def test_a_fault_is_of_the_type_or_of_the_value(schema, value, kind):
+    """What is of a wrong JSON type has a fault of its type, what is of the right one of its value."""
+    assert found(closed("p", p=schema), {"p": value}) == [(("p",), kind)]
+
+
+def test_faults_stand_where_they_are():
+    """All that is wrong is told from the top down, names first; what is right has no fault."""
+    schema = closed("b", "a", o=closed("n", n=INTEGER), rows={"type": "array", "items": INTEGER})
+    arguments = {"o": {"m": 1}, "x": 1, "rows": [1, "2", 3, "4"]}
+    assert found(schema, arguments) == [
+        *((("a",), "missing"), (("b",), "missing"), (("x",), "unknown")),
+        *((("o", "n"), "missing"), (("o", "m"), "unknown")),
+        *((("rows", 1), "type"), (("rows", 3), "type")),
+    ]
+
+
+def test_an_item_is_held_to_its_own_schema():
+    """The items of a tuple each have theirs, and those behind it the one that is declared for the rest."""
+    schema = closed(p={"type": "array", "prefixItems": [INTEGER, NULL], "items": {"type": "string"}})
+    assert found(schema, {"p": [None, None, 5]}) == [(("p", 0), "type"), (("p", 2), "type")]
+
+
+@pytest.mark.parametrize(
+    ("key", "told"), [pytest.param(1, 1, id="integer"), pytest.param(None, "None", id="None")]
+)
+def test_a_key_that_is_no_text_is_unknown(key, told):
+    """JSON has no such key, so that nothing else is to be said of it."""
+    judge = SchemaJudge(closed(n=INTEGER))
+    assert [(fault.path, fault.kind) for fault in judge.faults({key: 1})] == [((told,), "unknown")]
+
+
+def test_other_properties_are_held_to_their_schema():
+    """A name by pattern is held to the schema of its pattern, any other to that of what else may come."""
+    schema = {"type": "object", "patternProperties": {"^x": NULL}, "additionalProperties": INTEGER}
+    assert found(schema, {"xa": 1, "b": "1", "c": 1}) == [(("xa",), "type"), (("b",), "type")]
+
+
+def test_no_more_faults_than_anyone_reads():
+    """A list that is wrong throughout has a bounded number of faults."""
+    schema = closed(p={"type": "array", "items": INTEGER})
+    assert len(found(schema, {"p": ["x"] * (MOST_FAULTS + 5)})) == MOST_FAULTS == 1_000
+
+
+def test_no_deeper_than_anyone_nests():
+    """A fault far down is told of where the walk ends."""
+    value: Any = {"n": "x"}
+    for _ in range(150):
+        value = {"next": value}
+    ((path, kind),) = found(TREE, value)
+    assert path == ("next",) * 101
+    assert kind == "value"
+
+
+def test_what_no_validator_may_enter_is_too_large():
+    """A value that nests without end, for a schema that refers to itself, is refused for its size."""
+    value: Any = {}
+    for _ in range(100_000):
+        value = {"next": value}
+    assert found(TREE, value) == [((), "size")]
