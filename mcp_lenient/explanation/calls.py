@@ -183,7 +183,7 @@ _FAULTS = {
     "type": "the type is wrong",
     "value": "the value is not allowed",
     "missing": "is required, and missing",
-    "unknown": "is no parameter of the tool",
+    "unknown": "is not a name that is known there",
     "size": "is too large or too deeply nested to be looked at",
 }
 
