@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.policy import Policy
+from mcp_lenient.redaction import cut, shown
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.likeness import identical
@@ -17,6 +21,11 @@ from mcp_lenient.testing.valid import NoValueError, valid_arguments
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
 """How likely optional parameters are there, in the first arguments that are made up for a tool, the second, and so on."""
+
+_AGAIN: Final = 60
+"""How many other arguments are made up for a tool that refuses the first."""
+
+_LONGEST: Final = 200
 
 
 def stress(
@@ -68,10 +77,9 @@ def stress(
                     if not trial.is_lenient:
                         unprotected.append(name)
                     try:
-                        rights = given.get(name) or made_up(
-                            name, trial.target.tool.parameters, seed, per_tool
-                        )
-                        calls += [call for right in rights for call in await _stressed(trial, right)]
+                        rights = given.get(name)
+                        known = await (_given(trial, rights) if rights else _taken(trial, seed, per_tool))
+                        calls += [call for right in known for call in await _stressed(trial, right)]
                     except NoValueError as error:
                         skipped[name] = str(error)
             return StressReport(connection.server_name, seed, tuple(calls), skipped, tuple(unprotected))
@@ -102,19 +110,78 @@ def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterat
             yield kind, each
 
 
-async def _stressed(trial: Trial, right: Mapping[str, Any]) -> list[StressCall]:
-    """The damaged calls of one right call."""
-    attempt = await trial.attempt(right)
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """Arguments that a tool takes as they are, and whether it fails on them."""
+
+    arguments: Mapping[str, Any]
+    fails: bool
+
+
+async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
+    """The right arguments that are given.
+
+    Raises:
+        NoValueError: When the tool does not take one of them.
+    """
+    return [await _right(trial, each, "was given") for each in rights]
+
+
+async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
+    """Made up arguments that the tool takes: it may refuse what its schema allows, so that others are tried.
+
+    Raises:
+        NoValueError: When it takes none of them.
+    """
+    tool = trial.target.tool
+    found: list[_Right] = []
+    refused: NoValueError | None = None
+    for each in made_up(tool.name, tool.parameters, seed, per_tool):
+        try:
+            found.append(await _right(trial, each, "was made up"))
+        except NoValueError as error:
+            refused = refused or error
+    random = Random(f"{seed}:{tool.name}:again")  # noqa: S311 - the same calls each time is what is wanted
+    for at in range(_AGAIN):
+        if refused is None or len(found) >= per_tool:
+            return found
+        other = valid_arguments(tool.parameters, random, optional=_OPTIONAL[at % len(_OPTIONAL)], wide=True)
+        if all(other != each.arguments for each in found):
+            with suppress(NoValueError):
+                found.append(await _right(trial, other, "was made up"))
+    if refused is not None and not found:
+        raise refused
+    return found
+
+
+async def _right(trial: Trial, arguments: Mapping[str, Any], origin: str) -> _Right:
+    attempt = await trial.attempt(arguments)
     if attempt.reached is None or trial.rules.intersection(repair.rule for repair in attempt.repairs):
-        reason = (attempt.envelope or {}).get("message") or attempt.answer
-        msg = f"the tool does not take {right}: {reason} (give right ones by arguments=...)"
+        msg = f"the tool does not take what {origin}, {_short(arguments)}: {_reason(attempt)}"
         raise NoValueError(msg)
-    judge = _schema_judge(trial)
     # A tool that fails on made up arguments which are right says nothing by failing on damaged ones.
-    always_fails = attempt.ran and attempt.is_error
+    return _Right(arguments, attempt.ran and attempt.is_error)
+
+
+def _reason(attempt: Attempt) -> str:
+    """Why a call was not taken as it is, on one line."""
+    violations = (attempt.envelope or {}).get("details", {}).get("violations", ())
+    said = "; ".join(each["message"] for each in violations) or attempt.answer
+    if attempt.reached is not None:
+        said = f"it is repaired by {', '.join(dict.fromkeys(each.rule for each in attempt.repairs))}"
+    return shown(said, _LONGEST)
+
+
+def _short(arguments: Mapping[str, Any]) -> str:
+    return cut(json.dumps(arguments, ensure_ascii=False, default=repr), _LONGEST)
+
+
+async def _stressed(trial: Trial, right: _Right) -> list[StressCall]:
+    """The damaged calls of one right call."""
+    judge = _schema_judge(trial)
     return [
-        await _tried(trial, kind, each, judge, always_fails=always_fails)
-        for kind, each in damaged_calls(trial.target.tool.parameters, right)
+        await _tried(trial, kind, each, judge, always_fails=right.fails)
+        for kind, each in damaged_calls(trial.target.tool.parameters, right.arguments)
     ]
 
 
