@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.pointers import tokens_of
 from mcp_lenient.policy import Policy
 from mcp_lenient.redaction import cut, shown
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.likeness import identical
 from mcp_lenient.testing.report import Outcome, StressCall, StressReport
-from mcp_lenient.testing.trial import Attempt, Connection, Subject, Trial, in_own_loop
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, Trial, in_own_loop
 from mcp_lenient.testing.valid import NoValueError, valid_arguments
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
@@ -40,8 +40,9 @@ def stress(
 ) -> StressReport:
     """Call every tool with the usual damage to right arguments, and report what became of each call.
 
-    Right arguments are made up from each tool's schema, the same ones for the same seed. The calls go
-    through the server with all its middleware, and are stopped before the tools' bodies. What to look at is
+    Right arguments are made up from each tool's schema, the same ones for the same seed. A tool may refuse
+    what its schema allows: others are then made up, and one that takes none of them is not tried but told
+    in ``skipped``, so that ``arguments`` can be given for it. The calls go through the server with all its middleware, and are stopped before the tools' bodies. What to look at is
     ``corrupted``: calls that a repair gave another meaning.
 
     >>> def store(content: str, tags: list[str] | None = None) -> None: ...
@@ -124,7 +125,11 @@ async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Rig
     Raises:
         NoValueError: When the tool does not take one of them.
     """
-    return [await _right(trial, each, "was given") for each in rights]
+    attempts = [await trial.attempt(each) for each in rights]
+    for attempt in attempts:
+        if not _is_taken(trial, attempt):
+            raise NoValueError(_refusal(attempt, "was given"))
+    return list(map(_right, attempts))
 
 
 async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
@@ -134,45 +139,67 @@ async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
         NoValueError: When it takes none of them.
     """
     tool = trial.target.tool
-    found: list[_Right] = []
-    refused: NoValueError | None = None
-    for each in made_up(tool.name, tool.parameters, seed, per_tool):
-        try:
-            found.append(await _right(trial, each, "was made up"))
-        except NoValueError as error:
-            refused = refused or error
+    attempts = [await trial.attempt(each) for each in made_up(tool.name, tool.parameters, seed, per_tool)]
+    found = [each for each in attempts if _is_taken(trial, each)]
+    refused = next((each for each in attempts if not _is_taken(trial, each)), None)
     random = Random(f"{seed}:{tool.name}:again")  # noqa: S311 - the same calls each time is what is wanted
-    for at in range(_AGAIN):
-        if refused is None or len(found) >= per_tool:
-            return found
+    last = refused
+    for at in range(_AGAIN if refused is not None else 0):
+        if len(found) >= per_tool:
+            break
         other = valid_arguments(tool.parameters, random, optional=_OPTIONAL[at % len(_OPTIONAL)], wide=True)
-        if all(other != each.arguments for each in found):
-            with suppress(NoValueError):
-                found.append(await _right(trial, other, "was made up"))
+        attempt = await trial.attempt(other if last is None else _mended(last, other))
+        if _is_taken(trial, attempt):
+            found += [attempt] if all(attempt.sent != each.sent for each in found) else []
+            last = None
+        else:
+            last = attempt
     if refused is not None and not found:
-        raise refused
-    return found
+        raise NoValueError(_refusal(refused, "was made up"))
+    return list(map(_right, found))
 
 
-async def _right(trial: Trial, arguments: Mapping[str, Any], origin: str) -> _Right:
-    attempt = await trial.attempt(arguments)
-    if attempt.reached is None or trial.rules.intersection(repair.rule for repair in attempt.repairs):
-        msg = f"the tool does not take what {origin}, {_short(arguments)}: {_reason(attempt)}"
-        raise NoValueError(msg)
+def _is_taken(trial: Trial, attempt: Attempt) -> bool:
+    """Whether a call reached the tool as it was sent, but for what the author declared."""
+    return attempt.reached is not None and not trial.rules.intersection(each.rule for each in attempt.repairs)
+
+
+def _mended(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
+    """Refused arguments with other ones where something was held against them; others throughout where that is not known."""
+    violations = _details(refused).get("violations", ())
+    pointers = [each["pointer"] for each in violations] + [each.pointer for each in refused.repairs]
+    wrong = {tokens_of(each)[0] for each in pointers if each}
+    if not wrong or "" in pointers or not isinstance(refused.sent, Mapping):
+        return other
+    kept = {name: value for name, value in refused.sent.items() if name not in wrong}
+    return kept | {name: value for name, value in other.items() if name in wrong}
+
+
+def _right(attempt: Attempt) -> _Right:
     # A tool that fails on made up arguments which are right says nothing by failing on damaged ones.
-    return _Right(arguments, attempt.ran and attempt.is_error)
+    sent = attempt.sent if isinstance(attempt.sent, Mapping) else {}
+    return _Right(sent, attempt.ran and attempt.is_error)
+
+
+def _refusal(attempt: Attempt, origin: str) -> str:
+    return f"the tool does not take what {origin}, {_short(attempt.sent)}: {_reason(attempt)}"
+
+
+def _details(attempt: Attempt) -> Mapping[str, Any]:
+    details: Mapping[str, Any] = (attempt.envelope or {}).get("details", {})
+    return details
 
 
 def _reason(attempt: Attempt) -> str:
     """Why a call was not taken as it is, on one line."""
-    violations = (attempt.envelope or {}).get("details", {}).get("violations", ())
+    violations = _details(attempt).get("violations", ())
     said = "; ".join(each["message"] for each in violations) or attempt.answer
     if attempt.reached is not None:
         said = f"it is repaired by {', '.join(dict.fromkeys(each.rule for each in attempt.repairs))}"
     return shown(said, _LONGEST)
 
 
-def _short(arguments: Mapping[str, Any]) -> str:
+def _short(arguments: Sent) -> str:
     return cut(json.dumps(arguments, ensure_ascii=False, default=repr), _LONGEST)
 
 
