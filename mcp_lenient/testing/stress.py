@@ -42,8 +42,9 @@ def stress(
 
     Right arguments are made up from each tool's schema, the same ones for the same seed. A tool may refuse
     what its schema allows: others are then made up, and one that takes none of them is not tried but told
-    in ``skipped``, so that ``arguments`` can be given for it. The calls go through the server with all its middleware, and are stopped before the tools' bodies. What to look at is
-    ``corrupted``: calls that a repair gave another meaning.
+    in ``skipped``, so that ``arguments`` can be given for it. The calls go through the server with all its
+    middleware, and are stopped before the tools' bodies. What to look at is ``corrupted``: calls that a
+    repair gave another meaning.
 
     >>> def store(content: str, tags: list[str] | None = None) -> None: ...
     >>> stress(store).corrupted
