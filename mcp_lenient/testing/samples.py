@@ -57,6 +57,11 @@ FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
     "base64url": ("aGk=",),
     "json-string": ('{"a": 1}',),
 }
+WIDE_FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
+    "date-time": ("2026-01-31T12:30:00", "1999-12-01T12:30:00"),
+    "time": ("12:30:00",),
+}
+"""Texts that many tools take for a format, though the format has none of them."""
 SAMPLES: Final = (
     *(
         "a",

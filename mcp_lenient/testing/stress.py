@@ -194,7 +194,7 @@ def _details(attempt: Attempt) -> Mapping[str, Any]:
 def _reason(attempt: Attempt) -> str:
     """Why a call was not taken as it is, on one line."""
     violations = _details(attempt).get("violations", ())
-    said = "; ".join(each["message"] for each in violations) or attempt.answer
+    said = "; ".join(each["message"].removesuffix(".") for each in violations) or attempt.answer
     if attempt.reached is not None:
         said = f"it is repaired by {', '.join(dict.fromkeys(each.rule for each in attempt.repairs))}"
     return shown(said, _LONGEST)

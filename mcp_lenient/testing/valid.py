@@ -13,7 +13,16 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema import Shape, resolve, shape_of, validator_for
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.testing.pattern_text import pattern_text
-from mcp_lenient.testing.samples import DECIMALS, FORMATS, FRACTIONS, NAMES, NUMBERS, SAMPLES, WORDS
+from mcp_lenient.testing.samples import (
+    DECIMALS,
+    FORMATS,
+    FRACTIONS,
+    NAMES,
+    NUMBERS,
+    SAMPLES,
+    WIDE_FORMATS,
+    WORDS,
+)
 
 _TRIES: Final = 40
 _DEEPEST: Final = 4
@@ -100,7 +109,9 @@ class _Maker:
             return {}
         made: dict[str, Any] = {}
         for at in range(_TRIES):
-            if len(made) >= (least if depth >= _DEEPEST else max(least, 1)):
+            if len(made) >= least and (
+                made or depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
+            ):
                 break
             name, schema = self._name(shape, keywords, depth, at)
             made[name] = self.value(schema, depth + 1)
@@ -160,8 +171,9 @@ class _Maker:
                 written = (pattern_text(keywords["pattern"], self.random) for _ in range(_TRIES))
                 fitting = [text for text in written if text is not None and judge.is_valid(text)]
             return self.random.choice(fitting or ["none fits"])
-        if keywords.get("format") in FORMATS:
-            return self.random.choice(FORMATS[keywords["format"]])
+        form = str(keywords.get("format"))
+        if form in FORMATS:
+            return self.random.choice((*FORMATS[form], *(WIDE_FORMATS.get(form, ()) if self.wide else ())))
         if keywords.get("contentMediaType") == "application/json":
             return json.dumps(self.value(keywords.get("contentSchema", True), depth + 1))
         word = self.random.choice((*WORDS, *SAMPLES) if self.wide else WORDS)

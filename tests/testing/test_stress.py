@@ -13,7 +13,17 @@ import pytest
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
-from pydantic import AfterValidator, AnyUrl, BaseModel, Field, FutureDate, Json, model_validator
+from pydantic import (
+    AfterValidator,
+    AnyUrl,
+    BaseModel,
+    Field,
+    FutureDate,
+    Json,
+    NaiveDatetime,
+    PastDate,
+    model_validator,
+)
 from rich.console import Console
 from testing.under_test import lenient as lenient_server
 from testing.under_test import mode, plain, published, store
@@ -188,6 +198,8 @@ def _pay(
     some: set[int],
     ident: UUID,
     at: time,
+    seen: PastDate,
+    local: NaiveDatetime,
     lasting: timedelta,
     where: AnyUrl,
     code: Annotated[str, Field(pattern=r"^[A-Z]{2}-\d{4}$")],
@@ -196,7 +208,7 @@ def _pay(
 ) -> None:
     raise SystemError(
         (amount, parts, span, exact, due, names, sides, pair),
-        (some, ident, at, lasting, where, code, price, numbers),
+        (some, ident, at, seen, local, lasting, where, code, price, numbers),
     )
 
 
