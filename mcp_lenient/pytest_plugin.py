@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(
 
 
 class _CorruptedError(Exception):
-    """Calls were repaired to something else than was meant."""
+    """Calls were repaired to something else than was meant, or none was tried."""
 
 
 class _Stress(pytest.Item):
@@ -49,6 +49,8 @@ class _Stress(pytest.Item):
         if report.unprotected:
             msg = f"no LenientMiddleware stands before {', '.join(report.unprotected)}, so nothing of it was tried."
             raise _CorruptedError(msg)
+        if not report.calls:
+            raise _CorruptedError(report.headline + "; see the report.")
         if report.corrupted:
             msg = f"{len(report.corrupted)} calls were repaired to something else than was meant; see the report."
             raise _CorruptedError(msg)

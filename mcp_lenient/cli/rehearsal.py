@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.cli.given import Given, check_names
 from mcp_lenient.redaction import cut, shown
 from mcp_lenient.testing.stress import damaged_calls, made_up
 from mcp_lenient.testing.valid import NoValueError
@@ -85,21 +86,30 @@ def _short(arguments: dict[str, Any] | None) -> str:
 
 
 def rehearse(
-    target: FastMCP | ClientTransport, pattern: str, seed: int, per_tool: int, *, everything: bool
+    target: FastMCP | ClientTransport,
+    pattern: str,
+    seed: int,
+    per_tool: int,
+    *,
+    everything: bool,
+    given: Given,
 ) -> Rehearsal:
     """What a stress run of a server would call. The tools of a server in this process are never run.
 
     Raises:
-        CommandError: When no tool matches the pattern.
+        CommandError: When no tool matches the pattern, or arguments are given for a tool that is not there.
     """
     is_real = not isinstance(target, FastMCP)
-    matching = [tool for tool in asyncio.run(_tools(target)) if fnmatchcase(tool.name, pattern)]
+    tools = asyncio.run(_tools(target))
+    check_names(given, [tool.name for tool in tools])
+    matching = [tool for tool in tools if fnmatchcase(tool.name, pattern)]
     if not matching:
         msg = f"--tool: no tool of the server matches {pattern!r}"
         raise CommandError(msg)
     called = [tool for tool in matching if everything or not is_real or _is_read_only(tool)]
     left_out = tuple(tool.name for tool in matching if tool not in called)
-    return Rehearsal(tuple(_planned(tool, seed, per_tool) for tool in called), left_out, is_real)
+    planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)
+    return Rehearsal(planned, left_out, is_real)
 
 
 async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
@@ -112,9 +122,9 @@ def _is_read_only(tool: Tool) -> bool:
     return tool.annotations is not None and tool.annotations.read_only_hint is True
 
 
-def _planned(tool: Tool, seed: int, per_tool: int) -> Planned:
+def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
     try:
-        rights = made_up(tool.name, tool.input_schema, seed, per_tool)
+        rights = given or made_up(tool.name, tool.input_schema, seed, per_tool)
     except NoValueError:
         return Planned(tool.name, 0, None)
     damaged = sum(1 for right in rights for _ in damaged_calls(tool.input_schema, right))

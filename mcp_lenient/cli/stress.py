@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 
-def stress(
+def stress(  # noqa: PLR0913 - each is an option of the command
     *target: str,
     tool: Annotated[str, Parameter(show_default=False)] = "*",
     seed: int = 0,
     per_tool: int = 3,
+    arguments: Path | None = None,
     everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
     yes: Annotated[bool, Parameter(negative=())] = False,
@@ -23,8 +25,9 @@ def stress(
     The tools of a Python file are not run: each call is stopped before the tool. Another server gets the calls for
     real, through the middleware, so that only its read-only tools (`readOnlyHint`) are called.
 
-    Exits with 1 where a call was corrupted (repaired to something else than was meant), else with 0; with 2 where
-    the server cannot be asked.
+    Exits with 1 where a call was corrupted (repaired to something else than was meant), where no tool at all could
+    be tried, and where a tool does not take the arguments that were given for it; else with 0; with 2 where the
+    server cannot be asked. Tools that could not be tried are named, with the reason.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
@@ -32,6 +35,8 @@ def stress(
         tool: Only tools whose names match this pattern, such as `search_*`.
         seed: What the arguments are made up from: the same seed gives the same calls.
         per_tool: How many right calls of each tool are damaged.
+        arguments: JSON file with right arguments, to be damaged in place of made up ones: by tool, those of a call
+            or a list of such, `{"search": {"query": "tea"}}`.
         everything: Also call tools that may change something.
         dry_run: Only show what would be called.
         yes: Call without asking.
@@ -44,6 +49,7 @@ def stress(
     from rich.console import Console  # noqa: PLC0415
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.given import given_arguments  # noqa: PLC0415
     from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.cli.rehearsal import rehearse  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
@@ -54,15 +60,16 @@ def stress(
         msg = f"--per-tool must be at least 1, got {per_tool}"
         raise CommandError(msg)
     console = Console(highlight=False)
+    given = given_arguments(arguments) if arguments is not None else {}
     with told(" ".join(target)), quiet():
         server = target_of(target)
-        plan = rehearse(server, tool, seed, per_tool, everything=everything)
+        plan = rehearse(server, tool, seed, per_tool, everything=everything, given=given)
         if plan.is_real or (dry_run and output == "text"):
             show(Console(stderr=True, highlight=False) if output == "json" else console, plan)
         if dry_run or not plan.tools:
             if output == "json":
                 print(json.dumps(plan.as_dict(), indent=2))  # noqa: T201 - the command's output
-            return DONE
+            return DONE if dry_run else FOUND
         if plan.is_real and not yes and not _confirmed():
             return DONE
         # A transport belongs to the event loop that has used it, so that the calls get one of their own.
@@ -70,12 +77,15 @@ def stress(
             server if isinstance(server, FastMCP) else lenient_front(target_of(target), " ".join(target))
         )
         names = [each.name for each in plan.tools]
-        report = run_stress(subject, seed=seed, per_tool=per_tool, run=plan.is_real, only=names)
+        report = run_stress(
+            subject, seed=seed, per_tool=per_tool, arguments=given, run=plan.is_real, only=names
+        )
     if output == "json":
         print(json.dumps(report.as_dict(), indent=2, default=repr))  # noqa: T201
     else:
-        show(console, *([report.by_tool()] if not summary and len(plan.tools) > 1 else []), report)
-    return FOUND if report.corrupted else DONE
+        show(console, report if summary or len(report.tried) == 1 else report.in_detail())
+    wrong = report.corrupted or not report.calls or given.keys() & report.skipped.keys()
+    return FOUND if wrong else DONE
 
 
 def _confirmed() -> bool:

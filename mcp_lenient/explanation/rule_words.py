@@ -54,7 +54,8 @@ RULE_WORDS: Final[Mapping[str, RuleWords]] = {
     ),
     "fold_enum": RuleWords(
         "an allowed value in another spelling: case, spaces, hyphens or quotes",
-        "one allowed value must fit; single letters beside digits and lone constants are kept",
+        "one allowed value must fit; another case of a single letter, a unit or a date pattern is refused, "
+        "and so is another spelling of the only allowed value",
     ),
     "null_text_to_null": RuleWords('null in quotes: "null" or "None"', _NULL),
     "null_text_to_absent": RuleWords('"null" or "None" for what may be left out', _NULL),

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.model import Advice
+from mcp_lenient.report.refused_most import refused_most
 from mcp_lenient.report.wording import count
 from mcp_lenient.rules.arguments import WRAPPERS
 
@@ -111,6 +112,7 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
         *_whole_calls(database),
         *_repeaters(database),
     ]
+    found += refused_most(database, found)
     ordered = sorted(found, key=lambda each: -each.calls)
     # One kind that is everywhere must not hide the others.
     of_kind: Counter[str] = Counter()

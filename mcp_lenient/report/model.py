@@ -20,6 +20,7 @@ AdviceKind = Literal[
     "nullable_parameter",
     "drop_unknown",
     "two_readings",
+    "refused_most",
     "unknown_tool",
     "too_large",
     "repeated_mistake",

@@ -95,11 +95,28 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         ("fold_enum",),
         does="case, outer space, quotes, and `-`, `_` or space between letters, for one of the allowed "
         'values; `"2"` for the allowed `2`',
-        unless="more than one value fits; a single letter beside digits (`1M`, `1m`); the only allowed value, "
-        "unless it tells the branches of a union apart",
-        properties={"status": {"enum": ["open", "in_progress"]}, "span": {"enum": ["1m", "5m"]}},
-        repaired=({"status": "OPEN"}, {"status": "In Progress"}),
-        refused=({"status": "opened"}, {"span": "1M"}),
+        unless="more than one value fits; another case where case may be the meaning: a single letter that is the "
+        "whole text or stands in one with a digit or a hyphen (`s` for `S`, `1M` for `1m`, `X-ray` for `x-ray`), "
+        "a unit (`Mb` for `MB`), a date pattern (`mm` for `MM`), a text with `%`; the only allowed value, unless "
+        "it tells the branches of a union apart",
+        properties={
+            "status": {"enum": ["open", "in_progress"]},
+            "size": {"enum": ["S", "M", "L"]},
+            "span": {"enum": ["1m", "5m"]},
+            "scan": {"enum": ["x-ray", "mri"]},
+            "unit": {"enum": ["MB", "GB"]},
+            "part": {"enum": ["MM", "dd", "%d"]},
+        },
+        repaired=({"status": "OPEN"}, {"status": "In Progress"}, {"unit": "mb"}),
+        refused=(
+            {"status": "opened"},
+            {"size": "s"},
+            {"span": "1M"},
+            {"scan": "X-ray"},
+            {"unit": "Mb"},
+            {"part": "mm"},
+            {"part": "%D"},
+        ),
     ),
     Family(
         ("null_text_to_null", "null_text_to_absent"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any, Final, Literal, get_args
 
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -30,6 +31,7 @@ something else than was meant, or repaired where no repair could be right.
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 _LONGEST: Final = 300
+_EXAMPLES: Final = 2
 _WIDTH: Final = 120
 
 
@@ -108,10 +110,34 @@ class StressReport:
             "unprotected": list(self.unprotected),
         }
 
+    @property
+    def tried(self) -> list[str]:
+        """The tools of which damaged calls were sent."""
+        return list(dict.fromkeys(call.tool for call in self.calls))
+
+    @property
+    def headline(self) -> str:
+        """How much was tried, in one line."""
+        tried, skipped = len(self.tried), len(self.skipped)
+        if not tried and not skipped:
+            return f"Nothing was tested: {self.server} has no tools"
+        if not tried and skipped == 1:
+            return f"Nothing was tested: the tool {next(iter(self.skipped))} could not be tried"
+        if not tried:
+            return f"Nothing was tested: none of {skipped} tools of {self.server} could be tried"
+        number = (
+            f"{tried} of {tried + skipped} tools" if skipped else "1 tool" if tried == 1 else f"{tried} tools"
+        )
+        rest = f", {skipped} not (see below)" if skipped else ""
+        return f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}: {number} tried{rest}"
+
+    def in_detail(self) -> RenderableType:
+        """The report with a table for each tool."""
+        return Group(Text(self.headline), self.by_tool(), *self._sums())
+
     def by_tool(self) -> RenderableType:
         """A table for each tool: what became of each kind of damage."""
-        tools = dict.fromkeys(call.tool for call in self.calls)
-        return Group(*(self._of_tool(tool) for tool in tools))
+        return Group(*map(self._of_tool, self.tried))
 
     def _of_tool(self, tool: str) -> RenderableType:
         own = [call for call in self.calls if call.tool == tool]
@@ -120,17 +146,25 @@ class StressReport:
         return Group(Text(tool, "bold"), _table("damage", counts, shown))
 
     def __rich__(self) -> RenderableType:
+        return Group(Text(self.headline), *self._sums())
+
+    def _sums(self) -> Iterator[RenderableType]:
         shown = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]
-        parts: list[RenderableType] = [
-            Text(f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}"),
-            _table("tool", Counter((call.tool, call.outcome) for call in self.calls), shown),
-            _table("damage", Counter((call.damage, call.outcome) for call in self.calls), shown),
-        ]
-        parts += [Text(_finding(call)) for call in self.corrupted]
-        parts += [Text(f"skipped {tool}: {reason}") for tool, reason in self.skipped.items()]
+        if self.calls:
+            yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls), shown)
+            yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls), shown)
+        yield from (Text(_finding(call)) for call in self.corrupted)
+        for tool, reason in self.skipped.items():
+            yield Text(f"not tried: {tool}")
+            yield Padding(Text(reason), (0, 0, 0, 2), expand=False)
+        if self.skipped:
+            entries = ", ".join(f"{json.dumps(tool)}: [{{...}}]" for tool in list(self.skipped)[:_EXAMPLES])
+            yield Text(
+                f"To have such tools tried, give arguments that they take, as {{{entries}}}: in a JSON file by "
+                "--arguments on the command line, or as arguments= of stress()."
+            )
         if self.unprotected:
-            parts.append(Text(f"no LenientMiddleware stands before {', '.join(self.unprotected)}"))
-        return Group(*parts)
+            yield Text(f"no LenientMiddleware stands before {', '.join(self.unprotected)}")
 
     def __str__(self) -> str:
         console = Console(file=StringIO(), width=_WIDTH, color_system=None, legacy_windows=False)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.pointers import tokens_of
 from mcp_lenient.policy import Policy
+from mcp_lenient.redaction import cut, shown
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.likeness import identical
 from mcp_lenient.testing.report import Outcome, StressCall, StressReport
-from mcp_lenient.testing.trial import Attempt, Connection, Subject, Trial, in_own_loop
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, Trial, in_own_loop
 from mcp_lenient.testing.valid import NoValueError, valid_arguments
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
 """How likely optional parameters are there, in the first arguments that are made up for a tool, the second, and so on."""
+
+_AGAIN: Final = 60
+"""How many other arguments are made up for a tool that refuses the first."""
+
+_LONGEST: Final = 200
 
 
 def stress(
@@ -31,9 +40,11 @@ def stress(
 ) -> StressReport:
     """Call every tool with the usual damage to right arguments, and report what became of each call.
 
-    Right arguments are made up from each tool's schema, the same ones for the same seed. The calls go
-    through the server with all its middleware, and are stopped before the tools' bodies. What to look at is
-    ``corrupted``: calls that a repair gave another meaning.
+    Right arguments are made up from each tool's schema, the same ones for the same seed. A tool may refuse
+    what its schema allows: others are then made up, and one that takes none of them is not tried but told
+    in ``skipped``, so that ``arguments`` can be given for it. The calls go through the server with all its
+    middleware, and are stopped before the tools' bodies. What to look at is ``corrupted``: calls that a
+    repair gave another meaning.
 
     >>> def store(content: str, tags: list[str] | None = None) -> None: ...
     >>> stress(store).corrupted
@@ -68,10 +79,9 @@ def stress(
                     if not trial.is_lenient:
                         unprotected.append(name)
                     try:
-                        rights = given.get(name) or made_up(
-                            name, trial.target.tool.parameters, seed, per_tool
-                        )
-                        calls += [call for right in rights for call in await _stressed(trial, right)]
+                        rights = given.get(name)
+                        known = await (_given(trial, rights) if rights else _taken(trial, seed, per_tool))
+                        calls += [call for right in known for call in await _stressed(trial, right)]
                     except NoValueError as error:
                         skipped[name] = str(error)
             return StressReport(connection.server_name, seed, tuple(calls), skipped, tuple(unprotected))
@@ -102,19 +112,104 @@ def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterat
             yield kind, each
 
 
-async def _stressed(trial: Trial, right: Mapping[str, Any]) -> list[StressCall]:
-    """The damaged calls of one right call."""
-    attempt = await trial.attempt(right)
-    if attempt.reached is None or trial.rules.intersection(repair.rule for repair in attempt.repairs):
-        reason = (attempt.envelope or {}).get("message") or attempt.answer
-        msg = f"the tool does not take {right}: {reason} (give right ones by arguments=...)"
-        raise NoValueError(msg)
-    judge = _schema_judge(trial)
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """Arguments that a tool takes as they are, and whether it fails on them."""
+
+    arguments: Mapping[str, Any]
+    fails: bool
+
+
+async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
+    """The right arguments that are given.
+
+    Raises:
+        NoValueError: When the tool does not take one of them.
+    """
+    attempts = [await trial.attempt(each) for each in rights]
+    for attempt in attempts:
+        if not _is_taken(trial, attempt):
+            raise NoValueError(_refusal(attempt, "was given"))
+    return list(map(_right, attempts))
+
+
+async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
+    """Made up arguments that the tool takes: it may refuse what its schema allows, so that others are tried.
+
+    Raises:
+        NoValueError: When it takes none of them.
+    """
+    tool = trial.target.tool
+    attempts = [await trial.attempt(each) for each in made_up(tool.name, tool.parameters, seed, per_tool)]
+    found = [each for each in attempts if _is_taken(trial, each)]
+    refused = next((each for each in attempts if not _is_taken(trial, each)), None)
+    random = Random(f"{seed}:{tool.name}:again")  # noqa: S311 - the same calls each time is what is wanted
+    last = refused
+    for at in range(_AGAIN if refused is not None else 0):
+        if len(found) >= per_tool:
+            break
+        other = valid_arguments(tool.parameters, random, optional=_OPTIONAL[at % len(_OPTIONAL)], wide=True)
+        attempt = await trial.attempt(other if last is None else _mended(last, other))
+        if _is_taken(trial, attempt):
+            found += [attempt] if all(attempt.sent != each.sent for each in found) else []
+            last = None
+        else:
+            last = attempt
+    if refused is not None and not found:
+        raise NoValueError(_refusal(refused, "was made up"))
+    return list(map(_right, found))
+
+
+def _is_taken(trial: Trial, attempt: Attempt) -> bool:
+    """Whether a call reached the tool as it was sent, but for what the author declared."""
+    return attempt.reached is not None and not trial.rules.intersection(each.rule for each in attempt.repairs)
+
+
+def _mended(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
+    """Refused arguments with other ones where something was held against them; others throughout where that is not known."""
+    violations = _details(refused).get("violations", ())
+    pointers = [each["pointer"] for each in violations] + [each.pointer for each in refused.repairs]
+    wrong = {tokens_of(each)[0] for each in pointers if each}
+    if not wrong or "" in pointers or not isinstance(refused.sent, Mapping):
+        return other
+    kept = {name: value for name, value in refused.sent.items() if name not in wrong}
+    return kept | {name: value for name, value in other.items() if name in wrong}
+
+
+def _right(attempt: Attempt) -> _Right:
     # A tool that fails on made up arguments which are right says nothing by failing on damaged ones.
-    always_fails = attempt.ran and attempt.is_error
+    sent = attempt.sent if isinstance(attempt.sent, Mapping) else {}
+    return _Right(sent, attempt.ran and attempt.is_error)
+
+
+def _refusal(attempt: Attempt, origin: str) -> str:
+    return f"the tool does not take what {origin}, {_short(attempt.sent)}: {_reason(attempt)}"
+
+
+def _details(attempt: Attempt) -> Mapping[str, Any]:
+    details: Mapping[str, Any] = (attempt.envelope or {}).get("details", {})
+    return details
+
+
+def _reason(attempt: Attempt) -> str:
+    """Why a call was not taken as it is, on one line."""
+    violations = _details(attempt).get("violations", ())
+    said = "; ".join(each["message"].removesuffix(".") for each in violations) or attempt.answer
+    if attempt.reached is not None:
+        said = f"it is repaired by {', '.join(dict.fromkeys(each.rule for each in attempt.repairs))}"
+    return shown(said, _LONGEST)
+
+
+def _short(arguments: Sent) -> str:
+    return cut(json.dumps(arguments, ensure_ascii=False, default=repr), _LONGEST)
+
+
+async def _stressed(trial: Trial, right: _Right) -> list[StressCall]:
+    """The damaged calls of one right call."""
+    judge = _schema_judge(trial)
     return [
-        await _tried(trial, kind, each, judge, always_fails=always_fails)
-        for kind, each in damaged_calls(trial.target.tool.parameters, right)
+        await _tried(trial, kind, each, judge, always_fails=right.fails)
+        for kind, each in damaged_calls(trial.target.tool.parameters, right.arguments)
     ]
 
 

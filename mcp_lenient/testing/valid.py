@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,110 +12,42 @@ from typing import Any, Final
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema import Shape, resolve, shape_of, validator_for
 from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.testing.pattern_text import pattern_text
+from mcp_lenient.testing.samples import (
+    DECIMALS,
+    FORMATS,
+    FRACTIONS,
+    NAMES,
+    NUMBERS,
+    SAMPLES,
+    WIDE_FORMATS,
+    WORDS,
+)
 
 _TRIES: Final = 40
 _DEEPEST: Final = 4
 """Levels below which only what is required is made up."""
-
-_WORDS: Final = (
-    "alpha",
-    "two words",
-    "Zürich",
-    "任务一",
-    "a, b",
-    "007",
-    "1.50",
-    "42",
-    "null",
-    "true",
-    "[1]",
-    "x=1;y=2",
-    "C:\\new\\table",
-    'say "hi"',
-    "it's",
-)
-_FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
-    "date": ("2026-01-31", "1999-12-01"),
-    "date-time": ("2026-01-31T12:30:00Z", "2026-01-31T12:30:00+01:00"),
-    "time": ("12:30:00Z",),
-    "duration": ("P1D", "PT90M"),
-    "email": ("ann@example.com",),
-    "uri": ("https://example.com/a?b=1,2",),
-    "uuid": ("123e4567-e89b-42d3-a456-426614174000",),
-    "ipv4": ("192.0.2.1",),
-    "ipv6": ("2001:db8::1",),
-    "hostname": ("example.com",),
-    "base64url": ("aGk=",),
-    "json-string": ('{"a": 1}',),
-}
-_SAMPLES: Final = (
-    *(
-        "a",
-        "A",
-        "ab",
-        "abc",
-        "ABC",
-        "Abc",
-        "a1",
-        "A1",
-        "a-b",
-        "a_b",
-        "a.b",
-        "a/b",
-        "/a/b",
-        "AB12",
-        "ab12cd34",
-    ),
-    *(
-        "0",
-        "1",
-        "12",
-        "123",
-        "1234",
-        "12345",
-        "1.2",
-        "1.2.3",
-        "v1.2.3",
-        "-1",
-        "+491701234567",
-        "#aabbcc",
-        "#ABC",
-    ),
-    *(
-        "00:00",
-        "12:30",
-        "2026",
-        "2026-01",
-        "2026-01-31",
-        "en",
-        "en-US",
-        "USD",
-        "a@example.com",
-        "https://example.com",
-    ),
-    *("EURUSD", "AAPL", "ABC-123", "10.0.0.1", "deadbeef", "0x1f", "5m", "1h", "1d", "text/plain"),
-    *(text for values in _FORMATS.values() for text in values),
-)
-_NUMBERS: Final = (0, 1, 2, 3, 7, 10, 42, 100, -1)
-_FRACTIONS: Final = (0.5, 1.25, 2.0, 3.75, 10.5, -0.5)
 
 
 class NoValueError(Exception):
     """No value could be made up for a schema; says for which part."""
 
 
-def valid_arguments(schema: Mapping[str, Any], random: Random, *, optional: float) -> dict[str, Any]:
+def valid_arguments(
+    schema: Mapping[str, Any], random: Random, *, optional: float, wide: bool = False
+) -> dict[str, Any]:
     """Arguments that the schema takes.
 
     Args:
         schema: The input schema of a tool.
         random: Where all choices come from.
         optional: How likely a parameter that may be left out is there.
+        wide: Whether texts and names of maps are chosen from more, for a tool that takes less than its schema.
 
     Raises:
         NoValueError: When none could be made up.
     """
-    maker = _Maker(schema, random)
+    maker = _Maker(schema, random, wide)
     try:
         judge = SchemaJudge(schema)
     except SchemaError as error:
@@ -132,6 +65,7 @@ def valid_arguments(schema: Mapping[str, Any], random: Random, *, optional: floa
 class _Maker:
     root: Mapping[str, Any]
     random: Random
+    wide: bool
 
     def value(self, schema: Any, depth: int) -> Any:
         """A value for a schema, most likely a valid one."""
@@ -144,13 +78,16 @@ class _Maker:
         if shape.branches:
             return self._branch(shape, depth)
         makers: Mapping[str, Callable[[], Any]] = {
-            "string": lambda: self._text(schema, keywords),
+            "string": lambda: self._text(schema, keywords, depth),
             "integer": lambda: self._number(keywords, whole=True),
             "number": lambda: self._number(keywords, whole=False),
             "boolean": lambda: self.random.random() < 0.5,
             "null": lambda: None,
             "array": lambda: self._array(shape, keywords, depth),
-            "object": lambda: self.object(shape, depth, 0.5 if depth < _DEEPEST else 0.0),
+            "object": lambda: {
+                **self.object(shape, depth, 0.5 if depth < _DEEPEST else 0.0),
+                **self._entries(shape, keywords, depth),
+            },
         }
         return makers[_kind(shape)]()
 
@@ -163,36 +100,83 @@ class _Maker:
         }
         for name in sorted(shape.required - shape.properties.keys()):
             made[name] = self.value(shape.extra, depth + 1)
-        if depth and not shape.properties and not shape.closed and depth < _DEEPEST:
-            made["key"] = self.value(shape.extra if isinstance(shape.extra, Mapping) else True, depth + 1)
         return made
+
+    def _entries(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        """Entries of a map: names that nobody declared, where only such are taken."""
+        least = int(keywords.get("minProperties", 0))
+        if shape.properties or shape.required or (shape.closed and not shape.patterns):
+            return {}
+        made: dict[str, Any] = {}
+        for at in range(_TRIES):
+            if len(made) >= least and (
+                made or depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
+            ):
+                break
+            name, schema = self._name(shape, keywords, depth, at)
+            made[name] = self.value(schema, depth + 1)
+        return made
+
+    def _name(self, shape: Shape, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Any]:
+        """A name of a map's entry, and the schema of its value."""
+        if shape.patterns:
+            pattern, schema = self.random.choice(sorted(shape.patterns.items(), key=lambda each: each[0]))
+            return self._text({"type": "string", "pattern": pattern}, {"pattern": pattern}, depth), schema
+        schema = shape.extra if isinstance(shape.extra, Mapping) else True
+        names = keywords.get("propertyNames")
+        if isinstance(names, Mapping):
+            return str(self.value({"type": "string", "allOf": [names]}, depth + 1)), schema
+        name = self.random.choice(NAMES) if self.wide else NAMES[0]
+        return f"{name}{at}" if at else name, schema
 
     def _branch(self, shape: Shape, depth: int) -> Any:
         branches = [each for each in shape.branches if not shape_of(self.root, each).is_only("null")]
         if depth >= _DEEPEST or not branches:
             # What ends a recursion soonest: null, else a branch that is no container.
             branches = sorted(shape.branches, key=lambda each: _weight(shape_of(self.root, each)))[:1]
-        return self.value(self.random.choice(branches), depth + 1)
+        chosen = self.random.choice(branches)
+        # Decimals are published as a number or a text; a text of digits is right for what takes any text, too.
+        kinds = {_kind(shape_of(self.root, each)) for each in branches}
+        if kinds == {"number", "string"} and shape_of(self.root, chosen) == Shape(
+            types=frozenset({"string"}), plain=True
+        ):
+            return self.random.choice(DECIMALS)
+        return self.value(chosen, depth + 1)
 
     def _array(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> list[Any]:
         least = int(keywords.get("minItems", 0))
         most = min(int(keywords.get("maxItems", least + 3)), least + 3)
         size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
         schemas = [*shape.prefix, *[shape.items] * max(0, size - len(shape.prefix))]
-        made = [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
-        if keywords.get("uniqueItems"):
-            made = [value for at, value in enumerate(made) if value not in made[:at]]
+        if keywords.get("uniqueItems") and not shape.prefix:
+            return self._distinct(shape.items, size, depth)
+        return [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
+
+    def _distinct(self, schema: Any, size: int, depth: int) -> list[Any]:
+        """Items that differ, as many as are wanted or are soon found."""
+        made: list[Any] = []
+        for _ in range(_TRIES):
+            if len(made) == size:
+                break
+            value = self.value(schema, depth + 1)
+            made += [value] if value not in made else []
         return made
 
-    def _text(self, schema: Any, keywords: Mapping[str, Any]) -> str:
+    def _text(self, schema: Any, keywords: Mapping[str, Any], depth: int) -> str:
         least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))
         if "pattern" in keywords:
             judge = validator_for(self.root, schema)
-            fitting = [text for text in (*_SAMPLES, *_WORDS) if judge.is_valid(text)]
+            fitting = [text for text in (*SAMPLES, *WORDS) if judge.is_valid(text)]
+            if not fitting:
+                written = (pattern_text(keywords["pattern"], self.random) for _ in range(_TRIES))
+                fitting = [text for text in written if text is not None and judge.is_valid(text)]
             return self.random.choice(fitting or ["none fits"])
-        if keywords.get("format") in _FORMATS:
-            return self.random.choice(_FORMATS[keywords["format"]])
-        word = self.random.choice(_WORDS)
+        form = str(keywords.get("format"))
+        if form in FORMATS:
+            return self.random.choice((*FORMATS[form], *(WIDE_FORMATS.get(form, ()) if self.wide else ())))
+        if keywords.get("contentMediaType") == "application/json":
+            return json.dumps(self.value(keywords.get("contentSchema", True), depth + 1))
+        word = self.random.choice((*WORDS, *SAMPLES) if self.wide else WORDS)
         if len(word) < least:
             word = (word + " more") * (least // len(word) + 1)
         return word[: max(least, min(most, len(word)))][:most]
@@ -200,9 +184,10 @@ class _Maker:
     def _number(self, keywords: Mapping[str, Any], *, whole: bool) -> int | float:
         low, high = _bounds(keywords)
         step = keywords.get("multipleOf")
-        choices: tuple[int | float, ...] = _NUMBERS if whole else (*_FRACTIONS, *_NUMBERS)
+        choices: tuple[int | float, ...] = NUMBERS if whole else (*FRACTIONS, *NUMBERS)
         if step:
-            first = math.ceil(low / step) * step if low > -math.inf else 0
+            lowest = low if low > -math.inf else min(0, high - 3 * step)
+            first = math.ceil(lowest / step) * step
             choices = tuple(first + step * count for count in range(4))
         fitting = [number for number in choices if low <= number <= high]
         if fitting:

@@ -66,6 +66,35 @@ def take(count: int) -> int:
 '''
 
 
+CHOOSY = '''
+from typing import Annotated
+
+from fastmcp import FastMCP
+from mcp_lenient import LenientMiddleware
+from pydantic import AfterValidator
+
+mcp = FastMCP("choosy")
+mcp.add_middleware(LenientMiddleware())
+
+
+def only(value):
+    if value != "K-314":
+        raise ValueError("there is no such key")
+    return value
+
+
+@mcp.tool
+def take(key: Annotated[str, AfterValidator(only)]) -> int:
+    """Take."""
+'''
+COUNT = '''
+
+@mcp.tool
+def count(most: int) -> int:
+    """Count."""
+'''
+
+
 @pytest.fixture
 def server(tmp_path):
     file = tmp_path / "server.py"
@@ -82,9 +111,10 @@ def test_the_tools_of_a_file_are_tried_and_not_run(server, capsys):
     """Every tool gets a table of damage by outcome, without a question."""
     assert run(["stress", str(server), "--per-tool", "1"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("search\n")
+    headline, title, *_ = out.splitlines()
+    assert "damaged calls of notes, seed 0: 2 tools tried" in headline
+    assert title == "search"
     assert "container_as_json_text" in out
-    assert "damaged calls of notes, seed 0" in out
     assert "call_repaired" not in err
     assert calls_of(server) == set()
 
@@ -134,6 +164,89 @@ def test_a_corrupted_call_makes_the_exit_code_1(tmp_path, capsys):
     assert "corrupted take, number_as_text" in out
     assert "by     text_to_zero" in out
     assert "store" not in out
+
+
+@pytest.fixture
+def choosy(tmp_path):
+    """A server with a tool that takes one key, which nobody could guess."""
+    file = tmp_path / "choosy.py"
+    file.write_text(CHOOSY, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("options", [(), ("--summary",)])
+def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options):
+    """No empty table is shown; the first line says that nothing was tested, the last what to do about it."""
+    assert run(["stress", str(choosy), *options]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("Nothing was tested: the tool take could not be tried\n")
+    assert "there is no such key" in out
+    assert '{"take": [{...}]}' in out
+    assert "--arguments" in out
+    assert "┃" not in out
+
+
+def test_what_was_not_tried_is_said_first(choosy, capsys):
+    """Where some tools could not be tried the first line counts them, and the exit code is 0."""
+    choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
+    assert run(["stress", str(choosy)]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].endswith("seed 0: 1 of 2 tools tried, 1 not (see below)")
+    assert "not tried: take\n  the tool does not take what was made up" in out
+
+
+@pytest.mark.parametrize("written", [{"take": {"key": "K-314"}}, {"take": [{"key": "K-314"}]}])
+def test_given_arguments_are_damaged(choosy, capsys, written):
+    """A file gives the right arguments of a tool, of one call or of several; the plan shows them as well."""
+    file = choosy.with_name("arguments.json")
+    file.write_text(json.dumps(written), encoding="utf-8")
+    command = ["stress", str(choosy), "--arguments", str(file)]
+    assert run([*command, "--dry-run"]) == 0
+    assert '{"key": "K-314"}' in capsys.readouterr().out
+    assert run([*command, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["skipped"] == {}
+    assert report["tools"]["take"]["arguments_as_text"] == {"repaired": 1}
+
+
+def test_given_arguments_that_a_tool_does_not_take_make_the_exit_code_1(choosy, capsys):
+    """Arguments that have become wrong are told, though other tools were tried."""
+    choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
+    file = choosy.with_name("arguments.json")
+    file.write_text('{"take": {"key": "K-1"}}', encoding="utf-8")
+    assert run(["stress", str(choosy), "--arguments", str(file)]) == 1
+    assert 'the tool does not take what was given, {"key": "K-1"}' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        pytest.param(None, "No such file", id="no file"),
+        pytest.param("{", "this is not JSON", id="not JSON"),
+        pytest.param("[]", "an object is expected, with arguments by tool", id="a list"),
+        pytest.param('{"take": 5}', "what stands at 'take' is neither", id="no arguments"),
+        pytest.param('{"take": []}', "what stands at 'take' is neither", id="no call"),
+        pytest.param('{"give": {}}', "the server has no tool 'give'", id="no tool"),
+    ],
+)
+def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
+    """Exit code 2, and one line that says what is wrong with which file."""
+    file = choosy.with_name("arguments.json")
+    if written is not None:
+        file.write_text(written, encoding="utf-8")
+    assert run(["stress", str(choosy), "--arguments", str(file)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: --arguments: ")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
+    """A server without a read-only tool is not tested, which is no success."""
+    server.write_text(SERVER.replace('annotations={"readOnlyHint": True}', ""), encoding="utf-8")
+    assert run(["stress", "--yes", "--", sys.executable, str(server)]) == 1
+    assert "Left out, since they may change something" in capfd.readouterr().out
 
 
 def test_a_dry_run_calls_nothing(server, capfd):

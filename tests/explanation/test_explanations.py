@@ -25,6 +25,12 @@ class Row(BaseModel):
     name: str = ""
 
 
+class Person(BaseModel, extra="forbid"):
+    """A person."""
+
+    age: int
+
+
 class Low(Tool):
     """A tool that only its schema describes."""
 
@@ -132,6 +138,30 @@ async def test_rules_that_kept_out_are_named_with_their_guards():
     text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
     assert "/labels: no rule has a reading of it" in text
     assert "scalar_to_array: text that looks like JSON, is empty, says null or holds a comma" in text
+
+
+@pytest.mark.parametrize(
+    ("sent", "place"),
+    [
+        pytest.param({"content": "x", "colour": 1}, "/colour", id="parameter"),
+        pytest.param({"content": "x", "rows": [{"age": 1, "weight": 2}]}, "/rows/0/weight", id="field"),
+        pytest.param({"content": "x", "counts": {"z": 1}}, "/counts/z", id="key of a map"),
+    ],
+)
+async def test_an_unknown_name_is_told_by_its_place(sent, place):
+    """A name that nobody declared is not known at its place, whether that is the tool, a model or a map."""
+    server = FastMCP("names", strict_input_validation=True)
+    server.add_middleware(LenientMiddleware())
+
+    @server.tool
+    def keep(
+        content: str, rows: list[Person] | None = None, counts: dict[Literal["x", "y"], int] | None = None
+    ) -> None:
+        raise SystemExit(content, rows, counts)
+
+    text = str(await explained(server, "keep", sent))
+    assert f"{place}: is not a name that is known there" in text
+    assert "parameter of the tool" not in text
 
 
 async def test_a_tie_names_both_readings():

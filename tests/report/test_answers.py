@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import get_args
 
 import pytest
 from fastmcp import Client, FastMCP
@@ -11,6 +12,7 @@ from logs import line, log, repair, wrong
 import mcp_lenient
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.report import Report, read_report
+from mcp_lenient.types import ViolationCode
 
 
 def of_kind(report, kind):
@@ -183,12 +185,7 @@ ADVICE = [
     ),
     pytest.param([line(error_code="ARGUMENTS_TOO_LARGE")] * 3, "too_large", 3, None, None, id="too large"),
     pytest.param(
-        [line(subject="ann", error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "string")])] * 6,
-        "repeated_mistake",
-        6,
-        None,
-        None,
-        id="repeated",
+        [line(violations=[wrong("type", "/x", "string")])] * 5, "refused_most", 5, None, None, id="frequent"
     ),
 ]
 
@@ -201,31 +198,125 @@ def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_pat
     assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)
 
 
+def test_a_repeated_mistake_is_told_beside_what_is_refused_most(tmp_path):
+    """Six times the same refused call of one subject speak for the client, and for the place that was wrong."""
+    mistake = line(subject="ann", error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "string")])
+    report = read_report([log(tmp_path, *[mistake] * 6)])
+    assert [(each.kind, each.calls) for each in report.advice] == [
+        ("repeated_mistake", 6),
+        ("refused_most", 6),
+    ]
+
+
+def from_clients(count, *violations, tool="search"):
+    return [line(tool=tool, client_name=f"c{at}", violations=list(violations)) for at in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        pytest.param(
+            [line(violations=[wrong("type", "/x", came)]) for came in ("string", "array", "string") * 2],
+            "6 calls of search by agent 1.0 failed at /x, with the wrong JSON type (came: array, string), one of",
+            id="the types that came",
+        ),
+        pytest.param(
+            from_clients(5, wrong("value", "/rows/0/a"), wrong("value", "/rows/1/a")),
+            "5 calls of search by c0 1.0, c1 1.0, c2 1.0 and 2 other clients failed at /rows/*/a, with a value that "
+            "the tool's own check refuses, one of",
+            id="items of a list count once, many clients",
+        ),
+        pytest.param(
+            [*from_clients(2, wrong("value", "/x")), *from_clients(3, wrong("value", "/x"))],
+            "5 calls of search by c0 1.0, c1 1.0 and c2 1.0 failed at /x",
+            id="a few clients",
+        ),
+        pytest.param(
+            [line(client_name=None, client_version=None, violations=[wrong("enum", "")])] * 5,
+            "by an unnamed client failed at the arguments as a whole, with none of the allowed values",
+            id="the whole, by nobody",
+        ),
+        pytest.param(
+            [line("call_forwarded", violations=[wrong("unknown", "/x/y")])] * 5,
+            "/x/y, with a name that is not known there, one of the most frequent mistakes in this log. See which",
+            id="a name within",
+        ),
+    ],
+)
+def test_what_is_refused_most_is_told_in_words(lines, says, tmp_path):
+    """The advice names the calls, the tool, the clients, the place and what is wrong there, and where to look."""
+    (advice,) = read_report([log(tmp_path, *lines)]).advice
+    assert advice.kind == "refused_most"
+    assert says in advice.text
+    assert "mcp-lenient explain SERVER --event LINE" in advice.text
+
+
+@pytest.mark.parametrize("code", get_args(ViolationCode))
+def test_every_code_is_told_in_words(code, tmp_path):
+    """Whatever the code of the most frequent mistake is, some advice is about its place."""
+    report = read_report([log(tmp_path, *[line(violations=[wrong(code, "/x")])] * 5)])
+    assert [each.parameter for each in report.advice] == ["/x"]
+
+
+def test_only_the_most_frequent_mistakes_are_told_one_for_each_tool(tmp_path):
+    """Of the first three mistakes each tool has one, and what comes after them has none."""
+    many = [line(tool="a", violations=[wrong("type", "/x"), wrong("range", "/y")])] * 9
+    fewer = [line(tool="b", violations=[wrong("length", "/x")])] * 8
+    rest = [line(tool="c", violations=[wrong("length", "/x")])] * 7
+    advice = read_report([log(tmp_path, *many, *fewer, *rest)]).advice
+    assert [(each.tool, each.parameter, each.calls) for each in advice] == [("a", "/y", 9), ("b", "/x", 8)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        pytest.param([line(violations=SWAPPED)] * 9, "declare_alias", id="alias"),
+        pytest.param(from_clients(9, wrong("format", "/x")), "describe_format", id="format"),
+        pytest.param(from_clients(9, wrong("missing", "/x")), "required_parameter", id="missing"),
+        pytest.param([line(violations=[wrong("type", "/x", "null")])] * 9, "nullable_parameter", id="null"),
+        pytest.param(
+            [line(error_code="ARGUMENTS_TOO_LARGE", violations=[wrong("size", "")])] * 9,
+            "too_large",
+            id="size",
+        ),
+        pytest.param(
+            [line(tool=f"t{at % 3}", violations=[wrong("unknown", "/metadata")]) for at in range(18)],
+            "drop_unknown",
+            id="injected",
+        ),
+    ],
+)
+def test_what_other_advice_is_about_is_not_told_again(lines, kind, tmp_path):
+    """A place that has an advice of its own gets no second one for being frequent."""
+    (advice,) = read_report([log(tmp_path, *lines)]).advice
+    assert advice.kind == kind
+
+
 NO_ADVICE = [
     pytest.param([line(violations=SWAPPED)] * 2, id="too few"),
     pytest.param(
-        [line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 5, id="two names that may be meant"
+        [line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 4, id="two names that may be meant"
     ),
     *(
         pytest.param(
-            [line(violations=[wrong("missing", "/task"), wrong("unknown", f"/{name}")])] * 5,
+            [line(violations=[wrong("missing", "/task"), wrong("unknown", f"/{name}")])] * 4,
             id=f"arguments that came under {name}",
         )
         for name in ("args", "arguments", "input", "kwargs", "parameters", "params", "properties")
     ),
     pytest.param(
-        [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 5,
+        [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 4,
         id="a name that is hidden",
     ),
     pytest.param(
-        [line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 5,
+        [line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 4,
         id="names in different objects",
     ),
     pytest.param(
-        [line(violations=[wrong("format", "/x")])] * 5, id="a format that one client alone gets wrong"
+        [line(violations=[wrong("format", "/x")])] * 4, id="a format that one client alone gets wrong"
     ),
     pytest.param(
-        [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 5,
+        [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 4,
         id="text for a number",
     ),
 ]

@@ -24,6 +24,8 @@ rules = tuple(wrong if rule.name == "text_to_integer" else rule for rule in DEFA
 right = FastMCP("right")
 right.add_tool(tool)
 right.add_middleware(LenientMiddleware())
+empty = FastMCP("empty")
+empty.add_middleware(LenientMiddleware())
 broken = FastMCP("broken", strict_input_validation=True)
 broken.add_tool(tool)
 broken.add_middleware(LenientMiddleware(Policy(rules=rules)))
@@ -69,3 +71,10 @@ def test_a_wrong_name_is_told(run, where):
 def test_without_the_option_nothing_is_run(run):
     """The plugin alone adds no test."""
     assert run().ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_server_of_which_nothing_could_be_tried_fails(run):
+    """A green test is never one that tried nothing."""
+    result = run("--lenient-stress", "served:empty")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["Nothing was tested: empty has no tools; see the report."])

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
+from datetime import date, time, timedelta
+from decimal import Decimal
 from io import StringIO
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import pytest
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import (
+    AfterValidator,
+    AnyUrl,
+    BaseModel,
+    Field,
+    FutureDate,
+    Json,
+    NaiveDatetime,
+    PastDate,
+    model_validator,
+)
 from rich.console import Console
 from testing.under_test import lenient as lenient_server
 from testing.under_test import mode, plain, published, store
@@ -156,9 +169,66 @@ def test_given_arguments_are_damaged_in_place_of_made_up_ones():
         stress(server, arguments={"off": [{}]})
 
 
+class _Span(BaseModel):
+    low: int
+    high: int
+
+    @model_validator(mode="after")
+    def _in_order(self) -> _Span:
+        if self.low > self.high:
+            msg = "low must not be above high"
+            raise ValueError(msg)
+        return self
+
+
+class _Exact(BaseModel, strict=True):
+    count: int
+    day: date | None = None
+
+
+def _pay(
+    amount: Decimal,
+    parts: list[Decimal],
+    span: _Span,
+    exact: _Exact,
+    due: FutureDate,
+    names: dict[int, str],
+    sides: dict[Literal["x", "y"], int],
+    pair: tuple[int, str],
+    some: set[int],
+    ident: UUID,
+    at: time,
+    seen: PastDate,
+    local: NaiveDatetime,
+    lasting: timedelta,
+    where: AnyUrl,
+    code: Annotated[str, Field(pattern=r"^[A-Z]{2}-\d{4}$")],
+    price: Annotated[float, Field(multiple_of=0.5)],
+    numbers: Json[list[int]],
+) -> None:
+    raise SystemError(
+        (amount, parts, span, exact, due, names, sides, pair),
+        (some, ident, at, seen, local, lasting, where, code, price, numbers),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_arguments_are_made_up_until_the_tool_takes_them(seed):
+    """A tool that takes less than its schema says gets other arguments until it takes some."""
+    report = stress(lenient_server(_pay), seed=seed)
+    assert report.skipped == {}
+    assert report.tried == ["_pay"]
+    assert report.corrupted == []
+
+
+def test_a_server_without_tools_is_told_as_such():
+    """Where there is no tool, nothing was tested, and that is the report."""
+    assert str(stress(FastMCP("empty"))) == "Nothing was tested: empty has no tools\n"
+
+
 def test_a_schema_that_nothing_fits_is_skipped():
     """A tool for which no arguments can be made up is told with the reason."""
-    tool = published(code={"type": "string", "pattern": "^q{17}$"})
+    tool = published(code={"type": "string", "pattern": "^(?=a)b$"})
     assert stress(tool).skipped == {"published": "nothing that was made up is valid at code"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
@@ -14,6 +15,8 @@ from mcp_lenient.testing.valid import NoValueError, valid_arguments
 
 _SCHEMAS = [
     pytest.param({"type": "integer", "minimum": 3, "exclusiveMaximum": 5}, id="bounds"),
+    pytest.param({"type": "integer", "multipleOf": 7, "maximum": -15}, id="multiple-below-zero"),
+    pytest.param({"type": "integer", "multipleOf": 7, "minimum": -15, "maximum": -14}, id="one-multiple"),
     pytest.param({"type": "integer", "minimum": 1000}, id="above-all-samples"),
     pytest.param({"type": "integer", "maximum": -1000}, id="below-all-samples"),
     pytest.param({"type": "integer", "multipleOf": 7, "minimum": 15}, id="multiple"),
@@ -23,6 +26,8 @@ _SCHEMAS = [
     pytest.param({"type": "string", "maxLength": 2}, id="short-text"),
     pytest.param({"type": "string", "minLength": 3, "maxLength": 3}, id="exact-text"),
     pytest.param({"type": "string", "pattern": "^[A-Z]{3}$"}, id="pattern"),
+    pytest.param({"type": "string", "pattern": "^q{17}$"}, id="pattern-of-no-sample"),
+    pytest.param({"type": "string", "pattern": r"^(?:ab|cd)[x-z]{3,5}-\d+\.?$"}, id="pattern-of-parts"),
     pytest.param({"type": "string", "format": "date-time"}, id="format"),
     pytest.param({"enum": ["a", 1, None]}, id="enum"),
     pytest.param({"const": "a"}, id="const"),
@@ -31,9 +36,35 @@ _SCHEMAS = [
     pytest.param({"type": "array", "items": {"type": "integer"}, "minItems": 5, "maxItems": 6}, id="array"),
     pytest.param({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, id="unique"),
     pytest.param(
+        {"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True, "minItems": 3},
+        id="all-there-are",
+    ),
+    pytest.param(
         {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "minItems": 2}, id="tuple"
     ),
     pytest.param({"type": "object", "additionalProperties": {"type": "number"}}, id="map"),
+    pytest.param(
+        {
+            "type": "object",
+            "additionalProperties": {"type": "integer"},
+            "propertyNames": {"enum": ["x", "y"]},
+            "minProperties": 2,
+        },
+        id="map-of-these-names",
+    ),
+    pytest.param(
+        {"type": "object", "additionalProperties": True, "propertyNames": {"pattern": "^[a-z]{2}_[0-9]$"}},
+        id="map-of-such-names",
+    ),
+    pytest.param(
+        {
+            "type": "object",
+            "patternProperties": {"^x-[0-9]{2}$": {"type": "integer"}},
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+        id="map-by-pattern",
+    ),
     pytest.param(
         {"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}}, id="undeclared"
     ),
@@ -89,7 +120,7 @@ def test_made_up_arguments_are_valid(schema):
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        pytest.param({"type": "string", "pattern": "^q{17}$"}, "valid at value", id="pattern"),
+        pytest.param({"type": "string", "pattern": "^(?=a)b$"}, "valid at value", id="pattern"),
         pytest.param(
             {"type": "integer", "not": {"minimum": -5}, "minimum": 0}, "valid at value", id="impossible"
         ),
@@ -108,3 +139,21 @@ def test_the_same_seed_makes_the_same_arguments(seed):
     tool = _tool({"$ref": "#/$defs/tree"})
     first, second = (valid_arguments(tool, Random(seed), optional=0.5) for _ in range(2))  # noqa: S311 - as above
     assert first == second
+
+
+def test_json_in_a_text_is_of_its_schema():
+    """A text that holds JSON holds what its own schema takes."""
+    content = {"type": "array", "items": {"type": "integer"}, "minItems": 1}
+    text = {"type": "string", "contentMediaType": "application/json", "contentSchema": content}
+    for seed in range(20):
+        made = valid_arguments(_tool(text), Random(seed), optional=0.0)  # noqa: S311 - nothing is secret
+        assert all(isinstance(each, int) for each in json.loads(made["value"]))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_number_or_text_is_a_number(wide):
+    """What is published as a number or any text, as decimals are, is a number or a text of its digits."""
+    decimal = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+    for seed in range(20):
+        made = valid_arguments(_tool(decimal), Random(seed), optional=0.0, wide=wide)  # noqa: S311 - as above
+        assert isinstance(float(made["value"]), float)

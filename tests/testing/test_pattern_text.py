@@ -1,0 +1,63 @@
+"""Texts that are written by a pattern."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient.testing.pattern_text import pattern_text
+
+FITTING = [
+    r"^[A-Z]{2}-\d{4}$",
+    r"^(foo|bar)+_[a-z0-9]{3,8}$",
+    r"^[\w.-]+@[\w-]+\.\w{2,}$",
+    r"^#(?:[0-9a-fA-F]{3}){1,2}$",
+    r"^(?P<name>x)y??z*$",
+    r"^[^/\s]+/[^/]+$",
+    r"^a{0}b?$",
+    r"^\S+\s\bx$",
+    r"^[]a]+\x41\u0042\t\.$",
+    r"^.{5,9}$",
+    r"^[A-Za-z_][A-Za-z0-9_]*$",
+]
+
+
+@pytest.mark.parametrize("pattern", FITTING)
+def test_a_text_fits_its_pattern(pattern):
+    """For a plain pattern every text that is written fits it, whatever the seed."""
+    for seed in range(50):
+        text = pattern_text(pattern, Random(seed))  # noqa: S311 - nothing is secret
+        assert text is not None
+        assert re.search(pattern, text), text
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param(r"^\p{L}+$", id="class of Unicode"),
+        pytest.param(r"^(\d{3})-\1$", id="what stood before"),
+        pytest.param("(?i)abc", id="flag"),
+        pytest.param("[a", id="bracket that stays open"),
+        pytest.param("(a", id="group that stays open"),
+        pytest.param("a)", id="group that never began"),
+        pytest.param("*a", id="repetition of nothing"),
+        pytest.param(r"[^\x20-\x7e]", id="nothing that can be seen"),
+        pytest.param("(?:(?:a{9999}){9999}){9999}", id="more than anybody sends"),
+        pytest.param("a{99999999999}", id="a long one"),
+        pytest.param("(" * 5000, id="deep"),
+    ],
+)
+def test_what_is_not_plain_has_no_text(pattern):
+    """A pattern that is not read here has no text, and that is soon known."""
+    assert pattern_text(pattern, Random(0)) is None  # noqa: S311 - nothing is secret
+
+
+@given(st.text(alphabet=r"ab01[](){}?*+|^$\.-,:=!<>Pdwsx"), st.integers(0, 9))
+def test_any_text_may_stand_for_a_pattern(pattern, seed):
+    """Whatever stands in a schema as a pattern gives a text or none, and the same for the same seed."""
+    first, second = (pattern_text(pattern, Random(seed)) for _ in range(2))  # noqa: S311 - nothing is secret
+    assert first == second
