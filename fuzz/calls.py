@@ -150,7 +150,9 @@ def arguments(choices: Choices, schema: Schema) -> Any:
     made = _value(choices, schema, schema, 6)
     if isinstance(made, dict):
         for _ in range(choices.below(3)):
-            made[choices.one_of(_UNDECLARED)] = choices.one_of((CANARY, {"a": [CANARY]}, None))
+            name, value = choices.one_of(_UNDECLARED), choices.one_of((CANARY, {"a": [CANARY]}, None))
+            if name not in _followed(schema, schema).get("properties", {}):
+                made[name] = value
     return made
 
 
