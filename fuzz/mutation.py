@@ -36,8 +36,8 @@ TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/te
 _SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
 _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
 _QUICK: Final = 40
-_FEW: Final = 400
-_MOST: Final = 1_500
+_FEW: Final = 150
+_MOST: Final = 800
 """Tests that a mutant is run against, the quickest of those that reach it: the rest takes longer than all of these."""
 _OPTIONS: Final = [
     "-x",

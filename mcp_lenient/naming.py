@@ -117,11 +117,7 @@ def _renamed(
         rename = _rename(node, key, value[key], wanted, accepts_near)
         if rename is not None:
             found[key] = rename
-    if (
-        not shape.closed
-        and shape.extra in (None, True, {})
-        and any(each.rule == _STYLE for each in found.values())
-    ):
+    if shape.extra in (None, True, {}) and any(each.rule == _STYLE for each in found.values()):
         # Who writes one name of an object in another case style does so with its other names too.
         for key in (key for key in unknown if key not in found):
             rename = _rename(node, key, value[key], absent, accepts_near)
@@ -153,6 +149,6 @@ def names_right(node: Node, value: Mapping[str, Any], names: Naming) -> bool:
     present = {
         names.renamed[key].name if key in names.renamed else key for key in value if key not in names.dropped
     }
-    if shape.closed and any(name not in shape.properties and node.property(name) is None for name in present):
+    if shape.closed and any(node.property(name) is None for name in present):
         return False
     return shape.required <= present

@@ -56,8 +56,6 @@ def _by_rules(
             break
         for new in apply(value, run.texts) if rule.reads_text else apply(value):
             readings = _after(node, new, path, run, again - 1 if rule.again else 0)
-            if not readings:
-                continue
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             for inner in readings:
                 if not _beyond(rule.name, inner.cost):

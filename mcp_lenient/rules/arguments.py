@@ -79,8 +79,6 @@ def wrap_arguments(site: Site) -> Apply | None:
     (name, schema), *_ = site.shape.properties.items()
     inner = site.shape_at(schema)
     shapes = [shape for shape in (inner, *map(site.shape_at, inner.branches)) if shape.properties]
-    if not shapes:
-        return None
 
     def apply(arguments: dict[str, Any]) -> _Values:
         if not arguments or name in arguments:

@@ -67,8 +67,6 @@ def object_to_array(site: Site) -> Apply | None:
         return None
     item = site.shape_at(site.shape.items)
     shapes = [shape for shape in (item, *map(site.shape_at, item.branches)) if shape.properties]
-    if not shapes:
-        return None
 
     def apply(value: dict[str, Any]) -> _Values:
         return (

@@ -71,8 +71,8 @@ def wrapped_value(site: Site) -> Apply | None:
         return None
 
     def apply(value: dict[str, Any]) -> _Values:
-        if len(value) == 1 and name is not None and name in value:
-            return (value[name],)
+        if len(value) == 1 and name in value:
+            return tuple(value.values())
         if len(value) == 2 and "type" in value and "value" in value:
             kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None
             if kinds is not None and type(value["value"]) in kinds:

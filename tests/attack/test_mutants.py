@@ -6,15 +6,18 @@ from typing import Annotated, Any
 
 import pytest
 from calls import call, code, got, lenient, rules
+from fastmcp import FastMCP
 from fastmcp.tools import FunctionTool, Tool
+from fastmcp.tools.tool_transform import ArgTransform
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
-from tables import BOOLEAN, INTEGER, OBJECT, array, closed, union
+from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, union
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.judge import FunctionJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.repair import repair
 from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.targets import find_target
 from mcp_lenient.types import Repair
 
 
@@ -41,9 +44,10 @@ def rows(rows: list[Row]) -> list[list[str]]:
     return [row.tags for row in rows]
 
 
-async def test_an_item_keeps_what_only_its_own_validator_takes():
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
     """In a list, too, a field that the author's validator takes is not repaired beside one that is wrong."""
-    answer = await call(lenient(rows, strict=True), "rows", {"rows": [{"tags": "a b", "count": "5"}]})
+    answer = await call(lenient(rows, strict=strict), "rows", {"rows": [{"tags": "a b", "count": "1e3"}]})
     assert got(answer) == [["a", "b"]]
     assert rules(answer) == ["text_to_integer"]
 
@@ -204,7 +208,7 @@ async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does
     assert rules(answer) == ["rename_near"]
 
 
-@pytest.mark.parametrize("text", ["[[1, 2]]", "[]", '"a"', "5"])
+@pytest.mark.parametrize("text", ["[[1, 2]]", "[5]", "[]", '"a"'])
 async def test_only_an_object_is_taken_out_of_a_wrapper(text):
     """Where the text of the whole arguments is no object, the call is refused as any other wrong one."""
     answer = await call(lenient(rows), "rows", {"args": text})
@@ -212,3 +216,76 @@ async def test_only_an_object_is_taken_out_of_a_wrapper(text):
         "INVALID_ARGUMENTS",
         True,
     )
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"rows": [{"Tags": "a b", "count": 1}]}, id="in an item"),
+        pytest.param({"toolCallId": "c", "Rows": [{"tags": "a b", "count": 1}]}, id="behind a dropped key"),
+        pytest.param({"_meta": 1, "rows": [{"Tags": "a b", "count": 1}]}, id="both"),
+    ],
+)
+async def test_what_moves_in_a_list_is_read_by_its_own_validator(sent):
+    """A name that is put right within an item leaves its value to the tool's own validator."""
+    assert got(await call(lenient(rows), "rows", sent)) == [["a", "b"]]
+
+
+def test_a_call_that_takes_too_long_is_refused_as_it_was_sent(monkeypatch):
+    """Where a schema branches so much that the call is given up, nothing of it is changed."""
+    schema, sent = closed(p=array(union(INTEGER, NULL))), {"p": ["1", "2", "3"]}
+    plan, judge = Plan(schema, Policy()), SchemaJudge(schema)
+    assert repair(plan, sent, judge).status == "repaired"
+    looked_at = -2 * 4 - 10 * 5  # what the size of the arguments adds
+    monkeypatch.setattr("mcp_lenient.repair._STEPS", looked_at + 20)
+    assert repair(plan, sent, judge).status == "repaired"
+    monkeypatch.setattr("mcp_lenient.repair._STEPS", looked_at)
+    outcome = repair(plan, sent, judge)
+    assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
+    assert outcome.faults == judge.faults(sent)
+
+
+async def _transformed(hidden: Any) -> Any:
+    def parent(n: int, hidden: int = 0) -> int:
+        return n + hidden
+
+    changed = Tool.from_tool(
+        Tool.from_function(parent),
+        name="changed",
+        transform_args={"hidden": ArgTransform(hide=True, default=hidden)},
+    )
+    server = FastMCP("transformed", strict_input_validation=True)
+    server.add_tool(changed)
+    judge = (await find_target(server, changed)).judge
+    assert judge is not None
+    return judge
+
+
+async def test_what_is_hidden_is_not_held_against_the_caller():
+    """A hidden argument that the parent refuses is no fault of a call that cannot set it."""
+    judge = await _transformed("no number")
+    assert judge.faults({"n": 1}) == ()
+    assert judge.accepts({"n": 1})
+    assert not judge.accepts({"n": "x"})
+
+
+async def test_a_fault_of_the_whole_is_told_of_a_transformed_tool():
+    """What no validator can take in is refused for its size there too."""
+    judge = await _transformed(0)
+    assert [(fault.path, fault.kind) for fault in judge.faults({"n": 10**5000})] == [((), "size")]
+
+
+def test_a_wrapper_is_weighed_against_what_costs_as_much_in_place():
+    """Where a value can be put right in place, by a rule of the same tier, the fewer changes decide."""
+    schema = closed(a=INTEGER, items=array(closed(a=INTEGER)))
+    result = normalize(schema, {"args": {"a": 1}}, Policy(aliases={"items": ("args",)}))
+    assert result.arguments == {"a": 1}
+    assert [each.rule for each in result.repairs] == ["unwrap_arguments"]
+
+
+def test_many_values_are_judged_as_strictly_as_few():
+    """What is looked at without building it is still held to the strictness of the server."""
+    for count in (1, 200):
+        sent = {"rows": [{"tags": ["a"], "count": "5"}] * count}
+        assert _judge().accepts(sent)
+        assert not _judge(strict=True).accepts(sent)

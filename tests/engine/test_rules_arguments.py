@@ -33,6 +33,11 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"param": {"zz": 1}},
         "rename_near /params",
     ),
+    refuses_call(
+        "another wrapper's name for a parameter, and its content as text",
+        closed("arguments", arguments=OBJECT),
+        {"params": '{"a": 1}'},
+    ),
     mends_call("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
     mends_call(
         "input",

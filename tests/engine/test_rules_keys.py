@@ -97,6 +97,13 @@ NAMED = closed("name", name=STRING)
         "text_to_integer /n",
     ),
     mends_call(
+        "a declared action beside the id",
+        closed(action=STRING),
+        {"action": "x", "toolCallId": "c"},
+        {"action": "x"},
+        "drop_injected /toolCallId",
+    ),
+    mends_call(
         "an action beside the id is not renamed",
         closed(actions=STRINGS),
         {"action": ["a"], "toolCallId": "c"},

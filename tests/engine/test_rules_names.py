@@ -92,6 +92,25 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         "rename_case /userId",
         "rename_case /dryRun",
     ),
+    mends_call(
+        "open, beside a name of the caller's own",
+        opened("user_id", user_id=STRING, dry_run=BOOLEAN),
+        {"userId": "u", "note": "n"},
+        {"user_id": "u", "note": "n"},
+        "rename_case /userId",
+    ),
+    refuses_call(
+        "open, beside a slip of an optional name",
+        opened("user_id", user_id=STRING, preview=BOOLEAN),
+        {"userId": "u", "preveiw": True},
+    ),
+    mends_call(
+        "open to texts alone, beside one in the same style",
+        {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": STRING},
+        {"userId": "u", "dryRun": "x"},
+        {"user_id": "u", "dryRun": "x"},
+        "rename_case /userId",
+    ),
     leaves_call(
         "open, the required name is there", opened("query", query=STRING), {"query": "a", "Query": "b"}
     ),
@@ -114,6 +133,11 @@ OPEN_ORDER = opened(
         "the name as well, with another value",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "dry_run": False, "dryRun": True},
+    ),
+    refuses_call(
+        "another case style beside a slip of a required name",
+        OPEN_ORDER,
+        {"item": "tea", "cuont": 5, "dryRun": True},
     ),
     refuses_call("a slip of a required name", OPEN_ORDER, {"item": "tea", "cuont": 5, "preveiw": True}),
     refuses_call(

@@ -156,6 +156,7 @@ def test_python(text: str, value: Any) -> None:
         pytest.param("'[1]'", id="single-quoted-array"),
         pytest.param(json.dumps(json.dumps(json.dumps(json.dumps("[1]")))), id="four-layers-of-quotes"),
         pytest.param("```json\n[1]", id="open-fence"),
+        pytest.param("```\n[1]end", id="open-fence-and-a-word"),
         pytest.param("```", id="bare-fence"),
         pytest.param("`````", id="overlapping-fences"),
         pytest.param("```\n```\n[1]\n```\n```", id="fence-in-a-fence"),

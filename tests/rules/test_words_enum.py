@@ -56,6 +56,7 @@ JSON_VALUE = st.recursive(
         pytest.param(["5g", "4g"], "5G", NO_MATCH, id="5G"),
         pytest.param(["15min", "1h"], "15MIN", "15min", id="word-after-a-digit"),
         pytest.param(["m", "M"], "m ", "m", id="month-and-minute"),
+        pytest.param(["a-b"], "A-b", NO_MATCH, id="single-letters-with-a-hyphen"),
         pytest.param(["m", "d"], "M", NO_MATCH, id="single-letter-alone"),
         pytest.param(["Plan A", "Plan B"], "plan b", "Plan B", id="single-letter-among-words"),
         pytest.param(["C++", "Java"], "c++", "C++", id="single-letter-with-signs"),
