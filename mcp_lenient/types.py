@@ -12,8 +12,8 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object", 
 Path = tuple[str | int, ...]
 """Where a value stands in the arguments: property names and list indices from the top."""
 
-FaultKind = Literal["type", "value", "missing", "unknown", "size"]
-"""What a judge holds against a place: its JSON type, its value, a name that lacks or is too many."""
+FaultKind = Literal["type", "value", "missing", "unknown", "key", "size"]
+"""What a judge holds against a place: its JSON type, its value, a name that lacks or is too many, a map's key."""
 
 ViolationCode = Literal[
     "type",
@@ -49,15 +49,17 @@ class Repair(NamedTuple):
 class Fault:
     """One thing a judge does not accept.
 
-    ``path`` leads to the value; for ``missing`` and ``unknown`` its last element is the name.
+    ``path`` leads to the value; for ``missing``, ``unknown`` and ``key`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
-    ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`).
+    ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`). ``reason``
+    says in our words what is wrong, and holds nothing of the value.
     """
 
     path: Path
     kind: FaultKind
     detail: str | None = None
     error_code: str | None = None
+    reason: str | None = field(default=None, compare=False)
 
 
 class Judge(Protocol):

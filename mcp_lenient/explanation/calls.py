@@ -184,13 +184,15 @@ _FAULTS = {
     "value": "the value is not allowed",
     "missing": "is required, and missing",
     "unknown": "is no parameter of the tool",
+    "key": "is not a key that the tool takes here",
     "size": "is too large or too deeply nested to be looked at",
 }
 
 
 def fault_words(fault: Fault) -> str:
     """What a judge holds against a place, in words."""
-    said = f" ({fault.detail})" if fault.detail else ""
+    why = fault.detail or fault.reason
+    said = f" ({why})" if why else ""
     return f"{where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
-from mcp_lenient.refusal.describe import allowed_values, likely_kinds
+from mcp_lenient.refusal.describe import likely_kinds
 from mcp_lenient.refusal.findings import findings
+from mcp_lenient.refusal.keys import key_fixes
 from mcp_lenient.refusal.name_fixes import name_fixes
+from mcp_lenient.refusal.near import MAX_VALUE, near_values
 from mcp_lenient.refusal.patches import Operation, Patch, applied
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
@@ -22,16 +23,12 @@ from mcp_lenient.types import Fault, Path, Tie, ViolationCode
 MAX_FIXES = 3
 MAX_TRIED = 6
 MAX_PLACES = 8
-MAX_VALUE = 200
 MAX_ARGUMENTS = 100_000
-MAX_COMPARED = 200
 
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
 _MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
-_NEAR = 0.6
-_MIN_START = 3
 _LONGEST_NOTHING = 16
 _NOTHING = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
@@ -40,7 +37,12 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
 def fixes(
-    refusal: Refusal, code: ViolationCode, paths: Sequence[Path], tie: Tie | None = None
+    refusal: Refusal,
+    code: ViolationCode,
+    paths: Sequence[Path],
+    tie: Tie | None = None,
+    *,
+    of_key: bool = False,
 ) -> tuple[Patch, ...]:
     """Patches for one violation, likeliest first, three at most.
 
@@ -52,11 +54,14 @@ def fixes(
         code: What is wrong.
         paths: Where; several when one violation speaks of several items of a list.
         tie: The readings that compete there.
+        of_key: Whether a map's key is wrong, and not what stands under it.
     """
     if not 0 < len(paths) <= MAX_PLACES or not fits_json(refusal.outcome.arguments, MAX_ARGUMENTS):
         return ()
     if tie is not None:
         offered: Iterator[Patch] = _readings(refusal, tie)
+    elif of_key:
+        offered = key_fixes(refusal, paths[0]) if len(paths) == 1 else iter(())
     elif code in ("missing", "unknown"):
         offered = name_fixes(refusal, code, paths[0]) if len(paths) == 1 else iter(())
     else:
@@ -148,29 +153,6 @@ def says_nothing(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST_NOTHING and value.strip().casefold() in _NOTHING
     return value is None
-
-
-def near_values(place: Place) -> list[Any]:
-    """The allowed values that a text comes near to, best first."""
-    if not isinstance(place.value, str) or not place.value or len(place.value) > MAX_VALUE:
-        return []
-    folded = {value.casefold(): value for value in allowed_values(place.forms) if isinstance(value, str)}
-    sent = place.value.strip().casefold()
-    begun = [name for name in folded if _begins(name, sent) or _begins(sent, name)]
-    compared: Iterable[str] = folded
-    if len(folded) > MAX_COMPARED:
-        compared = islice((name for name in folded if name[:1] == sent[:1]), MAX_COMPARED)
-    near = difflib.get_close_matches(sent, compared, n=2 * MAX_FIXES, cutoff=_NEAR)
-    likely = dict.fromkeys((*(begun if len(begun) == 1 else ()), *near))
-    return [folded[name] for name in likely if _digits(name) == _digits(sent)][:MAX_FIXES]
-
-
-def _begins(text: str, start: str) -> bool:
-    return len(start) >= _MIN_START and text.startswith(start)
-
-
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text))
 
 
 def _as_list(place: Place) -> Iterator[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mcp_lenient.redaction import secret_name
@@ -20,6 +21,7 @@ Forms = tuple[Form, ...]
 
 MAX_FORMS = 64
 MAX_PARTS = 32
+KEYS = "propertyNames"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,12 @@ def _below(form: Form, key: object) -> Iterator[object]:
         yield from (schema["additionalProperties"] for schema in form if _is_map(schema))
     elif isinstance(key, int):
         yield from (found for schema in form if (found := _item(schema, key)) is not None)
+
+
+def key_forms(root: Schema, choices: Forms) -> Forms:
+    """The forms that the keys of an object may have; empty where the schema says nothing of them."""
+    found = (form for own in choices for part in own if KEYS in part for form in forms(root, part[KEYS]))
+    return tuple(islice(found, MAX_FORMS))
 
 
 def _is_map(schema: Schema) -> bool:

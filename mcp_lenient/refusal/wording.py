@@ -15,26 +15,29 @@ from mcp_lenient.refusal.describe import (
     limit_words,
     type_words,
 )
-from mcp_lenient.refusal.fixes import list_in_list, near_values, says_nothing, showable
+from mcp_lenient.refusal.fixes import list_in_list, says_nothing, showable
+from mcp_lenient.refusal.keys import wrong_key
 from mcp_lenient.refusal.name_wording import missing, unknown
-from mcp_lenient.refusal.places import Place
+from mcp_lenient.refusal.near import near_values
+from mcp_lenient.refusal.places import KEYS, Place
 from mcp_lenient.refusal.private_values import told_safely
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.refusal.samples import example
 from mcp_lenient.refusal.shapes import shape
-from mcp_lenient.refusal.trouble import Trouble, is_or_are, named, parameter, where
+from mcp_lenient.refusal.trouble import MAX_DETAIL, Trouble, is_or_are, named, parameter, where
 from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.types import Tie, Violation
 from mcp_lenient.values import json_type
 
 MAX_TIE = 800
-MAX_DETAIL = 300
 MAX_NEAR = 3
 _CONTAINERS = ("array", "object")
 
 
 def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
+    if any(keyword == KEYS for keyword, _ in trouble.broken):
+        return wrong_key(refusal, trouble, at_length=at_length)
     tell = _TELLERS.get(trouble.code, _wrong_value) if trouble.broken else _wrong_value
     return tell(refusal, trouble, at_length=at_length)
 
@@ -73,12 +76,18 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     del at_length
     asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in trouble.broken)))
     detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
+    # What the schema says of a place is told already, so that a reason of its type would say the contrary.
+    reason = None if trouble.code == "type" and trouble.forms else trouble.reason
+    why = detail or reason
     if asked:
-        words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
-    elif detail:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}{_got(refusal, trouble)}."
+        more = f" ({reason})" if reason and trouble.code == "format" and trouble.count == 1 else ""
+        words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}{more}."
+    elif why:
+        words = (
+            f"{named(trouble)} {is_or_are(trouble)} not accepted: {why.rstrip('.')}{_got(refusal, trouble)}."
+        )
     else:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
+        words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool{_as_published(trouble)}; got {_received(refusal, trouble)}.{_formats(trouble)}"
     return _about_value(refusal, trouble, words + _leave_out(refusal, trouble))
 
 
@@ -87,7 +96,14 @@ def _got(refusal: Refusal, trouble: Trouble) -> str:
     return f"; got {_received(refusal, trouble)}" if echoed else ""
 
 
+def _as_published(trouble: Trouble) -> str:
+    """Said of a type that the published schema has nothing against, so that nobody can satisfy the two."""
+    return ", although its schema asks for this" if trouble.code == "type" and trouble.forms else ""
+
+
 def _formats(trouble: Trouble) -> str:
+    if trouble.code == "type":
+        return ""
     names = [
         schema["format"] for form in trouble.forms for schema in form if isinstance(schema.get("format"), str)
     ]

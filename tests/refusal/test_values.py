@@ -143,7 +143,7 @@ async def _told(server: FastMCP, value: Any) -> str:
         pytest.param(
             AwareDatetime,
             "2026-01-31T09:30:00",
-            '\'x\' must be a date and time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00".',
+            '\'x\' must be a date and time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00" (write it with a time zone, such as a final Z).',
             id="time zone",
         ),
         pytest.param(
