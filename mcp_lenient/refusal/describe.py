@@ -112,6 +112,8 @@ def with_article(word: str) -> str:
 def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
     """What is expected, in one phrase: ``an array of strings or null``; empty when anything is.
 
+    Null comes first where it could be read as part of what stands before it.
+
     Args:
         root: The whole schema.
         choices: The forms that the value may have.
@@ -128,7 +130,19 @@ def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
     nullable = "null" in words
     phrases = [_phrase(root, free, word, brief=brief) for word in words if word != "null"]
     phrases += [one_of(values)] if values else []
+    if nullable and any(map(_is_open_ended, phrases)):
+        return f"null, or {either(phrases)}"
     return either([*phrases, "null"] if nullable else phrases)
+
+
+def _is_open_ended(phrase: str) -> bool:
+    """Whether a word put behind a phrase could be read as part of it: ``an object whose values are integers``."""
+    return (
+        " whose " in phrase
+        or ": " in phrase
+        or phrase.count(" of ") > 1
+        or (" of " in phrase and " or " in phrase)
+    )
 
 
 def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:

@@ -112,12 +112,18 @@ def _values(refusal: Refusal, places: Sequence[Place]) -> Iterator[Patch]:
 
 
 def list_in_list(refusal: Refusal, path: Path) -> Path | None:
-    """The property around a place whose list holds nothing but another list: it may have one list too many."""
+    """The property around a place whose list holds nothing but the list that the schema asks for there."""
     for length in range(1, len(path)):
-        value = refusal.look(path[:length]).value
-        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-            return path[:length] if isinstance(path[length - 1], str) else None
+        place = refusal.look(path[:length])
+        if isinstance(place.value, list) and len(place.value) == 1 and isinstance(place.value[0], list):
+            named = isinstance(path[length - 1], str)
+            return place.path if named and _is_taken(refusal, place, place.value[0]) else None
     return None
+
+
+def _is_taken(refusal: Refusal, place: Place, value: object) -> bool:
+    exact_integers = refusal.judge.exact_integers
+    return not findings(refusal.schema, place.forms, value, place.path, exact_integers=exact_integers)
 
 
 def _writable(part: str | int) -> bool:
@@ -135,8 +141,11 @@ def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
 
 
 def _out_of_object(place: Place) -> Iterator[Patch]:
-    """What is in an object of one property stands in place of the object."""
-    if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path:
+    """What is in an object of one property stands in place of the object.
+
+    In a map it does not: names there are the caller's own, and one of them would be lost.
+    """
+    if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path or not place.declared:
         return
     ((name, value),) = place.value.items()
     if not exact(name) or isinstance(value, (Mapping, list)):
@@ -197,10 +206,7 @@ def _is_published(refusal: Refusal, operation: Operation) -> bool:
     if "value" not in operation or operation["op"] == "add":
         return True
     place = next((refusal.look(path) for path in refusal.places if pointer(path) == operation["path"]), None)
-    exact_integers = refusal.judge.exact_integers
-    return place is None or not findings(
-        refusal.schema, place.forms, operation["value"], place.path, exact_integers=exact_integers
-    )
+    return place is None or _is_taken(refusal, place, operation["value"])
 
 
 def _was_there(fault: Fault, before: set[tuple[Path, Any]], paths: Sequence[Path]) -> bool:

@@ -22,7 +22,7 @@ from mcp_lenient.refusal.levels import (
     is_usual_wrapper,
     wrapped,
 )
-from mcp_lenient.refusal.places import Place, fits, properties
+from mcp_lenient.refusal.places import Place, fits, meant, properties
 from mcp_lenient.refusal.refused import LAST_RESORT, Refusal, likely_name, names_at
 from mcp_lenient.refusal.shapes import shape
 from mcp_lenient.refusal.trouble import Trouble, more_places, parameter, where
@@ -193,7 +193,7 @@ def _near_names(refusal: Refusal, parent: Place, sent: object) -> list[str]:
 
 
 def _accepted(parent: Place) -> str:
-    names = list(dict.fromkeys(name for form in parent.forms for name in properties(form)))
+    names = list(dict.fromkeys(name for form in meant(parent) for name in properties(form)))
     if not names:
         return "No parameters are accepted here."
     quoted = [_quoted(name) for name in names[:MAX_NAMES]]

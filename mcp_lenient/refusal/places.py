@@ -213,6 +213,13 @@ def chosen(choices: Forms, value: object, *, exact_integers: bool) -> Forms:
     return tagged or fitting
 
 
+def meant(place: Place) -> Forms:
+    """The forms that what stands at a place seems to be meant for; all where nothing stands there, or none fits."""
+    if not place.present:
+        return place.forms
+    return chosen(place.forms, place.value, exact_integers=False) or place.forms
+
+
 def _has_tag(form: Form, name: str, value: object) -> bool:
     return any(same(tag, value) for tag in _tag(form, name) or ())
 
@@ -234,9 +241,7 @@ def look_below(
         return Place((), forms(root, root), arguments, present=True, declared=True, secret=False)
     key = path[-1]
     present = above.present
-    narrowed = (
-        chosen(above.forms, above.value, exact_integers=False) or above.forms if present else above.forms
-    )
+    narrowed = meant(above)
     declared = above.declared and (isinstance(key, int) or any(key in properties(form) for form in narrowed))
     here = tuple(below for form in narrowed for below in child(root, form, key))[:MAX_FORMS]
     secret = above.secret or secret_name(key, secrets) or marked_secret(here)

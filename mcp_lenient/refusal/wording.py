@@ -222,6 +222,9 @@ def _alone(trouble: Trouble, kinds: set[str], sample: str | None) -> str:
     if allowed_values(trouble.forms):
         return " Send one of them."
     what = next(iter(kinds)) if len(kinds) == 1 else "value"
+    place = trouble.places[0]
+    if isinstance(place.value, Mapping) and not place.declared and isinstance(place.path[-1], str):
+        return f" Send one {what} for each key of {where(place.path[:-1])}."
     like = f", like {sample}" if sample and kinds != {"string"} else ""
     return (
         f" Send the {what} alone{like}."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import jsonpatch
 import pytest
 from calls import call, envelope, got, lenient, published
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from mcp_lenient import Policy
 
@@ -237,3 +237,59 @@ async def test_shape_of_what_is_missing(schema, told):
     )
     assert told in refused["message"]
     assert len(refused["message"]) < 700
+
+
+class _Card(BaseModel):
+    kind: Literal["card"]
+    number: str
+    cvv: str | None = None
+
+
+class _Bank(BaseModel):
+    kind: Literal["bank"]
+    iban: str
+    memo: str = ""
+
+
+def _pay(method: Annotated[_Card | _Bank, Field(discriminator="kind")]) -> dict[str, Any]:
+    return {"method": method.model_dump(exclude_none=True)}
+
+
+def _pay_either(method: _Card | _Bank) -> dict[str, Any]:
+    return {"method": method.model_dump(exclude_none=True)}
+
+
+@pytest.mark.parametrize("pay", [_pay, _pay_either], ids=["discriminated", "told apart by us"])
+async def test_names_of_the_branch_that_was_meant(pay):
+    """Where a union's discriminator names a branch, only the names of this branch are meant and offered."""
+    server, sent = lenient(Tool.from_function(pay, name="pay")), {"method": {"kind": "card", "card_no": "1"}}
+    (violation,) = envelope(await call(server, "pay", sent))["details"]["violations"]
+    assert violation["pointer"] == "/method/number"
+    assert "iban" not in json.dumps(violation)
+    (patch,) = violation["fixes"]
+    assert got(await call(server, "pay", jsonpatch.apply_patch(sent, patch))) == {
+        "method": {"kind": "card", "number": "1"}
+    }
+
+
+async def test_accepted_names_of_the_branch_that_was_meant():
+    """An unknown name in one branch of a union is told the names of this branch only."""
+    branches = {
+        name: {
+            "type": "object",
+            "properties": {"kind": {"const": name}, field: TEXT, "note": TEXT},
+            "required": ["kind", field],
+            "additionalProperties": False,
+        }
+        for name, field in (("card", "number"), ("bank", "iban"))
+    }
+    server = lenient(
+        published("own", x={"oneOf": list(branches.values())}), policy=Policy(unrepairable="refuse")
+    )
+    sent = {"x": {"kind": "card", "number": "1", "ibn": "2"}}
+    (violation,) = envelope(await call(server, "own", sent))["details"]["violations"]
+    assert violation["message"] == "unknown parameter 'ibn' in 'x'. Accepted are 'kind', 'number', 'note'."
+    sent = {"x": {"kind": "card", "iban": "2"}}
+    found = envelope(await call(server, "own", sent))["details"]["violations"]
+    assert {violation["pointer"] for violation in found} == {"/x/iban", "/x/number"}
+    assert not any("fixes" in violation for violation in found)

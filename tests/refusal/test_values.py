@@ -105,6 +105,56 @@ async def _told(server: FastMCP, value: Any) -> str:
             id="map",
         ),
         pytest.param(
+            dict[str, int] | None,
+            [1],
+            "'x' must be null, or an object whose values are integers, but got an array. Write it like {\"key\": 1}.",
+            id="map or null",
+        ),
+        pytest.param(
+            dict[str, list[str]] | None,
+            5,
+            "'x' must be null, or an object whose values are arrays of strings, but got the integer 5. "
+            'Write it like {"key": ["a", "b"]}.',
+            id="map of lists or null",
+        ),
+        pytest.param(
+            list[list[int]] | None,
+            5,
+            "'x' must be null, or an array of arrays of integers, but got the integer 5.",
+            id="list of lists or null",
+        ),
+        pytest.param(
+            list[int | str] | None,
+            True,
+            "'x' must be null, or an array of integers or strings, but got the boolean true.",
+            id="list of two kinds or null",
+        ),
+        pytest.param(
+            tuple[float, float] | None,
+            5,
+            "'x' must be null, or an array of 2 items: a number and a number, but got the integer 5. "
+            "Write it like [1.5, 1.5].",
+            id="tuple or null",
+        ),
+        pytest.param(
+            list[list[int]],
+            [[1.5]],
+            "'x[0][0]' must be an integer, but got the number 1.5. Send a whole number.",
+            id="brackets that are right",
+        ),
+        pytest.param(
+            list[list[int]],
+            [["a"]],
+            "'x[0][0]' must be an integer, but got the string \"a\". Write a whole number in digits, like 1.",
+            id="brackets that are right, around a text",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"count": {"a": 1}},
+            "'x.count' must be an integer, but got an object. Send one integer for each key of 'x'.",
+            id="map in a map",
+        ),
+        pytest.param(
             UUID,
             5,
             "'x' must be a string (a UUID such as \"123e4567-e89b-12d3-a456-426614174000\"), but got the integer 5.",
@@ -255,6 +305,9 @@ async def test_the_first_fix_mends(kind, default, value, told, ran):
         pytest.param(int, {"value": 5, "unit": "m"}, id="a unit would be lost"),
         pytest.param(int, {"value": "many"}, id="no better inside"),
         pytest.param(list[list[int]], [[[1, 2]], [[3, 4]]], id="two lists in a list"),
+        pytest.param(dict[str, int], {"count": {"a": 1}}, id="a map's key"),
+        pytest.param(dict[str, int], {"args": {"a": 1}}, id="a map's key under a wrapper's name"),
+        pytest.param(dict[str, dict[str, int]], {"value": {"a": {"b": 1}}}, id="a key of a map in a map"),
     ],
 )
 async def test_no_fix(kind, value):
