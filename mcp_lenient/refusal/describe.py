@@ -43,7 +43,7 @@ FORMATS = {
     "duration": 'a duration such as "PT1H30M"',
     "email": 'an email address such as "name@example.com"',
     "uuid": 'a UUID such as "123e4567-e89b-12d3-a456-426614174000"',
-    "uri": "a URI with its scheme",
+    "uri": 'a URI such as "https://example.com/a"',
     "ipv4": 'an IPv4 address such as "192.0.2.1"',
     "ipv6": 'an IPv6 address such as "2001:db8::1"',
     "json-string": 'JSON in a text such as "[1, 2]"',
@@ -173,7 +173,9 @@ def _map_words(root: Schema, free: Forms) -> str:
 
 
 def format_of(form: Form) -> str | None:
-    """The format that a form names for a string."""
+    """The format that a form names for a string; ``json-string`` where it is to hold JSON."""
+    if any(schema.get("contentMediaType") == "application/json" for schema in form):
+        return "json-string"
     return next((schema["format"] for schema in form if isinstance(schema.get("format"), str)), None)
 
 

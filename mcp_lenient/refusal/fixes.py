@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
-from mcp_lenient.refusal.describe import likely_kinds
+from mcp_lenient.refusal.describe import format_of, likely_kinds
 from mcp_lenient.refusal.findings import findings
 from mcp_lenient.refusal.keys import key_fixes
 from mcp_lenient.refusal.name_fixes import name_fixes
@@ -134,7 +134,7 @@ def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
     yield from ((_put(place.path, value),) for value in near_values(place))
     if refusal.may_show(place):
         yield from ((_put(place.path, items),) for items in _as_list(place))
-        yield from ((_put(place.path, text),) for text in _as_text(place))
+        yield from ((_put(place.path, text),) for text in _as_text(refusal, place))
     yield from _out_of_object(place)
     if says_nothing(place.value) and refusal.may_leave_out(place):
         yield ({"op": "remove", "path": pointer(place.path)},)
@@ -180,7 +180,10 @@ def _as_list(place: Place) -> Iterator[list[Any]]:
     yield from ((parts, [text]) if listed else ([text], parts))
 
 
-def _as_text(place: Place) -> Iterator[str]:
+def _as_text(refusal: Refusal, place: Place) -> Iterator[str]:
+    if isinstance(place.value, (list, Mapping)):
+        wanted = any(format_of(form) == "json-string" for form in place.forms)
+        yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()
     if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
         return
     if any(fits(form, "", exact_integers=False) for form in place.forms):

@@ -16,6 +16,10 @@ from mcp_lenient import Policy
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}
+_BRANCHES = [
+    {"type": "object", "properties": {"a": TEXT, "x": TEXT}, "required": ["a"]},
+    {"type": "object", "properties": {"b": INTEGER, "c": TEXT}, "required": ["b", "c"]},
+]
 
 
 class _Address(BaseModel):
@@ -228,6 +232,21 @@ async def test_a_wrapper_in_an_open_object():
             id="any names",
         ),
         pytest.param({"type": "object"}, "It must be an object.", id="free form"),
+        pytest.param(
+            {"anyOf": _BRANCHES},
+            "It must be an object. It has either 'a' (a string), or 'b' (an integer) and 'c' (a string).",
+            id="objects of a union",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"anyOf": _BRANCHES}},
+            "Each item has either 'a' (a string), or 'b' (an integer) and 'c' (a string).",
+            id="items of a union",
+        ),
+        pytest.param(
+            {"anyOf": [*_BRANCHES, {"type": "object", "properties": {"d": TEXT}}]},
+            "It must be an object.",
+            id="a union with an object that requires nothing",
+        ),
     ],
 )
 async def test_shape_of_what_is_missing(schema, told):

@@ -14,7 +14,17 @@ import pytest
 from calls import call, envelope, got, lenient
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
-from pydantic import AwareDatetime, BaseModel, Field, FilePath, PastDate
+from pydantic import (
+    AliasChoices,
+    AnyUrl,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FilePath,
+    Json,
+    PastDate,
+)
 
 
 class _Level(enum.IntEnum):
@@ -29,6 +39,16 @@ class _Color(enum.Enum):
 class _Budget(BaseModel):
     low: float = 0
     high: float = 0
+
+
+class _Named(BaseModel):
+    names: list[str] = Field(validation_alias=AliasChoices("names", "n"))
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    day: dt.date
 
 
 def _server(kind: Any, *defaults: Any) -> FastMCP:
@@ -191,6 +211,81 @@ async def _told(server: FastMCP, value: Any) -> str:
             id="past date",
         ),
         pytest.param(
+            dt.date,
+            "2026-02-30",
+            '\'x\' must be a date such as "2026-01-31", but got the string "2026-02-30" (its day is out of range).',
+            id="a day that is none",
+        ),
+        pytest.param(
+            dt.date,
+            "2026-01-31T12:00:00",
+            '\'x\' must be a date such as "2026-01-31", but got the string "2026-01-31T12:00:00" '
+            "(write the date only, without a time).",
+            id="date with a time",
+        ),
+        pytest.param(
+            dt.time,
+            "25:00",
+            '\'x\' must be a time such as "09:30:00Z", but got the string "25:00" (its hour is out of range).',
+            id="an hour that is none",
+        ),
+        pytest.param(
+            AnyUrl,
+            "http://a b",
+            '\'x\' must be a URI such as "https://example.com/a", but got the string "http://a b" '
+            "(its host is not a valid name).",
+            id="URL with a space",
+        ),
+        pytest.param(
+            AnyUrl,
+            "http://",
+            "'x' is not accepted: it names no host; got the string \"http://\".",
+            id="URL without a host",
+        ),
+        pytest.param(
+            Json[list[int]],
+            "1,2",
+            '\'x\' is not accepted: it must be JSON in a text, such as "[1, 2]"; got the string "1,2".',
+            id="text that is no JSON",
+        ),
+        pytest.param(
+            _Named,
+            {"n": "a"},
+            "'x.n' is not accepted: it must be an array.",
+            id="a name that is not published",
+        ),
+        pytest.param(
+            _Strict,
+            {"day": "2026-01-31"},
+            "'x.day' is not accepted by the tool, although its schema asks for this; got the string \"2026-01-31\".",
+            id="a date in a strict model, which nobody can send",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"a": 1.5},
+            "'x.a' must be an integer, but got the number 1.5. Send a whole number.",
+            id="number in a map",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"a": "many"},
+            "'x.a' must be an integer, but got a string. Write a whole number in digits, like 1.",
+            id="text in a map, which may be a secret",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"api_key": 1.5},
+            "'x.api_key' must be an integer, but got a number. Send a whole number.",
+            id="number under a secret name in a map",
+        ),
+        pytest.param(
+            int | bool,
+            "maybe",
+            "'x' must be an integer or a boolean, but got the string \"maybe\". "
+            "Write a whole number in digits, or true or false, without quotes.",
+            id="integer or boolean",
+        ),
+        pytest.param(
             AwareDatetime,
             "2026-01-31T09:30:00",
             '\'x\' must be a date and time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00" (write it with a time zone, such as a final Z).',
@@ -279,6 +374,14 @@ async def test_what_would_be_right(kind, value, told):
             "There is one pair of brackets too many around 'x'.",
             "[[1, 2], [3, 4]]",
             id="one list too many",
+        ),
+        pytest.param(
+            Json[list[int]],
+            None,
+            [1, 2],
+            "'x' must be a string (JSON in a text such as \"[1, 2]\"), but got an array. Write it as JSON in a text.",
+            "[1, 2]",
+            id="JSON that came as it is",
         ),
         pytest.param(
             list[int],
