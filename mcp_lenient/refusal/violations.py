@@ -49,6 +49,11 @@ _CODES: Mapping[str, ViolationCode] = {
     "format": "format",
     "size": "size",
 }
+_UNWRAPPED = "unwrap_arguments"
+_WITHOUT_WRAPPER = (
+    "The arguments came under a name that the tool does not know; "
+    "their places are told as if they stood where the tool looks for them: send them there."
+)
 _KEYWORDS = {"missing": "required", "unknown": "additionalProperties", "size": "size"}
 
 
@@ -81,7 +86,14 @@ def violations(
     kept = troubles[: MAX_VIOLATIONS - len(ties)]
     found = (*(_tied(refusal, tie) for tie in ties), *_told(refusal, kept))
     rest = len(troubles) - len(kept) + max(len(groups) - MAX_GROUPS, 0)
-    return _with_rest(found, rest, at_least=len(outcome.faults) >= MOST_FAULTS)
+    return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.faults) >= MOST_FAULTS)
+
+
+def _out_of_wrapper(outcome: Outcome, found: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """Says that the places are not those of the call as it was sent, where its arguments came in a wrapper."""
+    if not found or all(repair.rule != _UNWRAPPED for repair in outcome.repairs):
+        return found
+    return (replace(found[0], message=f"{found[0].message} {_WITHOUT_WRAPPER}"), *found[1:])
 
 
 def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tuple[Violation, ...]:

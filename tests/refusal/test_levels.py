@@ -312,3 +312,28 @@ async def test_accepted_names_of_the_branch_that_was_meant():
     found = envelope(await call(server, "own", sent))["details"]["violations"]
     assert {violation["pointer"] for violation in found} == {"/x/iban", "/x/number"}
     assert not any("fixes" in violation for violation in found)
+
+
+@pytest.mark.parametrize(
+    ("sent", "places"),
+    [
+        pytest.param(
+            {"input": {"item": "a", "street": "s", "zip": 3}}, ["/street", "/zip", "/address"], id="flat"
+        ),
+        pytest.param(
+            {"args": {"item": "a", "address": {"street": "s", "zip": "x"}}}, ["/address/zip"], id="nested"
+        ),
+        pytest.param({"params": {"item": "a", "address": "x"}}, ["/address"], id="one place"),
+    ],
+)
+async def test_places_without_the_wrapper(sent, places):
+    """Places told of arguments that came in a wrapper are those at the top, which is said once."""
+    refused = envelope(await call(_server(), "order", sent))
+    assert [violation["pointer"] for violation in refused["details"]["violations"]] == places
+    assert refused["message"].count("The arguments came under a name that the tool does not know") == 1
+
+
+async def test_places_as_they_were_sent():
+    """Of arguments that came without a wrapper nothing is said of one."""
+    refused = envelope(await call(_server(), "order", {"item": "a", "street": "s", "zip": 3}))
+    assert "came under a name" not in refused["message"]
