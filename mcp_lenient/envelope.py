@@ -194,7 +194,7 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
     names = [shown(other, MAX_TOOL_NAME) for other in near][:MAX_NEAR]
     quoted = " or ".join(f"'{other}'" for other in names)
     meant = f"Did you mean {quoted}?" if names else "List the tools to see what there is."
-    details = {"tool": told, "did_you_mean": names}
+    details = {"tool": told} | ({"did_you_mean": names} if names else {})
     if has_versions:
         return _error(
             "UNKNOWN_TOOL", f"Tool '{told}' has no such version. Call it without a version.", {"tool": told}

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
 
 from mcp_lenient.normalizers.annotation import ERROR_TYPE
+from mcp_lenient.pydantic_reasons import key_path_ends, key_reason, reason_of
 from mcp_lenient.types import Fault, FaultKind, Path
 
 MOST_FAULTS = 1_000
@@ -35,27 +36,6 @@ _KINDS: Mapping[str, FaultKind] = {
     "none_required": "type",
 }
 """Pydantic's error types that do not tell their kind by their name (``*_type``); all others are values."""
-
-_WORDS: Mapping[str, str] = {
-    "decimal_parsing": 'write a number in digits, like 12.5 or "12.50"',
-    "decimal_max_digits": "its digits are limited to {max_digits}",
-    "decimal_max_places": "its decimal places are limited to {decimal_places}",
-    "decimal_whole_digits": "its digits before the decimal point are limited to {whole_digits}",
-    "finite_number": "it must be a finite number",
-    "date_past": "it must be in the past",
-    "date_future": "it must be in the future",
-    "datetime_past": "it must be in the past",
-    "datetime_future": "it must be in the future",
-    "date_from_datetime_inexact": "write the date only, without a time",
-    "timezone_naive": "write it without a time zone",
-    "timezone_aware": "write it with a time zone, such as a final Z",
-    "url_parsing": "write a URL with its scheme",
-    "url_scheme": "the scheme must be {expected_schemes}",
-    "uuid_version": "it must be a UUID of version {expected_version}",
-    "path_not_file": "it must be the path of a file",
-    "path_not_directory": "it must be the path of a directory",
-}
-"""What is wrong where no keyword of JSON Schema says it, by Pydantic's error type."""
 
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
@@ -102,21 +82,29 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
         own = error["ctx"]
         told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
         return Fault(_path(arguments, loc, given), told, own["message"], own["code"])
-    detail = _detail(error)
-    if loc[-1:] == ("[key]",):
-        return Fault(_path(arguments, loc[:-1], _ANY), "unknown", detail)
+    detail, context = _detail(error), error.get("ctx", {})
+    keyed = _key_path(arguments, loc, given)
+    if keyed is not None:
+        # One branch's reason is not that of a union.
+        return Fault(keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == "[key]" else None)
     if code.startswith("union_tag_"):
-        return _tag_fault(_path(arguments, loc, given), given, error["ctx"]["discriminator"])
-    return Fault(_path(arguments, loc, given), kind, detail)
+        return _tag_fault(_path(arguments, loc, given), given, context["discriminator"])
+    return Fault(_path(arguments, loc, given), kind, detail, reason=reason_of(code, context, given))
+
+
+def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
+    """The entry of a map whose key an error is about; what follows the mark in ``loc`` are union branches."""
+    for at in key_path_ends(loc):
+        path = _path(arguments, loc[:at], _ANY)
+        if path and (at == len(loc) - 1 or path[-1] == given):
+            return path
+    return None
 
 
 def _detail(error: ErrorDetails) -> str | None:
-    """The author's own sentence, or ours where the published schema has no word for what is wrong."""
-    code = error["type"]
-    if code in _AUTHORS_PREFIX:
-        return error["msg"].removeprefix(_AUTHORS_PREFIX[code])
-    words = _WORDS.get(code)
-    return words.format(**error.get("ctx", {})) if words is not None else None
+    """The author's own sentence."""
+    prefix = _AUTHORS_PREFIX.get(error["type"])
+    return error["msg"].removeprefix(prefix) if prefix is not None else None
 
 
 def _kind(code: str, loc: Path) -> FaultKind:

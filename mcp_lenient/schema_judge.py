@@ -22,7 +22,7 @@ class SchemaJudge:
 
     >>> judge = SchemaJudge({"type": "object", "properties": {"n": {"type": "integer"}}})
     >>> judge.accepts({"n": 1}), judge.faults({"n": "1"})
-    (True, (Fault(path=('n',), kind='type', detail=None, error_code=None),))
+    (True, (Fault(path=('n',), kind='type', detail=None, error_code=None, reason=None),))
 
     Args:
         schema: The input schema of a tool.

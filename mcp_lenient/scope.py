@@ -33,7 +33,7 @@ def scope_of(faults: Iterable[Fault]) -> Scope:
     """The scope that faults make: all of a faulty value, and the names of an object that lacks or has one."""
     top = Scope()
     for fault in faults:
-        names = fault.kind in ("missing", "unknown")
+        names = fault.kind in ("missing", "unknown", "key")
         scope = top
         for part in fault.path[:-1] if names else fault.path:
             scope = scope.below.setdefault(part, Scope())

@@ -12,8 +12,9 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object", 
 Path = tuple[str | int, ...]
 """Where a value stands in the arguments: property names and list indices from the top."""
 
-FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "size"]
-"""What is held against a place: its JSON type, its value, a name that lacks, is too many or would not be read."""
+FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "key", "size"]
+"""What is held against a place: its JSON type, its value, a name that lacks, is too many or would not be read, a
+map's key."""
 
 ViolationCode = Literal[
     "type",
@@ -49,15 +50,17 @@ class Repair(NamedTuple):
 class Fault:
     """One thing a judge does not accept.
 
-    ``path`` leads to the value; for ``missing``, ``unknown`` and ``overlooked`` its last element is the name.
+    ``path`` leads to the value; for ``missing``, ``unknown``, ``overlooked`` and ``key`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
-    ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`).
+    ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`). ``reason``
+    says in our words what is wrong, and holds nothing of the value.
     """
 
     path: Path
     kind: FaultKind
     detail: str | None = None
     error_code: str | None = None
+    reason: str | None = field(default=None, compare=False)
 
 
 class Judge(Protocol):

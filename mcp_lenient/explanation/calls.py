@@ -185,13 +185,15 @@ _FAULTS = {
     "missing": "is required, and missing",
     "unknown": "is not a name that is known there",
     "overlooked": "may be a declared name in another spelling, which the tool would not read",
+    "key": "is not a key that the tool takes here",
     "size": "is too large or too deeply nested to be looked at",
 }
 
 
 def fault_words(fault: Fault) -> str:
     """What a judge holds against a place, in words."""
-    said = f" ({fault.detail})" if fault.detail else ""
+    why = fault.detail or fault.reason
+    said = f" ({why})" if why else ""
     return f"{where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
 
 

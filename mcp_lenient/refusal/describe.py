@@ -43,7 +43,7 @@ FORMATS = {
     "duration": 'a duration such as "PT1H30M"',
     "email": 'an email address such as "name@example.com"',
     "uuid": 'a UUID such as "123e4567-e89b-12d3-a456-426614174000"',
-    "uri": "a URI with its scheme",
+    "uri": 'a URI such as "https://example.com/a"',
     "ipv4": 'an IPv4 address such as "192.0.2.1"',
     "ipv6": 'an IPv6 address such as "2001:db8::1"',
     "json-string": 'JSON in a text such as "[1, 2]"',
@@ -112,6 +112,8 @@ def with_article(word: str) -> str:
 def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
     """What is expected, in one phrase: ``an array of strings or null``; empty when anything is.
 
+    Null comes first where it could be read as part of what stands before it.
+
     Args:
         root: The whole schema.
         choices: The forms that the value may have.
@@ -128,7 +130,19 @@ def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
     nullable = "null" in words
     phrases = [_phrase(root, free, word, brief=brief) for word in words if word != "null"]
     phrases += [one_of(values)] if values else []
+    if nullable and any(map(_is_open_ended, phrases)):
+        return f"null, or {either(phrases)}"
     return either([*phrases, "null"] if nullable else phrases)
+
+
+def _is_open_ended(phrase: str) -> bool:
+    """Whether a word put behind a phrase could be read as part of it: ``an object whose values are integers``."""
+    return (
+        " whose " in phrase
+        or ": " in phrase
+        or phrase.count(" of ") > 1
+        or (" of " in phrase and " or " in phrase)
+    )
 
 
 def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:
@@ -159,7 +173,9 @@ def _map_words(root: Schema, free: Forms) -> str:
 
 
 def format_of(form: Form) -> str | None:
-    """The format that a form names for a string."""
+    """The format that a form names for a string; ``json-string`` where it is to hold JSON."""
+    if any(schema.get("contentMediaType") == "application/json" for schema in form):
+        return "json-string"
     return next((schema["format"] for schema in form if isinstance(schema.get("format"), str)), None)
 
 

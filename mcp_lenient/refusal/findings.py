@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp_lenient.refusal.keywords import holds
 from mcp_lenient.refusal.places import (
+    KEYS,
     Form,
     Forms,
     Schema,
@@ -16,6 +17,7 @@ from mcp_lenient.refusal.places import (
     chosen,
     closed,
     discriminator,
+    key_forms,
     options,
     properties,
     required,
@@ -118,3 +120,7 @@ def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) ->
         for name in value:
             if name not in properties(form) and not child(search.root, form, name):
                 yield Finding((*path, name), "additionalProperties", ())
+    keys = key_forms(search.root, (form,))
+    for name in islice(value, MAX_VISITS if keys else 0):
+        if _findings(search, keys, name, ()):
+            yield Finding((*path, name), KEYS, keys)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
-from mcp_lenient.refusal.describe import allowed_values, likely_kinds
+from mcp_lenient.refusal.describe import format_of, likely_kinds
 from mcp_lenient.refusal.findings import findings
+from mcp_lenient.refusal.keys import key_fixes
 from mcp_lenient.refusal.name_fixes import name_fixes
+from mcp_lenient.refusal.near import MAX_VALUE, near_values
 from mcp_lenient.refusal.patches import Operation, Patch, applied
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
@@ -23,16 +24,12 @@ from mcp_lenient.types import Fault, Path, Tie, ViolationCode
 MAX_FIXES = 3
 MAX_TRIED = 6
 MAX_PLACES = 8
-MAX_VALUE = 200
 MAX_ARGUMENTS = 100_000
-MAX_COMPARED = 200
 
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
 _MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
-_NEAR = 0.6
-_MIN_START = 3
 _LONGEST_NOTHING = 16
 _NOTHING = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
@@ -45,7 +42,12 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
 def fixes(
-    refusal: Refusal, code: ViolationCode, paths: Sequence[Path], tie: Tie | None = None
+    refusal: Refusal,
+    code: ViolationCode,
+    paths: Sequence[Path],
+    tie: Tie | None = None,
+    *,
+    of_key: bool = False,
 ) -> tuple[Patch, ...]:
     """Patches for one violation, likeliest first, three at most.
 
@@ -57,11 +59,14 @@ def fixes(
         code: What is wrong.
         paths: Where; several when one violation speaks of several items of a list.
         tie: The readings that compete there.
+        of_key: Whether a map's key is wrong, and not what stands under it.
     """
     if not 0 < len(paths) <= MAX_PLACES or not fits_json(refusal.outcome.arguments, MAX_ARGUMENTS):
         return ()
     if tie is not None:
         offered: Iterator[Patch] = _readings(refusal, tie)
+    elif of_key:
+        offered = key_fixes(refusal, paths[0]) if len(paths) == 1 else iter(())
     elif code in ("missing", "unknown"):
         offered = name_fixes(refusal, code, paths[0]) if len(paths) == 1 else iter(())
     else:
@@ -112,12 +117,18 @@ def _values(refusal: Refusal, places: Sequence[Place]) -> Iterator[Patch]:
 
 
 def list_in_list(refusal: Refusal, path: Path) -> Path | None:
-    """The property around a place whose list holds nothing but another list: it may have one list too many."""
+    """The property around a place whose list holds nothing but the list that the schema asks for there."""
     for length in range(1, len(path)):
-        value = refusal.look(path[:length]).value
-        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-            return path[:length] if isinstance(path[length - 1], str) else None
+        place = refusal.look(path[:length])
+        if isinstance(place.value, list) and len(place.value) == 1 and isinstance(place.value[0], list):
+            named = isinstance(path[length - 1], str)
+            return place.path if named and _is_taken(refusal, place, place.value[0]) else None
     return None
+
+
+def _is_taken(refusal: Refusal, place: Place, value: object) -> bool:
+    exact_integers = refusal.judge.exact_integers
+    return not findings(refusal.schema, place.forms, value, place.path, exact_integers=exact_integers)
 
 
 def _writable(part: str | int) -> bool:
@@ -130,15 +141,18 @@ def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
         yield from (
             (_put(place.path, items),) for items in _as_list(place) if showable(refusal, place, items)
         )
-        yield from ((_put(place.path, text),) for text in _as_text(place))
+        yield from ((_put(place.path, text),) for text in _as_text(refusal, place))
     yield from _out_of_object(place)
     if says_nothing(place.value) and refusal.may_leave_out(place):
         yield ({"op": "remove", "path": pointer(place.path)},)
 
 
 def _out_of_object(place: Place) -> Iterator[Patch]:
-    """What is in an object of one property stands in place of the object."""
-    if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path:
+    """What is in an object of one property stands in place of the object.
+
+    In a map it does not: names there are the caller's own, and one of them would be lost.
+    """
+    if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path or not place.declared:
         return
     ((name, value),) = place.value.items()
     if not exact(name) or isinstance(value, (Mapping, list)):
@@ -160,29 +174,6 @@ def says_nothing(value: object) -> bool:
     return value is None
 
 
-def near_values(place: Place) -> list[Any]:
-    """The allowed values that a text comes near to, best first."""
-    if not isinstance(place.value, str) or not place.value or len(place.value) > MAX_VALUE:
-        return []
-    folded = {value.casefold(): value for value in allowed_values(place.forms) if isinstance(value, str)}
-    sent = place.value.strip().casefold()
-    begun = [name for name in folded if _begins(name, sent) or _begins(sent, name)]
-    compared: Iterable[str] = folded
-    if len(folded) > MAX_COMPARED:
-        compared = islice((name for name in folded if name[:1] == sent[:1]), MAX_COMPARED)
-    near = difflib.get_close_matches(sent, compared, n=2 * MAX_FIXES, cutoff=_NEAR)
-    likely = dict.fromkeys((*(begun if len(begun) == 1 else ()), *near))
-    return [folded[name] for name in likely if _digits(name) == _digits(sent)][:MAX_FIXES]
-
-
-def _begins(text: str, start: str) -> bool:
-    return len(start) >= _MIN_START and text.startswith(start)
-
-
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text))
-
-
 def _as_list(place: Place) -> Iterator[list[Any]]:
     """A text for a list: its parts, or the whole of it where the parts look like sentences."""
     text = place.value
@@ -199,7 +190,10 @@ def _as_list(place: Place) -> Iterator[list[Any]]:
     yield from ((parts, [text]) if listed else ([text], parts))
 
 
-def _as_text(place: Place) -> Iterator[str]:
+def _as_text(refusal: Refusal, place: Place) -> Iterator[str]:
+    if isinstance(place.value, (list, Mapping)):
+        wanted = any(format_of(form) == "json-string" for form in place.forms)
+        yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()
     if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
         return
     if any(fits(form, "", exact_integers=False) for form in place.forms):
@@ -225,10 +219,7 @@ def _is_published(refusal: Refusal, operation: Operation) -> bool:
     if "value" not in operation or operation["op"] == "add":
         return True
     place = next((refusal.look(path) for path in refusal.places if pointer(path) == operation["path"]), None)
-    exact_integers = refusal.judge.exact_integers
-    return place is None or not findings(
-        refusal.schema, place.forms, operation["value"], place.path, exact_integers=exact_integers
-    )
+    return place is None or _is_taken(refusal, place, operation["value"])
 
 
 def _was_there(fault: Fault, before: set[tuple[Path, Any]], paths: Sequence[Path]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, name_words, short_scalar
 from mcp_lenient.refusal.patches import Patch
-from mcp_lenient.refusal.places import Place, fits, properties
+from mcp_lenient.refusal.places import Place, fits, meant, properties
 from mcp_lenient.refusal.refused import MAX_EXTRA, MAX_NAMES, Refusal, names_at
 from mcp_lenient.types import Path
 
@@ -126,7 +126,7 @@ def another_spelling(parent: Place, sent: object) -> str | None:
     """The declared name that came as well, and that an undeclared one spells in another way."""
     if not isinstance(parent.value, Mapping) or not _squashed(sent):
         return None
-    declared = (name for form in parent.forms for name in properties(form))
+    declared = (name for form in meant(parent) for name in properties(form))
     squashed = _squashed(sent)
     return next(
         (
@@ -155,7 +155,7 @@ def home(refusal: Refusal, parent: Place, sent: object) -> Path | None:
 
 def _homes(refusal: Refusal, parent: Place) -> dict[str, list[Path]]:
     """The fields that objects at a place may still take, under each name they may be sent by; bounded."""
-    declared = dict.fromkeys(name for form in parent.forms for name in properties(form))
+    declared = dict.fromkeys(name for form in meant(parent) for name in properties(form))
     fields = (
         (owner, name)
         for own in islice(declared, MAX_NAMES)

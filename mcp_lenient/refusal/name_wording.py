@@ -22,10 +22,10 @@ from mcp_lenient.refusal.levels import (
     is_usual_wrapper,
     wrapped,
 )
-from mcp_lenient.refusal.places import Place, fits, properties
+from mcp_lenient.refusal.places import Place, fits, meant, properties
 from mcp_lenient.refusal.refused import LAST_RESORT, Refusal, likely_name, names_at
 from mcp_lenient.refusal.shapes import shape
-from mcp_lenient.refusal.trouble import Trouble, parameter, where
+from mcp_lenient.refusal.trouble import Trouble, more_places, parameter, where
 from mcp_lenient.types import Path, Violation
 from mcp_lenient.values import same_json
 
@@ -61,9 +61,9 @@ def _lacks(refusal: Refusal, trouble: Trouble, parent: Place) -> str:
     choices = spot.forms or trouble.forms
     if isinstance(spot.path[-1], int):
         whole = expected(refusal.schema, parent.forms)
-        return f"{where(spot.path)} is missing{_more(trouble)}: {where(parent.path)} must be {whole}."
+        return f"{where(spot.path)} is missing{more_places(trouble)}: {where(parent.path)} must be {whole}."
     wanted = expected(refusal.schema, choices)
-    words = f"{where(spot.path)} is required but was not sent{_more(trouble)}."
+    words = f"{where(spot.path)} is required but was not sent{more_places(trouble)}."
     if wanted:
         words += f" It must be {wanted}.{shape(refusal.schema, choices)}"
     return words
@@ -119,7 +119,7 @@ def unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
     parent = refusal.look(path[:-1])
     inside = f" in {where(parent.path)}" if parent.path else ""
     hint, near = _meant(refusal, parent, path)
-    words = f"unknown parameter {_quoted(path[-1])}{inside}{_more(trouble)}.{hint}"
+    words = f"unknown parameter {_quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
     if at_length:
         words += f" {_accepted(parent)}"
     return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
@@ -193,7 +193,7 @@ def _near_names(refusal: Refusal, parent: Place, sent: object) -> list[str]:
 
 
 def _accepted(parent: Place) -> str:
-    names = list(dict.fromkeys(name for form in parent.forms for name in properties(form)))
+    names = list(dict.fromkeys(name for form in meant(parent) for name in properties(form)))
     if not names:
         return "No parameters are accepted here."
     quoted = [_quoted(name) for name in names[:MAX_NAMES]]
@@ -201,7 +201,3 @@ def _accepted(parent: Place) -> str:
         quoted.pop()
     rest = len(names) - len(quoted)
     return f"Accepted are {', '.join(quoted)}{f' and {rest} more' if rest else ''}."
-
-
-def _more(trouble: Trouble) -> str:
-    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""

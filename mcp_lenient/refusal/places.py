@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mcp_lenient.redaction import secret_name
@@ -20,6 +21,7 @@ Forms = tuple[Form, ...]
 
 MAX_FORMS = 64
 MAX_PARTS = 32
+KEYS = "propertyNames"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,12 @@ def _below(form: Form, key: object) -> Iterator[object]:
         yield from (found for schema in form if (found := _item(schema, key)) is not None)
 
 
+def key_forms(root: Schema, choices: Forms) -> Forms:
+    """The forms that the keys of an object may have; empty where the schema says nothing of them."""
+    found = (form for own in choices for part in own if KEYS in part for form in forms(root, part[KEYS]))
+    return tuple(islice(found, MAX_FORMS))
+
+
 def _is_map(schema: Schema) -> bool:
     return isinstance(schema.get("additionalProperties"), Mapping)
 
@@ -205,6 +213,13 @@ def chosen(choices: Forms, value: object, *, exact_integers: bool) -> Forms:
     return tagged or fitting
 
 
+def meant(place: Place) -> Forms:
+    """The forms that what stands at a place seems to be meant for; all where nothing stands there, or none fits."""
+    if not place.present:
+        return place.forms
+    return chosen(place.forms, place.value, exact_integers=False) or place.forms
+
+
 def _has_tag(form: Form, name: str, value: object) -> bool:
     return any(same(tag, value) for tag in _tag(form, name) or ())
 
@@ -226,9 +241,7 @@ def look_below(
         return Place((), forms(root, root), arguments, present=True, declared=True, secret=False)
     key = path[-1]
     present = above.present
-    narrowed = (
-        chosen(above.forms, above.value, exact_integers=False) or above.forms if present else above.forms
-    )
+    narrowed = meant(above)
     declared = above.declared and (isinstance(key, int) or any(key in properties(form) for form in narrowed))
     here = tuple(below for form in narrowed for below in child(root, form, key))[:MAX_FORMS]
     secret = above.secret or secret_name(key, secrets) or marked_secret(here)

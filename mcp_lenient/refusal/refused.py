@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcp_lenient.redaction import exact
 from mcp_lenient.refusal.likeness import likeness
-from mcp_lenient.refusal.places import Place, Schema, look_below, properties, required
+from mcp_lenient.refusal.places import Place, Schema, look_below, meant, properties, required
 from mcp_lenient.types import Judge, Outcome, Path
 
 if TYPE_CHECKING:
@@ -66,11 +66,14 @@ class Names:
 def names_at(parent: Place) -> Names:
     """The names at an object, as far as they can be written; bounded."""
     sent = parent.value if isinstance(parent.value, Mapping) else {}
-    declared = dict.fromkeys(name for form in parent.forms for name in properties(form))
-    needed = {name for form in parent.forms for name in required(form)}
+    choices = meant(parent)
+    declared = dict.fromkeys(name for form in choices for name in properties(form))
+    needed = {name for form in choices for name in required(form)}
     absent = [name for name in islice(declared, MAX_NAMES) if exact(name) and name not in sent]
     lacking = tuple(name for name in absent if name in needed)
-    extra = tuple(islice((name for name in sent if exact(name) and name not in declared), MAX_EXTRA))
+    # A name of another branch is no misspelling of one of this branch.
+    known = {name for form in parent.forms for name in properties(form)}
+    extra = tuple(islice((name for name in sent if exact(name) and name not in known), MAX_EXTRA))
     return Names((*lacking, *(name for name in absent if name not in needed)), lacking, extra)
 
 

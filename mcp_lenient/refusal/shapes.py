@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mcp_lenient.redaction import exact
 from mcp_lenient.refusal.describe import expected, likely_kinds, listed
@@ -10,6 +10,7 @@ from mcp_lenient.refusal.places import Form, Forms, Schema, child, properties, r
 
 MAX_NAMES = 12
 MAX_TEXT = 400
+MAX_BRANCHES = 4
 
 
 def shape(root: Schema, choices: Forms) -> str:
@@ -20,12 +21,31 @@ def shape(root: Schema, choices: Forms) -> str:
     " It has 'x' (an integer)."
     """
     free = [form for form in choices if likely_kinds(form) != ("null",)]
+    if 1 < len(free) <= MAX_BRANCHES and all(map(properties, free)):
+        return _branches(root, free)
     if len(free) != 1:
         return ""
     if properties(free[0]):
         return _told(root, free[0], "It has")
     items = child(root, free[0], 0) if likely_kinds(free[0]) == ("array",) else ()
-    return _told(root, items[0], "Each item has") if len(items) == 1 and properties(items[0]) else ""
+    if len(items) == 1 and properties(items[0]):
+        return _told(root, items[0], "Each item has")
+    return (
+        _branches(root, items, "Each item has")
+        if 1 < len(items) <= MAX_BRANCHES and all(map(properties, items))
+        else ""
+    )
+
+
+def _branches(root: Schema, branches: Sequence[Form], opening: str = "It has") -> str:
+    """What each object of a union requires: their other properties would make it long."""
+    told: list[str] = []
+    for form in branches:
+        needed = [name for name in required(form) if exact(name) and name in properties(form)]
+        if not needed:
+            return ""
+        told.append(listed(list(_within(root, form, needed, MAX_NAMES // len(branches)))))
+    return f" {opening} either {', or '.join(told)}."
 
 
 def _told(root: Schema, form: Form, opening: str) -> str:

@@ -10,6 +10,7 @@ from mcp_lenient.refusal.places import Forms, Place
 from mcp_lenient.types import Path, ViolationCode
 
 MAX_PLACES_TOLD = 3
+MAX_DETAIL = 300
 MAX_COUNTED = 300
 """Judges and searches stop at some number of faults, so that larger counts would not be true."""
 
@@ -19,7 +20,7 @@ class Trouble:
     """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all.
 
     ``broken`` are the keywords of the published schema with what they ask for; empty where only the tool
-    itself is against the value.
+    itself is against the value. ``detail`` is the author's sentence, ``reason`` ours, which holds no value.
     """
 
     code: ViolationCode
@@ -28,6 +29,12 @@ class Trouble:
     places: tuple[Place, ...]
     forms: Forms
     count: int
+    reason: str | None = None
+
+
+def more_places(trouble: Trouble) -> str:
+    """How many places more a line about one name speaks of."""
+    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""
 
 
 def parameter(path: Path) -> str | None:

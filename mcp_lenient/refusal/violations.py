@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
+from mcp_lenient.refusal.describe import allowed_values, either
 from mcp_lenient.refusal.findings import Finding, findings
 from mcp_lenient.refusal.fixes import fixes
 from mcp_lenient.refusal.patches import Patch
-from mcp_lenient.refusal.places import Forms, Place, fits, properties
+from mcp_lenient.refusal.places import KEYS, Forms, Place, fits, key_forms, properties
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.refusal.trouble import Trouble
 from mcp_lenient.refusal.wording import ambiguous, worded
@@ -48,6 +49,11 @@ _CODES: Mapping[str, ViolationCode] = {
     "format": "format",
     "size": "size",
 }
+_UNWRAPPED = "unwrap_arguments"
+_WITHOUT_WRAPPER = (
+    "The arguments came under a name that the tool does not know; "
+    "their places are told as if they stood where the tool looks for them: send them there."
+)
 _KEYWORDS = {
     "missing": "required",
     "unknown": "additionalProperties",
@@ -85,7 +91,14 @@ def violations(
     kept = troubles[: MAX_VIOLATIONS - len(ties)]
     found = (*(_tied(refusal, tie) for tie in ties), *_told(refusal, kept))
     rest = len(troubles) - len(kept) + max(len(groups) - MAX_GROUPS, 0)
-    return _with_rest(found, rest, at_least=len(outcome.faults) >= MOST_FAULTS)
+    return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.faults) >= MOST_FAULTS)
+
+
+def _out_of_wrapper(outcome: Outcome, found: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """Says that the places are not those of the call as it was sent, where its arguments came in a wrapper."""
+    if not found or all(repair.rule != _UNWRAPPED for repair in outcome.repairs):
+        return found
+    return (replace(found[0], message=f"{found[0].message} {_WITHOUT_WRAPPER}"), *found[1:])
 
 
 def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tuple[Violation, ...]:
@@ -102,28 +115,33 @@ def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tu
 
 def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
     """The faults in the published schema's terms, gathered once more: a fault may hide several."""
-    by_path: dict[Path, list[Finding | Fault]] = {}
+    by_place: dict[tuple[Path, bool], list[Finding | Fault]] = {}
     uncounted: dict[object, int] = {}
     for group in groups:
         explained = [entry for fault in group.faults for entry in _explained(refusal, fault)]
         for entry in explained:
-            by_path.setdefault(entry.path, []).append(entry)
+            by_place.setdefault((entry.path, _of_key(entry)), []).append(entry)
         pattern = _pattern(explained[0].path)
         uncounted[pattern] = max(uncounted.get(pattern, 0), group.count - len(group.faults))
-    gathered: dict[object, list[Path]] = {}
-    for path, entries in by_path.items():
-        gathered.setdefault((_pattern(path), _keywords(entries)), []).append(path)
+    gathered: dict[object, list[tuple[Path, bool]]] = {}
+    for place, entries in by_place.items():
+        gathered.setdefault((_pattern(place[0]), place[1], _keywords(entries)), []).append(place)
     return [
-        _trouble(refusal, by_path[paths[0]], paths, uncounted.pop(_pattern(paths[0]), 0))
-        for paths in gathered.values()
+        _trouble(refusal, by_place[places[0]], places, uncounted.pop(_pattern(places[0][0]), 0))
+        for places in gathered.values()
     ]
 
 
-def _keywords(entries: Iterable[Finding | Fault]) -> frozenset[object]:
-    return frozenset(
-        (entry.keyword, _identity(entry.forms)) if isinstance(entry, Finding) else entry.detail
-        for entry in entries
-    )
+def _of_key(entry: Finding | Fault) -> bool:
+    """Whether a map's key is meant: what stands under it may have faults of its own."""
+    return entry.keyword == KEYS if isinstance(entry, Finding) else entry.kind == "key"
+
+
+def _keywords(entries: Sequence[Finding | Fault]) -> frozenset[object]:
+    found = [entry for entry in entries if isinstance(entry, Finding)]
+    if found:
+        return frozenset((entry.keyword, _identity(entry.forms)) for entry in found)
+    return frozenset((entry.detail, entry.reason) for entry in entries if isinstance(entry, Fault))
 
 
 def _identity(choices: Forms) -> tuple[int, ...]:
@@ -132,20 +150,22 @@ def _identity(choices: Forms) -> tuple[int, ...]:
 
 
 def _trouble(
-    refusal: Refusal, entries: Sequence[Finding | Fault], paths: Sequence[Path], uncounted: int
+    refusal: Refusal, entries: Sequence[Finding | Fault], at: Sequence[tuple[Path, bool]], uncounted: int
 ) -> Trouble:
     """A place speaks once: with what the published schema holds against it, or else with the author's words."""
-    places = tuple(refusal.look(path) for path in paths[:MAX_SAMPLES])
-    count = len(paths) + uncounted
+    places = tuple(refusal.look(path) for path, _ in at[:MAX_SAMPLES])
+    count = len(at) + uncounted
     found = [entry for entry in entries if isinstance(entry, Finding)]
-    if found:
-        code = _CODES.get(found[0].keyword, "value")
-        broken = tuple({finding.keyword: finding.bound for finding in found}.items())
-        return Trouble(code, broken, None, places, found[0].forms, count)
     faults = [entry for entry in entries if isinstance(entry, Fault)]
-    code = "type" if faults[0].kind == "type" else "value"
     detail = next((fault.detail for fault in faults if fault.detail), None)
-    return Trouble(code, (), detail, places, places[0].forms, count)
+    reason = either(list(dict.fromkeys(fault.reason for fault in faults if fault.reason))) or None
+    if found:
+        listed = found[0].keyword == KEYS and allowed_values(found[0].forms)
+        code = "enum" if listed else _CODES.get(found[0].keyword, "value")
+        broken = tuple({finding.keyword: finding.bound for finding in found}.items())
+        return Trouble(code, broken, detail, places, found[0].forms, count, reason)
+    code = "type" if faults[0].kind == "type" else "value"
+    return Trouble(code, (), detail, places, places[0].forms, count, reason)
 
 
 def _leading(refusal: Refusal) -> Iterator[Fault]:
@@ -188,8 +208,13 @@ def _pattern(path: Path) -> tuple[str | None, ...]:
 def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
     if fault.error_code:
         return (fault,)
+    if fault.kind == "key":
+        keys = key_forms(refusal.schema, refusal.look(fault.path[:-1]).forms)
+        return (Finding(fault.path, KEYS, keys), fault)
+    # A sentence about this very value: what is published of values below it, or beside it, is not the reason.
     # What would be overlooked stands in arguments that the judge takes: nothing else is wrong there.
-    union = None if fault.detail or fault.kind == "overlooked" else _union_above(refusal, fault.path)
+    own = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
+    union = None if own else _union_above(refusal, fault.path)
     told = () if union is None else _found(refusal, union)
     if told:
         return told
@@ -198,10 +223,9 @@ def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
     if keyword is not None:
         return (Finding(fault.path, keyword, place.forms),)
     found = _found(refusal, place)
-    if fault.detail:
-        # The author's sentence is about this very value: what is published of values below it is not the reason.
+    if own:
         found = tuple(finding for finding in found if finding.path == fault.path)
-    return found or (fault,)
+    return (*found, fault) if own or not found else found
 
 
 def _found(refusal: Refusal, place: Place) -> tuple[Finding, ...]:
@@ -226,7 +250,9 @@ def _told(refusal: Refusal, troubles: Sequence[Trouble]) -> Iterator[Violation]:
         kind = (trouble.code, paths[0][:-1])
         words = worded(refusal, trouble, at_length=kind not in begun)
         begun.add(kind)
-        yield _complete(refusal, words, paths[0], fixes(refusal, trouble.code, paths) if whole else ())
+        of_key = any(keyword == KEYS for keyword, _ in trouble.broken)
+        offered = fixes(refusal, trouble.code, paths, of_key=of_key) if whole else ()
+        yield _complete(refusal, words, paths[0], offered)
 
 
 def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...]) -> Violation:

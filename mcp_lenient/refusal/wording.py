@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.redaction import cut, in_json, short_scalar
@@ -15,26 +14,28 @@ from mcp_lenient.refusal.describe import (
     limit_words,
     type_words,
 )
-from mcp_lenient.refusal.fixes import list_in_list, near_values, says_nothing, showable
+from mcp_lenient.refusal.fixes import showable
+from mcp_lenient.refusal.hints import hint, leave_out
+from mcp_lenient.refusal.keys import wrong_key
 from mcp_lenient.refusal.name_wording import missing, unknown
-from mcp_lenient.refusal.places import Place
+from mcp_lenient.refusal.near import near_values
+from mcp_lenient.refusal.places import KEYS, Place, properties
 from mcp_lenient.refusal.private_values import told_safely
 from mcp_lenient.refusal.refused import Refusal
-from mcp_lenient.refusal.samples import example
-from mcp_lenient.refusal.shapes import shape
-from mcp_lenient.refusal.trouble import Trouble, is_or_are, named, parameter, where
+from mcp_lenient.refusal.trouble import MAX_DETAIL, Trouble, is_or_are, named, parameter, where
 from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.types import Tie, Violation
 from mcp_lenient.values import json_type
 
 MAX_TIE = 800
-MAX_DETAIL = 300
 MAX_NEAR = 3
 _CONTAINERS = ("array", "object")
 
 
 def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
+    if any(keyword == KEYS for keyword, _ in trouble.broken):
+        return wrong_key(refusal, trouble, at_length=at_length)
     tell = _TELLERS.get(trouble.code, _wrong_value) if trouble.broken else _wrong_value
     return tell(refusal, trouble, at_length=at_length)
 
@@ -55,7 +56,7 @@ def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     wanted = expected(refusal.schema, trouble.forms)
     if not wanted:
         return _wrong_value(refusal, trouble, at_length=False)
-    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{_hint(refusal, trouble, wanted)}"
+    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{hint(refusal, trouble, wanted)}"
     return _about_value(refusal, trouble, words)
 
 
@@ -65,7 +66,7 @@ def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     near = near_values(trouble.places[0])
     if near and trouble.count == 1 and not trouble.places[0].secret:
         words += f" Did you mean {either([in_json(value) for value in near])}?"
-    words += _leave_out(refusal, trouble)
+    words += leave_out(refusal, trouble)
     return _about_value(refusal, trouble, words, near=tuple(near))
 
 
@@ -73,13 +74,19 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     del at_length
     asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in trouble.broken)))
     detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
+    # What the schema says of a place is told already, so that a reason of its type would say the contrary.
+    reason = None if trouble.code == "type" and trouble.forms else trouble.reason
+    why = detail or reason
     if asked:
-        words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}."
-    elif detail:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted: {detail.rstrip('.')}{_got(refusal, trouble)}."
+        more = f" ({reason})" if reason and trouble.code == "format" and trouble.count == 1 else ""
+        words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}{more}."
+    elif why:
+        words = (
+            f"{named(trouble)} {is_or_are(trouble)} not accepted: {why.rstrip('.')}{_got(refusal, trouble)}."
+        )
     else:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool; got {_received(refusal, trouble)}.{_formats(trouble)}"
-    return _about_value(refusal, trouble, words + _leave_out(refusal, trouble))
+        words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool{_as_published(trouble)}; got {_received(refusal, trouble)}.{_formats(trouble)}"
+    return _about_value(refusal, trouble, words + leave_out(refusal, trouble))
 
 
 def _got(refusal: Refusal, trouble: Trouble) -> str:
@@ -87,7 +94,14 @@ def _got(refusal: Refusal, trouble: Trouble) -> str:
     return f"; got {_received(refusal, trouble)}" if echoed else ""
 
 
+def _as_published(trouble: Trouble) -> str:
+    """Said of a type that the published schema has nothing against, so that nobody can satisfy the two."""
+    return ", although its schema asks for this" if trouble.code == "type" and trouble.forms else ""
+
+
 def _formats(trouble: Trouble) -> str:
+    if trouble.code == "type":
+        return ""
     names = [
         schema["format"] for form in trouble.forms for schema in form if isinstance(schema.get("format"), str)
     ]
@@ -124,10 +138,22 @@ def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any
 def _may_echo(refusal: Refusal, spot: Place) -> bool:
     if isinstance(spot.value, str) and looks_like_json(spot.value):
         return False
-    if not (spot.present and refusal.may_show(spot) and short_scalar(spot.value)):
+    may_show = refusal.may_show(spot) or _is_in_map(refusal, spot)
+    if not (spot.present and may_show and short_scalar(spot.value)):
         return False
     container = any(kind in _CONTAINERS for form in spot.forms for kind in likely_kinds(form))
     return not (isinstance(spot.value, str) and container)
+
+
+def _is_in_map(refusal: Refusal, spot: Place) -> bool:
+    """Whether a number or boolean is an entry of a map, whose names are all the caller's: none is misspelt.
+
+    A text may be a secret under a name that does not tell.
+    """
+    parent = refusal.look(spot.path[:-1])
+    named = any(properties(form) for form in parent.forms)
+    shown = refusal.policy.echo_values and parent.declared and not spot.secret
+    return shown and bool(spot.forms) and not named and isinstance(spot.value, (bool, int, float))
 
 
 def _subject(trouble: Trouble) -> str:
@@ -157,91 +183,6 @@ def _size(trouble: Trouble) -> str:
         return ""
     count = len(spot.value)
     return f" of {count} {unit.removesuffix('s') if count == 1 else unit}"
-
-
-def _hint(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
-    """How to write it right, where the type words alone are often misread: text in place of something else."""
-    spot = trouble.places[0]
-    without = _leave_out(refusal, trouble)
-    if without or spot.value is None:
-        return without
-    doubled = list_in_list(refusal, spot.path)
-    if doubled is not None:
-        return f" There is one pair of brackets too many around {where(doubled)}."
-    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
-    if isinstance(spot.value, str):
-        return _not_as_text(refusal, trouble, kinds)
-    if not kinds.isdisjoint(_CONTAINERS):
-        return _like(refusal, trouble, wanted)
-    if isinstance(spot.value, (Mapping, list)):
-        return _alone(trouble, kinds, example(refusal.schema, trouble.forms))
-    if isinstance(spot.value, float) and kinds == {"integer"}:
-        return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
-    return ""
-
-
-def _not_as_text(refusal: Refusal, trouble: Trouble, kinds: set[str]) -> str:
-    """How to write what came as a text and is none."""
-    sample = example(refusal.schema, trouble.forms)
-    if sample is None:
-        as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
-        return shape(refusal.schema, trouble.forms) or as_object
-    if sample[0] in "[{":
-        return f" Write it as JSON, like {sample}, not as text."
-    return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
-
-
-def _like(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
-    """A sample of a container, where its type words do not say all of its shape."""
-    if "object" not in wanted and not any("prefixItems" in part for form in trouble.forms for part in form):
-        return ""
-    sample = example(refusal.schema, trouble.forms)
-    return f" Write it like {sample}." if sample else shape(refusal.schema, trouble.forms)
-
-
-def _alone(trouble: Trouble, kinds: set[str], sample: str | None) -> str:
-    """What to send where one plain value came in a container."""
-    if not kinds:
-        return ""
-    if allowed_values(trouble.forms):
-        return " Send one of them."
-    what = next(iter(kinds)) if len(kinds) == 1 else "value"
-    like = f", like {sample}" if sample and kinds != {"string"} else ""
-    return (
-        f" Send the {what} alone{like}."
-        if isinstance(trouble.places[0].value, Mapping)
-        else f" Send one {what}{like}."
-    )
-
-
-def _in_digits(kinds: set[str], sample: str) -> str:
-    if not kinds <= {"integer", "number", "boolean"}:
-        return ""
-    if "boolean" in kinds:
-        return " Write true or false, without quotes."
-    return f" Write {'a whole number' if kinds == {'integer'} else 'a number'} in digits, like {sample}."
-
-
-def _leave_out(refusal: Refusal, trouble: Trouble) -> str:
-    """What to do without a value, where one was sent that says there is none."""
-    if trouble.count > 1 or not all(map(says_nothing, [spot.value for spot in trouble.places])):
-        return ""
-    spot = trouble.places[0]
-    if refusal.may_leave_out(spot):
-        return " Leave it out if you have no value."
-    nullable = any("null" in likely_kinds(form) for form in spot.forms)
-    if spot.value is None:
-        return " It cannot be left out: send a value." if _is_required(refusal, spot) else ""
-    return " Send null if you have no value." if nullable else ""
-
-
-def _is_required(refusal: Refusal, spot: Place) -> bool:
-    return (
-        spot.declared
-        and bool(spot.path)
-        and isinstance(spot.path[-1], str)
-        and not refusal.may_leave_out(spot)
-    )
 
 
 def ambiguous(refusal: Refusal, tie: Tie) -> Violation:

@@ -57,7 +57,7 @@ async def test_far_names_are_not_told(sent):
     """A name that is like none of the tools' is not answered with names that were surely not meant."""
     server = lenient(send_mail, search_context, store_context)
     told = envelope(await server.call_tool(sent, {}))
-    assert told["details"]["did_you_mean"] == []
+    assert "did_you_mean" not in told["details"]
     assert "send_mail" not in told["message"]
 
 
@@ -152,7 +152,7 @@ async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
     """A call of a hidden tool tells nothing of what it would take."""
     told = envelope(await call(hidden(), "send_mail", {"tags": tags}))
     assert told["error_code"] == "UNKNOWN_TOOL"
-    assert told["details"] == {"tool": "send_mail", "did_you_mean": []}
+    assert told["details"] == {"tool": "send_mail"}
 
 
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
@@ -162,7 +162,7 @@ async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
     assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
     server.disable(names={"send_mail"})
     told = envelope(await call(server, "send_mail", {"tags": tags}))
-    assert told["details"] == {"tool": "send_mail", "did_you_mean": []}
+    assert told["details"] == {"tool": "send_mail"}
     server.enable(names={"send_mail"})
     assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
 

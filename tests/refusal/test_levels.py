@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import jsonpatch
 import pytest
 from calls import call, envelope, got, lenient, published
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from mcp_lenient import Policy
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}
+_BRANCHES = [
+    {"type": "object", "properties": {"a": TEXT, "x": TEXT}, "required": ["a"]},
+    {"type": "object", "properties": {"b": INTEGER, "c": TEXT}, "required": ["b", "c"]},
+]
 
 
 class _Address(BaseModel):
@@ -228,6 +232,21 @@ async def test_a_wrapper_in_an_open_object():
             id="any names",
         ),
         pytest.param({"type": "object"}, "It must be an object.", id="free form"),
+        pytest.param(
+            {"anyOf": _BRANCHES},
+            "It must be an object. It has either 'a' (a string), or 'b' (an integer) and 'c' (a string).",
+            id="objects of a union",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"anyOf": _BRANCHES}},
+            "Each item has either 'a' (a string), or 'b' (an integer) and 'c' (a string).",
+            id="items of a union",
+        ),
+        pytest.param(
+            {"anyOf": [*_BRANCHES, {"type": "object", "properties": {"d": TEXT}}]},
+            "It must be an object.",
+            id="a union with an object that requires nothing",
+        ),
     ],
 )
 async def test_shape_of_what_is_missing(schema, told):
@@ -237,3 +256,84 @@ async def test_shape_of_what_is_missing(schema, told):
     )
     assert told in refused["message"]
     assert len(refused["message"]) < 700
+
+
+class _Card(BaseModel):
+    kind: Literal["card"]
+    number: str
+    cvv: str | None = None
+
+
+class _Bank(BaseModel):
+    kind: Literal["bank"]
+    iban: str
+    memo: str = ""
+
+
+def _pay(method: Annotated[_Card | _Bank, Field(discriminator="kind")]) -> dict[str, Any]:
+    return {"method": method.model_dump(exclude_none=True)}
+
+
+def _pay_either(method: _Card | _Bank) -> dict[str, Any]:
+    return {"method": method.model_dump(exclude_none=True)}
+
+
+@pytest.mark.parametrize("pay", [_pay, _pay_either], ids=["discriminated", "told apart by us"])
+async def test_names_of_the_branch_that_was_meant(pay):
+    """Where a union's discriminator names a branch, only the names of this branch are meant and offered."""
+    server, sent = lenient(Tool.from_function(pay, name="pay")), {"method": {"kind": "card", "card_no": "1"}}
+    (violation,) = envelope(await call(server, "pay", sent))["details"]["violations"]
+    assert violation["pointer"] == "/method/number"
+    assert "iban" not in json.dumps(violation)
+    (patch,) = violation["fixes"]
+    assert got(await call(server, "pay", jsonpatch.apply_patch(sent, patch))) == {
+        "method": {"kind": "card", "number": "1"}
+    }
+
+
+async def test_accepted_names_of_the_branch_that_was_meant():
+    """An unknown name in one branch of a union is told the names of this branch only."""
+    branches = {
+        name: {
+            "type": "object",
+            "properties": {"kind": {"const": name}, field: TEXT, "note": TEXT},
+            "required": ["kind", field],
+            "additionalProperties": False,
+        }
+        for name, field in (("card", "number"), ("bank", "iban"))
+    }
+    server = lenient(
+        published("own", x={"oneOf": list(branches.values())}), policy=Policy(unrepairable="refuse")
+    )
+    sent = {"x": {"kind": "card", "number": "1", "ibn": "2"}}
+    (violation,) = envelope(await call(server, "own", sent))["details"]["violations"]
+    assert violation["message"] == "unknown parameter 'ibn' in 'x'. Accepted are 'kind', 'number', 'note'."
+    sent = {"x": {"kind": "card", "iban": "2"}}
+    found = envelope(await call(server, "own", sent))["details"]["violations"]
+    assert {violation["pointer"] for violation in found} == {"/x/iban", "/x/number"}
+    assert not any("fixes" in violation for violation in found)
+
+
+@pytest.mark.parametrize(
+    ("sent", "places"),
+    [
+        pytest.param(
+            {"input": {"item": "a", "street": "s", "zip": 3}}, ["/street", "/zip", "/address"], id="flat"
+        ),
+        pytest.param(
+            {"args": {"item": "a", "address": {"street": "s", "zip": "x"}}}, ["/address/zip"], id="nested"
+        ),
+        pytest.param({"params": {"item": "a", "address": "x"}}, ["/address"], id="one place"),
+    ],
+)
+async def test_places_without_the_wrapper(sent, places):
+    """Places told of arguments that came in a wrapper are those at the top, which is said once."""
+    refused = envelope(await call(_server(), "order", sent))
+    assert [violation["pointer"] for violation in refused["details"]["violations"]] == places
+    assert refused["message"].count("The arguments came under a name that the tool does not know") == 1
+
+
+async def test_places_as_they_were_sent():
+    """Of arguments that came without a wrapper nothing is said of one."""
+    refused = envelope(await call(_server(), "order", {"item": "a", "street": "s", "zip": 3}))
+    assert "came under a name" not in refused["message"]

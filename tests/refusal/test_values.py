@@ -14,7 +14,17 @@ import pytest
 from calls import call, envelope, got, lenient
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
-from pydantic import AwareDatetime, BaseModel, Field, FilePath, PastDate
+from pydantic import (
+    AliasChoices,
+    AnyUrl,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FilePath,
+    Json,
+    PastDate,
+)
 
 
 class _Level(enum.IntEnum):
@@ -29,6 +39,16 @@ class _Color(enum.Enum):
 class _Budget(BaseModel):
     low: float = 0
     high: float = 0
+
+
+class _Named(BaseModel):
+    names: list[str] = Field(validation_alias=AliasChoices("names", "n"))
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    day: dt.date
 
 
 def _server(kind: Any, *defaults: Any) -> FastMCP:
@@ -105,6 +125,56 @@ async def _told(server: FastMCP, value: Any) -> str:
             id="map",
         ),
         pytest.param(
+            dict[str, int] | None,
+            [1],
+            "'x' must be null, or an object whose values are integers, but got an array. Write it like {\"key\": 1}.",
+            id="map or null",
+        ),
+        pytest.param(
+            dict[str, list[str]] | None,
+            5,
+            "'x' must be null, or an object whose values are arrays of strings, but got the integer 5. "
+            'Write it like {"key": ["a", "b"]}.',
+            id="map of lists or null",
+        ),
+        pytest.param(
+            list[list[int]] | None,
+            5,
+            "'x' must be null, or an array of arrays of integers, but got the integer 5.",
+            id="list of lists or null",
+        ),
+        pytest.param(
+            list[int | str] | None,
+            True,
+            "'x' must be null, or an array of integers or strings, but got the boolean true.",
+            id="list of two kinds or null",
+        ),
+        pytest.param(
+            tuple[float, float] | None,
+            5,
+            "'x' must be null, or an array of 2 items: a number and a number, but got the integer 5. "
+            "Write it like [1.5, 1.5].",
+            id="tuple or null",
+        ),
+        pytest.param(
+            list[list[int]],
+            [[1.5]],
+            "'x[0][0]' must be an integer, but got the number 1.5. Send a whole number.",
+            id="brackets that are right",
+        ),
+        pytest.param(
+            list[list[int]],
+            [["a"]],
+            "'x[0][0]' must be an integer, but got the string \"a\". Write a whole number in digits, like 1.",
+            id="brackets that are right, around a text",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"count": {"a": 1}},
+            "'x.count' must be an integer, but got an object. Send one integer for each key of 'x'.",
+            id="map in a map",
+        ),
+        pytest.param(
             UUID,
             5,
             "'x' must be a string (a UUID such as \"123e4567-e89b-12d3-a456-426614174000\"), but got the integer 5.",
@@ -141,9 +211,84 @@ async def _told(server: FastMCP, value: Any) -> str:
             id="past date",
         ),
         pytest.param(
+            dt.date,
+            "2026-02-30",
+            '\'x\' must be a date such as "2026-01-31", but got the string "2026-02-30" (its day is out of range).',
+            id="a day that is none",
+        ),
+        pytest.param(
+            dt.date,
+            "2026-01-31T12:00:00",
+            '\'x\' must be a date such as "2026-01-31", but got the string "2026-01-31T12:00:00" '
+            "(write the date only, without a time).",
+            id="date with a time",
+        ),
+        pytest.param(
+            dt.time,
+            "25:00",
+            '\'x\' must be a time such as "09:30:00Z", but got the string "25:00" (its hour is out of range).',
+            id="an hour that is none",
+        ),
+        pytest.param(
+            AnyUrl,
+            "http://a b",
+            '\'x\' must be a URI such as "https://example.com/a", but got the string "http://a b" '
+            "(its host is not a valid name).",
+            id="URL with a space",
+        ),
+        pytest.param(
+            AnyUrl,
+            "http://",
+            "'x' is not accepted: it names no host; got the string \"http://\".",
+            id="URL without a host",
+        ),
+        pytest.param(
+            Json[list[int]],
+            "1,2",
+            '\'x\' is not accepted: it must be JSON in a text, such as "[1, 2]"; got the string "1,2".',
+            id="text that is no JSON",
+        ),
+        pytest.param(
+            _Named,
+            {"n": "a"},
+            "'x.n' is not accepted: it must be an array.",
+            id="a name that is not published",
+        ),
+        pytest.param(
+            _Strict,
+            {"day": "2026-01-31"},
+            "'x.day' is not accepted by the tool, although its schema asks for this; got the string \"2026-01-31\".",
+            id="a date in a strict model, which nobody can send",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"a": 1.5},
+            "'x.a' must be an integer, but got the number 1.5. Send a whole number.",
+            id="number in a map",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"a": "many"},
+            "'x.a' must be an integer, but got a string. Write a whole number in digits, like 1.",
+            id="text in a map, which may be a secret",
+        ),
+        pytest.param(
+            dict[str, int],
+            {"api_key": 1.5},
+            "'x.api_key' must be an integer, but got a number. Send a whole number.",
+            id="number under a secret name in a map",
+        ),
+        pytest.param(
+            int | bool,
+            "maybe",
+            "'x' must be an integer or a boolean, but got the string \"maybe\". "
+            "Write a whole number in digits, or true or false, without quotes.",
+            id="integer or boolean",
+        ),
+        pytest.param(
             AwareDatetime,
             "2026-01-31T09:30:00",
-            '\'x\' must be a date and time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00".',
+            '\'x\' must be a date and time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00" (write it with a time zone, such as a final Z).',
             id="time zone",
         ),
         pytest.param(
@@ -231,6 +376,14 @@ async def test_what_would_be_right(kind, value, told):
             id="one list too many",
         ),
         pytest.param(
+            Json[list[int]],
+            None,
+            [1, 2],
+            "'x' must be a string (JSON in a text such as \"[1, 2]\"), but got an array. Write it as JSON in a text.",
+            "[1, 2]",
+            id="JSON that came as it is",
+        ),
+        pytest.param(
             list[int],
             [],
             "100,200,300",
@@ -255,6 +408,9 @@ async def test_the_first_fix_mends(kind, default, value, told, ran):
         pytest.param(int, {"value": 5, "unit": "m"}, id="a unit would be lost"),
         pytest.param(int, {"value": "many"}, id="no better inside"),
         pytest.param(list[list[int]], [[[1, 2]], [[3, 4]]], id="two lists in a list"),
+        pytest.param(dict[str, int], {"count": {"a": 1}}, id="a map's key"),
+        pytest.param(dict[str, int], {"args": {"a": 1}}, id="a map's key under a wrapper's name"),
+        pytest.param(dict[str, dict[str, int]], {"value": {"a": {"b": 1}}}, id="a key of a map in a map"),
     ],
 )
 async def test_no_fix(kind, value):

@@ -1,0 +1,167 @@
+"""The keys of maps on real servers: what a key must be is told, and no fix loses an entry."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+from typing import Annotated, Any, Literal
+
+import jsonpatch
+import pytest
+from calls import call, envelope, got, lenient, published
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+from pydantic import AfterValidator, BaseModel, Field
+
+from mcp_lenient import Policy
+
+
+class _Side(enum.Enum):
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class _Open(BaseModel):
+    codes: dict[int, str] = {}
+
+
+def _lower(key: str) -> str:
+    if key != key.lower():
+        msg = "keys are written in lower case"
+        raise ValueError(msg)
+    return key
+
+
+def _server(kind: Any) -> FastMCP:
+    def take(x: Any) -> str:
+        return repr(x)
+
+    take.__annotations__ = {"x": kind, "return": str}
+    return lenient(Tool.from_function(take, name="take"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "code", "told"),
+    [
+        pytest.param(
+            dict[Literal["x", "y"], int],
+            {"z": 1},
+            "enum",
+            "'z' is not accepted as a key of 'x': a key must be one of \"x\", \"y\".",
+            id="one of some",
+        ),
+        pytest.param(
+            dict[_Side, int],
+            {"middle": 1},
+            "enum",
+            "'middle' is not accepted as a key of 'x': a key must be one of \"left\", \"right\".",
+            id="an enumeration",
+        ),
+        pytest.param(
+            dict[int, str],
+            {"a": "b"},
+            "value",
+            "'a' is not accepted as a key of 'x': a key must be an integer in digits, such as \"1\".",
+            id="integers",
+        ),
+        pytest.param(
+            dict[Annotated[int, Field(ge=1)], str],
+            {"0": "b"},
+            "value",
+            "'0' is not accepted as a key of 'x': a key must be at least 1.",
+            id="integers with a limit",
+        ),
+        pytest.param(
+            dict[dt.date, int],
+            {"jan": 1},
+            "value",
+            "'jan' is not accepted as a key of 'x': a key must be a date such as \"2026-01-31\".",
+            id="dates",
+        ),
+        pytest.param(
+            dict[dt.date, int],
+            {"2026-02-30": 1},
+            "value",
+            "'2026-02-30' is not accepted as a key of 'x': a key must be a date such as \"2026-01-31\" "
+            "(its day is out of range).",
+            id="a date that is none",
+        ),
+        pytest.param(
+            dict[Annotated[str, Field(min_length=3)], int],
+            {"b": 1},
+            "value",
+            "'b' is not accepted as a key of 'x': a key must be at least 3 characters long.",
+            id="length",
+        ),
+        pytest.param(
+            dict[Annotated[str, Field(pattern="^a")], int],
+            {"b": 1},
+            "value",
+            "'b' is not accepted as a key of 'x': a key must be a text that matches the pattern \"^a\".",
+            id="pattern",
+        ),
+        pytest.param(
+            dict[Annotated[str, AfterValidator(_lower)], int],
+            {"B": 1},
+            "value",
+            "'B' is not accepted as a key of 'x': keys are written in lower case.",
+            id="the author's own sentence",
+        ),
+        pytest.param(
+            dict[int | Literal["all"], int],
+            {"some": 1},
+            "value",
+            "'some' is not accepted as a key of 'x': the tool takes other keys only.",
+            id="two kinds of keys",
+        ),
+        pytest.param(
+            _Open,
+            {"codes": {"a": "b"}},
+            "value",
+            "'a' is not accepted as a key of 'x.codes': a key must be an integer in digits, such as \"1\".",
+            id="a map inside an object",
+        ),
+    ],
+)
+async def test_what_a_key_must_be(kind, value, code, told):
+    """A wrong key is told what keys are; nothing says that none are accepted, and no fix drops the entry."""
+    refused = envelope(await call(_server(kind), "take", {"x": value}))
+    (violation,) = refused["details"]["violations"]
+    assert (violation["code"], violation["message"]) == (code, told)
+    assert refused["error_code"] == "INVALID_X_VALUE"
+    assert "fixes" not in violation
+
+
+async def test_the_one_near_key():
+    """A key near the one that is allowed moves there with its value; one that was sent already is no target."""
+    server, sent = _server(dict[Literal["north", "south"], int]), {"x": {"Nort": 1}}
+    (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]
+    assert violation["did_you_mean"] == ["north"]
+    assert violation["allowed_values"] == ["north", "south"]
+    assert (
+        got(await call(server, "take", jsonpatch.apply_patch(sent, violation["fixes"][0]))) == "{'north': 1}"
+    )
+    (violation,) = envelope(await call(server, "take", {"x": {"Nort": 1, "north": 2}}))["details"][
+        "violations"
+    ]
+    assert "fixes" not in violation
+    assert "did_you_mean" not in violation
+
+
+async def test_key_and_value():
+    """A wrong key with a wrong value under it is told both."""
+    refused = envelope(await call(_server(dict[int, int]), "take", {"x": {"a": "b"}}))
+    assert [violation["code"] for violation in refused["details"]["violations"]] == ["value", "type"]
+
+
+async def test_by_schema_alone():
+    """Where only the schema is known, its words for keys are told as well."""
+    keyed = {
+        "type": "object",
+        "propertyNames": {"enum": ["x", "y"]},
+        "additionalProperties": {"type": "integer"},
+    }
+    server = lenient(published("own", m=keyed), policy=Policy(unrepairable="refuse"))
+    (violation,) = envelope(await call(server, "own", {"m": {"z": 1}}))["details"]["violations"]
+    assert violation["message"] == "'z' is not accepted as a key of 'm': a key must be one of \"x\", \"y\"."
+    assert violation["pointer"] == "/m/z"
