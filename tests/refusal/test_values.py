@@ -138,6 +138,13 @@ async def _told(server: FastMCP, value: Any) -> str:
             id="map of lists or null",
         ),
         pytest.param(
+            dict[str, int] | str | None,
+            5,
+            "'x' must be a string or null, or an object whose values are integers, but got the integer 5. "
+            'Write it like {"key": 1}.',
+            id="map, text or null",
+        ),
+        pytest.param(
             list[list[int]] | None,
             5,
             "'x' must be null, or an array of arrays of integers, but got the integer 5.",
