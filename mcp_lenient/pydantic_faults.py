@@ -70,6 +70,7 @@ def _by_parameter(error: ValidationError, arguments: Mapping[str, Any], below: P
 
 
 def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
+    """What one error says; of a branch of a union no reason, since it is not that of the others."""
     code, loc, given = error["type"], error["loc"], error["input"]
     kind = _kind(code, loc)
     if kind == "missing":
@@ -85,11 +86,12 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
     detail, context = _detail(error), error.get("ctx", {})
     keyed = _key_path(arguments, loc, given)
     if keyed is not None:
-        # One branch's reason is not that of a union.
         return Fault(keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == "[key]" else None)
     if code.startswith("union_tag_"):
         return _tag_fault(_path(arguments, loc, given), given, context["discriminator"])
-    return Fault(_path(arguments, loc, given), kind, detail, reason=reason_of(code, context, given))
+    path = _path(arguments, loc, given)
+    of_branch = not path or loc[-1] != path[-1]
+    return Fault(path, kind, detail, reason=None if of_branch else reason_of(code, context, given))
 
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:

@@ -112,7 +112,7 @@ def with_article(word: str) -> str:
 def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
     """What is expected, in one phrase: ``an array of strings or null``; empty when anything is.
 
-    Null comes first where it could be read as part of what stands before it.
+    What the next word could be read as part of comes last.
 
     Args:
         root: The whole schema.
@@ -130,19 +130,22 @@ def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
     nullable = "null" in words
     phrases = [_phrase(root, free, word, brief=brief) for word in words if word != "null"]
     phrases += [one_of(values)] if values else []
-    if nullable and any(map(_is_open_ended, phrases)):
-        return f"null, or {either(phrases)}"
-    return either([*phrases, "null"] if nullable else phrases)
+    return _alternatives([*phrases, "null"] if nullable else phrases)
+
+
+def _alternatives(phrases: list[str]) -> str:
+    """The choices in words, last those that the word behind them could be read as part of."""
+    if len(phrases) < 2:
+        return "".join(phrases)
+    behind = [phrase for phrase in phrases if _is_open_ended(phrase)]
+    first = either([phrase for phrase in phrases if phrase not in behind])
+    return ", or ".join(filter(None, (first, *behind)))
 
 
 def _is_open_ended(phrase: str) -> bool:
-    """Whether a word put behind a phrase could be read as part of it: ``an object whose values are integers``."""
-    return (
-        " whose " in phrase
-        or ": " in phrase
-        or phrase.count(" of ") > 1
-        or (" of " in phrase and " or " in phrase)
-    )
+    """Whether a word behind a phrase could be read as part of it: ``an object whose values are integers``."""
+    nested = phrase.count(" of ") > 1 or (" of " in phrase and " or " in phrase)
+    return " whose " in phrase or (phrase.startswith("an array of ") and (nested or ": " in phrase))
 
 
 def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:

@@ -42,7 +42,8 @@ class _Budget(BaseModel):
 
 
 class _Named(BaseModel):
-    names: list[str] = Field(validation_alias=AliasChoices("names", "n"))
+    names: list[str] = Field(default=[], validation_alias=AliasChoices("names", "n"))
+    marks: list[str] | int = Field(default=0, validation_alias=AliasChoices("marks", "m"))
 
 
 class _Strict(BaseModel):
@@ -136,6 +137,13 @@ async def _told(server: FastMCP, value: Any) -> str:
             "'x' must be null, or an object whose values are arrays of strings, but got the integer 5. "
             'Write it like {"key": ["a", "b"]}.',
             id="map of lists or null",
+        ),
+        pytest.param(
+            dict[str, int] | str | None,
+            5,
+            "'x' must be a string or null, or an object whose values are integers, but got the integer 5. "
+            'Write it like {"key": 1}.',
+            id="map, text or null",
         ),
         pytest.param(
             list[list[int]] | None,
@@ -253,6 +261,12 @@ async def _told(server: FastMCP, value: Any) -> str:
             {"n": "a"},
             "'x.n' is not accepted: it must be an array.",
             id="a name that is not published",
+        ),
+        pytest.param(
+            _Named,
+            {"m": 1.5},
+            "'x.m' is not accepted by the tool; got a number.",
+            id="a name that is not published, of two types",
         ),
         pytest.param(
             _Strict,
