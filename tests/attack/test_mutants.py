@@ -289,3 +289,4 @@ def test_many_values_are_judged_as_strictly_as_few():
         sent = {"rows": [{"tags": ["a"], "count": "5"}] * count}
         assert _judge().accepts(sent)
         assert not _judge(strict=True).accepts(sent)
+        assert not _judge().accepts({"rows": [*sent["rows"], {"tags": ["a"], "count": "x"}]})
