@@ -10,7 +10,7 @@ from fastmcp import FastMCP
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import ArgTransform
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
-from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, union
+from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.judge import FunctionJudge
@@ -289,3 +289,13 @@ def test_many_values_are_judged_as_strictly_as_few():
         sent = {"rows": [{"tags": ["a"], "count": "5"}] * count}
         assert _judge().accepts(sent)
         assert not _judge(strict=True).accepts(sent)
+        assert not _judge().accepts({"rows": [*sent["rows"], {"tags": ["a"], "count": "x"}]})
+
+
+def test_no_more_overlooked_names_than_anyone_slips():
+    """Of many names in another style, so many are told as are looked at."""
+    letters = "abcdefghijklmnopqrst"
+    schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})
+    for count in (15, 16, 17, 20):
+        sent = {"n": "5", **{f"key{letter.upper()}": True for letter in letters[:count]}}
+        assert len(repair(Plan(schema, Policy()), sent, SchemaJudge(schema)).faults) == min(count, 16)

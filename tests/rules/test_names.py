@@ -213,6 +213,7 @@ def test_real_words_have_a_neighbor():
         pytest.param("dn", ["dns"], None, id="acronym"),
         pytest.param("page2", ["page2s"], None, id="digit"),
         pytest.param("x", ["xs"], None, id="single-letter"),
+        pytest.param("b", ["bs"], None, id="another-single-letter"),
         pytest.param("tag", ["tags", "Tags"], None, id="two-declared"),
         pytest.param("tag", ["Tag", "tags"], None, id="case-alone-is-closer"),
         pytest.param("tags", ["tag", "tags"], None, id="declared"),
@@ -288,6 +289,12 @@ def test_a_slip_keeps_the_first_letter_and_all_but_one_letter(sent, declared):
         assert sent[0] == declared[0]
         assert len(set(sent) ^ set(declared)) <= 1
         assert len(sent) != len(declared) or sorted(sent) == sorted(declared)
+
+
+def test_the_first_letter_is_never_swapped():
+    """Of two words, too, one is no slip of the other where they begin otherwise."""
+    assert _is_word_slip("tgas", "tags")
+    assert not _is_word_slip("atgs", "tags")
 
 
 @given(ANY_TEXT)
