@@ -39,6 +39,8 @@ _POLICIES: Final = (
 
 def one_normalize(data: bytes) -> None:
     """``normalize`` answers, keeps what is accepted, repairs to what is accepted, and repeats no secret."""
+    if CANARY.encode() in data:
+        return  # the fuzzer has learnt the word, and writes it where it may be told
     choices = Choices(data)
     policy = choices.one_of(_POLICIES)
     schema = input_schema(choices)
