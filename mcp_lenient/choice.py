@@ -35,6 +35,8 @@ def combined(columns: list[tuple[Key, list[Reading]]], most: int) -> Iterable[It
         ways *= len(readings)
         if ways > most:
             return ()
+    if ways == 1:
+        return ([(key, readings[0]) for key, readings in columns],)
     keys = [key for key, _ in columns]
     return (zip(keys, chosen, strict=True) for chosen in product(*(readings for _, readings in columns)))
 

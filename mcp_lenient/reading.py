@@ -60,7 +60,8 @@ def _by_rules(
             for inner in readings:
                 if not _beyond(rule.name, inner.cost):
                     found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
-        found = cheapest(found)
+        if len(found) > 1:
+            found = cheapest(found)
     return found
 
 
