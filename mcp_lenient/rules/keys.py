@@ -10,7 +10,7 @@ from mcp_lenient.rules.names import case_target, folded_names, near_target, plur
 from mcp_lenient.rules.rule import Apply, Place, Site
 
 
-def rename_case(site: Site) -> Apply:
+def rename_case(site: Site) -> Apply | None:
     """``maxResults`` to ``max_results``: the one declared name that differs by nothing but case style."""
     folded = folded_names(site.shape.properties)
 
@@ -19,7 +19,7 @@ def rename_case(site: Site) -> Apply:
         name = case_target(sent, folded)
         return name if name in absent else None
 
-    return apply
+    return apply if folded else None
 
 
 def rename_alias(site: Site) -> Apply | None:
@@ -38,7 +38,7 @@ def rename_alias(site: Site) -> Apply | None:
         name = owners.get(sent)
         return name if name in absent else None
 
-    return apply
+    return apply if owners else None
 
 
 def rename_near(site: Site) -> Apply | None:

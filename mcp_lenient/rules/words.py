@@ -16,6 +16,8 @@ _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": Fals
 # Only what a serializer prints for a null of JSON or of Python. `NULL`, `none` and `nil` are words, which tools
 # give meanings of their own.
 _NULLS = frozenset({"null", "None"})
+_LONGEST_WORD = 9
+"""Characters of the longest of these words: a longer text need not be put into lower case to be none."""
 _NOTHINGS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
 
 # , ; | and line breaks; then the fullwidth, ideographic and Arabic forms of the first three.
@@ -69,7 +71,8 @@ def json_boolean_in_text(text: str) -> bool | None:
 
 
 def _boolean(text: str, words: dict[str, bool]) -> bool | None:
-    return words.get(text.strip().lower())
+    word = text.strip()
+    return words.get(word.lower()) if len(word) <= _LONGEST_WORD else None
 
 
 def is_null_text(text: str) -> bool:
@@ -79,7 +82,8 @@ def is_null_text(text: str) -> bool:
 
 def says_nothing(text: str) -> bool:
     """Whether the text is empty or a word for nothing, so that a list of it would be a list of nothing."""
-    return text.strip().lower() in _NOTHINGS
+    word = text.strip()
+    return len(word) <= _LONGEST_WORD and word.lower() in _NOTHINGS
 
 
 def has_delimiter(text: str) -> bool:
