@@ -42,8 +42,8 @@ def overlooked(
     Args:
         top: Where the arguments stand.
         arguments: Arguments that the judge accepts.
-        judge: What the tool accepts. A name that its validator reads (one of Pydantic's aliases, or any
-            name that a model keeps) is not overlooked.
+        judge: What the tool accepts. A name that its validator reads, such as one of Pydantic's aliases,
+            is not overlooked; one that stays beside the declared one (``extra="allow"``) is.
         repairs: What was changed in the arguments: a value that was made to fit what any other name holds
             might have fitted the declared one.
 
@@ -58,11 +58,18 @@ def overlooked(
     found = sorted(look.unheard(top, arguments), key=str)
     if not found:
         return ()
+    # What keeps every name would read this one too, and still not as the one that may be meant.
+    kept = [path for path in found if path in look.kept]
+    return (*kept, *_unread([path for path in found if path not in look.kept], arguments, judge))
+
+
+def _unread(found: list[Path], arguments: Mapping[str, Any], judge: Judge) -> tuple[Path, ...]:
+    """Those of the paths under which it makes no difference what stands."""
     groups: dict[tuple[str | None, ...], list[Path]] = {}
     for path in found:
         groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)
     asked = list(groups.values())[:_MOST_GROUPS]
-    if len(groups) <= _MOST_GROUPS and _are_read(arguments, found, judge):
+    if found and len(groups) <= _MOST_GROUPS and _are_read(arguments, found, judge):
         asked = [paths for paths in asked if not _are_read(arguments, paths, judge)]
     return tuple(path for paths in asked for path in paths)
 
@@ -106,11 +113,13 @@ class _Look:
         everything_is_own: Whether a branch that declares nothing knows every name: by the schema alone
             such a branch may be the one that was meant.
         changed: The JSON Pointers of values that were repaired.
+        kept: Where names stand that their object says it keeps.
     """
 
     plan: Plan
     everything_is_own: bool
     changed: frozenset[str] = frozenset()
+    kept: set[Path] = field(default_factory=set)
     _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
     _paths: set[Path] = field(default_factory=set)
 
@@ -175,7 +184,9 @@ class _Look:
         meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
         if not same:
             meant = [name for near in node.slips(key) for name in near if name not in value]
-        if meant and isinstance(node.shape.extra, Mapping) and pointer((*path, key)) not in self.changed:
+        if meant and node.shape.extra in (True, {}):
+            self.kept.add((*path, key))
+        elif meant and isinstance(node.shape.extra, Mapping) and pointer((*path, key)) not in self.changed:
             # Other names are expected here, and of a kind of their own.
             return any(node.property_nodes[name].takes(value[key]) for name in meant)
         return bool(meant)
