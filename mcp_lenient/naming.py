@@ -89,6 +89,8 @@ def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
 def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
     """The keys to leave out, each with its cost and rule."""
     found: dict[str, tuple[int, str]] = {}
+    if not unknown:
+        return found
     for rule, cost, apply in node.drops:
         for key in apply(unknown):
             found.setdefault(key, (cost, rule.name))
