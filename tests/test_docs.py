@@ -135,8 +135,9 @@ def test_navigation_names_every_page():
 
 
 def test_contributing_names_files_that_exist():
-    """Each module that the map for contributors names is there."""
-    told = re.findall(r"`([\w/]+\.py|\w+/)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    """Each module that the map for contributors names is there; the site is not, before it is built."""
+    told = set(re.findall(r"`([\w/]+\.py|\w+/)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    told -= {"site/"}
     assert told
     folders = (ROOT / "mcp_lenient", ROOT)
     assert [name for name in told if not any((folder / name).exists() for folder in folders)] == []
