@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,11 +85,19 @@ class FunctionJudge:
 
         Where validation gives another object each time (a default of this moment), nothing can be told.
         """
-        try:
-            first, second, again = (self._validate(dict(each)) for each in (one, other, one))
-            return bool(first != second) and bool(first == again)
-        except Exception:  # noqa: BLE001 - what is refused, or cannot be compared, is something else
-            return True
+        return makes_a_difference(self._validate, dict(one), dict(other))
+
+
+def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:
+    """Whether validation gives something else for the one than for the other, and the same for the same.
+
+    What is refused, or cannot be compared, is something else.
+    """
+    try:
+        first, second, again = map(validate, (one, other, one))
+        return bool(first != second) and bool(first == again)
+    except Exception:  # noqa: BLE001 - whatever an author's validator raises
+        return True
 
 
 @dataclass(frozen=True, slots=True)

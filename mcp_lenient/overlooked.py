@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from mcp_lenient.naming import undeclared
 from mcp_lenient.plan import Node, Plan
 from mcp_lenient.pointers import pointer
-from mcp_lenient.rules.names import squashed
 from mcp_lenient.rules.rule import Place
+from mcp_lenient.rules.spelling import squashed
 from mcp_lenient.run import OutOfSteps
 from mcp_lenient.types import Judge, Path, Repair
-from mcp_lenient.values import json_type, same_json
+from mcp_lenient.values import same_json
 
 _MOST_GROUPS: Final = 16
 """Places of one call that the judge is asked about; nobody slips at more."""
@@ -149,7 +150,8 @@ class _Look:
         return self._seen[at]
 
     def _of_branches(self, node: Node, value: Any, path: Path) -> tuple[_Names, _Names]:
-        branches = [self._node(branch) for branch in node.shape.branches]
+        # Not `node.branches`: of unions within unions those are few, and here each costs no more than a look.
+        branches = [self.plan.node(branch, Place.NONE, None) for branch in node.shape.branches]
         fitting = [branch for branch in branches if _may_be(branch, value, self.plan)]
         looks = [self._names(branch, value, path, in_union=True) for branch in fitting]
         known = frozenset[Path]().union(*(heard for _, heard in looks))
@@ -160,26 +162,24 @@ class _Look:
     ) -> Iterator[tuple[Iterable[Path], Iterable[Path]]]:
         shape = node.shape
         if isinstance(value, list):
+            item_at = node.item_nodes(mixed=False)
             for index, entry in enumerate(value):
-                schema = shape.prefix[index] if index < len(shape.prefix) else shape.items
-                if isinstance(entry, (dict, list)) and isinstance(schema, Mapping):
-                    yield self._names(self._node(schema), entry, (*path, index), in_union=in_union)
+                if isinstance(entry, (dict, list)):
+                    yield self._names(item_at(index), entry, (*path, index), in_union=in_union)
         elif isinstance(value, Mapping):
-            unknown = [key for key in value if key not in shape.properties and isinstance(key, str)]
             free = not shape.properties and not shape.closed and self.everything_is_own
             if in_union:
                 yield (), ((*path, key) for key in value if free or key in shape.properties)
-            if unknown and shape.properties:
+            if shape.properties:
+                unknown = undeclared(node, value)
                 yield ((*path, key) for key in unknown if self._is_spelling(node, value, path, key)), ()
             for key, entry in value.items():
-                schema = shape.properties.get(key, shape.extra)
-                if isinstance(entry, (dict, list)) and isinstance(schema, Mapping):
-                    yield self._names(self._node(schema), entry, (*path, key), in_union=in_union)
+                child = node.property(key) if isinstance(entry, (dict, list)) else None
+                if child is not None:
+                    yield self._names(child, entry, (*path, key), in_union=in_union)
 
     def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:
         """Whether a key may be a declared name in another spelling, and says something that this name does not."""
-        if node.has_pattern_for(key):
-            return False
         same = node.spellings.get(squashed(key), ())
         meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
         if not same:
@@ -191,18 +191,13 @@ class _Look:
             return any(node.property_nodes[name].takes(value[key]) for name in meant)
         return bool(meant)
 
-    def _node(self, schema: Any) -> Node:
-        return self.plan.node(schema, Place.NONE, None)
-
 
 def _may_be(branch: Node, value: Any, plan: Plan) -> bool:
     """Whether a value may be meant for a branch: by its JSON type, and by the constants in it."""
-    shape = branch.shape
-    if shape.types is not None and json_type(value) not in shape.types:
+    if not branch.fits(value):
         return False
     if not isinstance(value, Mapping):
         return True
-    constants = (
-        (value[name], plan.shape(shape.properties[name]).enum) for name in value if name in shape.properties
-    )
+    declared = branch.shape.properties
+    constants = ((value[name], plan.shape(declared[name]).enum) for name in value if name in declared)
     return all(enum is None or any(same_json(sent, member) for member in enum) for sent, enum in constants)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plain_checks import simple_check
-from mcp_lenient.rules.names import by_letters, by_letters_but_one, one_slip_away
 from mcp_lenient.rules.rule import Apply, Place, Rule, Site
+from mcp_lenient.rules.spelling import by_letters, by_letters_but_one, one_slip_away
 from mcp_lenient.schema import Shape, registry_of, shape_of, validator_for
 from mcp_lenient.values import json_type
 
@@ -71,6 +71,10 @@ class Node:
     def compile(self) -> None:
         """Compile the schema at this place, which is the plan's whole, now, or raise SchemaError."""
         self._is_valid = validator_for(self.plan.root, self.schema).is_valid
+
+    def fits(self, value: Any) -> bool:
+        """Whether it takes values of this JSON type."""
+        return self.shape.types is None or json_type(value) in self.shape.types
 
     @cached_property
     def looks_within(self) -> bool:

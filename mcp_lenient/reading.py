@@ -115,7 +115,7 @@ def _read_union(node: Node, value: Any, path: Path, run: Run, scope: Scope | Non
     branches: Sequence[Node] = node.branches
     below = None
     if scope is not None and not scope.full:
-        fitting = [branch for branch in node.branches if fits(branch, value)]
+        fitting = [branch for branch in node.branches if branch.fits(value)]
         if fitting:
             branches, below = fitting, scope
     found = [reading for branch in branches for reading in read(branch, value, path, run, below)]
@@ -154,13 +154,8 @@ def _accepts_near(run: Run, node: Node, sent: str, name: str, value: Any) -> boo
 
 def meant_branch(node: Node, value: Any) -> Node | None:
     """The branch of a union that alone takes values of this JSON type."""
-    fitting = [branch for branch in node.branches if fits(branch, value)]
+    fitting = [branch for branch in node.branches if branch.fits(value)]
     return fitting[0] if len(fitting) == 1 else None
-
-
-def fits(branch: Node, value: Any) -> bool:
-    """Whether a branch of a union takes values of this JSON type."""
-    return branch.shape.types is None or json_type(value) in branch.shape.types
 
 
 def _read_discriminated(

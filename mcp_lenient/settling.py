@@ -28,6 +28,7 @@ from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.envelope import as_result, envelope, error_code
 from mcp_lenient.event_fields import EventName
 from mcp_lenient.fastmcp_private import current_context
+from mcp_lenient.judge import makes_a_difference
 from mcp_lenient.normalizing import NormalizingJudge, unchanged_by
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
@@ -263,9 +264,4 @@ class _HandlerJudge:
         return ()
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        values = [arguments.get(self.name) for arguments in (one, other, one)]
-        try:
-            first, second, again = (self.handler(value) for value in values)
-            return bool(first != second) and bool(first == again)
-        except Exception:  # noqa: BLE001 - refused, it is another one
-            return True
+        return makes_a_difference(self.handler, one.get(self.name), other.get(self.name))

@@ -18,7 +18,7 @@ from mcp_lenient.refusal.near import MAX_VALUE, near_values
 from mcp_lenient.refusal.patches import Operation, Patch, applied
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
-from mcp_lenient.rules.names import squashed
+from mcp_lenient.rules.spelling import squashed
 from mcp_lenient.types import Fault, Path, Tie, ViolationCode
 
 MAX_FIXES = 3

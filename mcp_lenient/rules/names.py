@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
 
 LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than its case style."""
@@ -250,66 +249,3 @@ def _singular(word: str) -> str:
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) >= _SHORTEST_PLURAL:
         return word[:-1]
     return word
-
-
-def squashed(name: str) -> str:
-    """The letters and digits of a name alone, without their case: ``$dry-run`` and ``dryRun`` are one."""
-    return "".join(filter(str.isalnum, fold_case(name))) or name
-
-
-_SHORTEST_SQUASHED = 3
-_MOST_SHORTENED = 2_000
-"""Declared names of one object of which the slips are known."""
-
-Spelt = Mapping[str, tuple[str, ...]]
-"""Declared names by what is left of them."""
-
-
-def by_letters(declared: Iterable[str]) -> Spelt:
-    """The declared names by their letters and digits alone."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name in declared:
-        letters = squashed(name)
-        found[letters] = (*found.get(letters, ()), name)
-    return found
-
-
-def by_letters_but_one(spelt: Spelt) -> Spelt:
-    """The declared names by what is left of them without any one letter."""
-    found: dict[str, tuple[str, ...]] = {}
-    for letters in islice(spelt, _MOST_SHORTENED):
-        if _SHORTEST_SQUASHED <= len(letters) <= LONGEST_NAME:
-            for rest in _but_one(letters):
-                found[rest] = (*found.get(rest, ()), *spelt[letters])
-    return found
-
-
-def one_slip_away(sent: str, spelt: Spelt, shortened: Spelt) -> Iterator[tuple[str, ...]]:
-    """The declared names that a name may be a slip of: a letter too many, one missing, or two swapped.
-
-    It is wider than :func:`near_target`: it serves to notice a name, and nothing is renamed by it.
-
-    Args:
-        sent: The name that came.
-        spelt: What :func:`by_letters` made of the declared names.
-        shortened: What :func:`by_letters_but_one` made of that.
-    """
-    letters = squashed(sent)
-    if not _SHORTEST_SQUASHED <= len(letters) <= LONGEST_NAME:
-        return
-    for other in (*_but_one(letters), *_swaps(letters)):
-        if other in spelt and len(other) >= _SHORTEST_SQUASHED:
-            yield spelt[other]
-    if letters in shortened:
-        yield shortened[letters]
-
-
-def _but_one(letters: str) -> set[str]:
-    return {letters[:at] + letters[at + 1 :] for at, letter in enumerate(letters) if letter.isalpha()}
-
-
-def _swaps(letters: str) -> Iterator[str]:
-    for at in range(len(letters) - 1):
-        pair = letters[at : at + 2]
-        if pair[0] != pair[1] and pair.isalpha():
-            yield f"{letters[:at]}{pair[::-1]}{letters[at + 2 :]}"

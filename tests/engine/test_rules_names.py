@@ -151,6 +151,11 @@ OPEN_ORDER = opened(
         {"o": '[{"item": "tea", "count": 5, "dryRun": true}]'},
     ),
     refuses_call(
+        "under a name by pattern",
+        {**closed("n", n=INTEGER), "patternProperties": {"^o": OPEN_ORDER}},
+        {"n": "5", "one": {"item": "tea", "count": 5, "dryRun": True}},
+    ),
+    refuses_call(
         "in the branch of a union",
         closed("o", o=nullable(OPEN_ORDER)),
         {"o": '{"item": "tea", "count": 5, "dryRun": true}'},
