@@ -32,7 +32,7 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import as_written
 from mcp_lenient.normalizers.annotation import Chain
 from mcp_lenient.normalizers.custom import Custom
-from mcp_lenient.plain_types import plain_check
+from mcp_lenient.plain_types import PlainChecks, plain_checks
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -58,7 +58,7 @@ class Probe:
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter asks for strict integers by itself.
-        plain: For plain types a quick check; True means that ``lax`` raises nothing.
+        plain: For plain types quick checks; True means that ``lax`` or ``strict`` raises nothing.
         builds_many: Whether validating a long container builds an object for each entry.
     """
 
@@ -67,7 +67,7 @@ class Probe:
     in_thread: bool
     has_validators: bool
     exact_integers: bool
-    plain: Callable[[Any], bool] | None
+    plain: PlainChecks
     builds_many: bool
 
 
@@ -115,7 +115,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
-        plain=plain_check(arguments),
+        plain=plain_checks(arguments),
         builds_many=any(map(_builds_many, nodes)),
     )
 

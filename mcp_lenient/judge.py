@@ -11,7 +11,7 @@ from pydantic_core import ValidationError
 from mcp_lenient import fastmcp_private
 from mcp_lenient.pydantic_faults import faults_of, ordered, step, unserializable
 from mcp_lenient.types import Fault, Judge
-from mcp_lenient.values import has_many
+from mcp_lenient.values import has_many, takes_long
 
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
@@ -35,12 +35,15 @@ class FunctionJudge:
     """
 
     by_schema = False
-    __slots__ = ("_is_plain", "_validate", "exact_integers", "has_validators")
+    __slots__ = ("_is_plain", "_pays", "_validate", "exact_integers", "has_validators")
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = fastmcp_private.probe(tool.fn, run_in_thread=tool.run_in_thread)
         self._validate = probe.strict if strict else probe.lax
-        self._is_plain = probe.plain if probe.builds_many and not strict else None
+        # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
+        builds = strict or probe.builds_many
+        self._is_plain = (probe.plain.strict if strict else probe.plain.lax) if builds else None
+        self._pays = takes_long if strict else has_many
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 
@@ -58,7 +61,7 @@ class FunctionJudge:
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
         """
-        if self._is_plain is not None and has_many(arguments) and self._is_plain(arguments):
+        if self._is_plain is not None and self._pays(arguments) and self._is_plain(arguments):
             return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))

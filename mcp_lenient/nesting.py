@@ -24,14 +24,14 @@ def depth_check(schema: Mapping[str, Any]) -> Callable[[object], bool]:
     >>> depth_check(endless) is depth_check({"type": "array"})
     False
     """
-    return is_shallow if _refers_to_itself(schema) else _anything
+    return is_shallow if refers_to_itself(schema) else _anything
 
 
 def _anything(_value: object) -> bool:
     return True
 
 
-def _refers_to_itself(root: Mapping[str, Any]) -> bool:
+def refers_to_itself(root: Mapping[str, Any]) -> bool:
     """Whether a reference leads back to itself, or may."""
     nodes = _Nodes()
     targets: dict[str, set[str]] = {}

@@ -8,9 +8,11 @@ schema says the same of every value it accepts; what it does not accept is left 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_lenient.nesting import depth_check
+from mcp_lenient.plain_json import strict_check
 
 _WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
 """Well inside what Pydantic takes as an integer or a number in any spelling; larger ones are left to it."""
@@ -26,11 +28,24 @@ class _NotPlain(Exception):  # noqa: N818 - a signal within this module
     """A type of which JSON Schema could not say all."""
 
 
-def plain_check(core: Core) -> Callable[[Any], bool] | None:
-    """A check of arguments for which True means that Pydantic accepts them in lax mode; None for other types.
+@dataclass(frozen=True, slots=True)
+class PlainChecks:
+    """Checks of arguments for which True means that Pydantic accepts them; None where there is none.
+
+    Attributes:
+        lax: For Pydantic's lax mode.
+        strict: For its strict mode, given the arguments as JSON.
+    """
+
+    lax: Callable[[Any], bool] | None = None
+    strict: Callable[[Any], bool] | None = None
+
+
+def plain_checks(core: Core) -> PlainChecks:
+    """The quick checks for a function's arguments.
 
     Args:
-        core: The core schema of a function's arguments.
+        core: The core schema of the arguments.
     """
     import jsonschema_rs
 
@@ -38,10 +53,15 @@ def plain_check(core: Core) -> Callable[[Any], bool] | None:
     try:
         schema = _schema(core, definitions)
         schema["$defs"] = definitions
-        is_valid = jsonschema_rs.validator_for(schema).is_valid
+        return PlainChecks(_lax_check(schema), strict_check(schema))
     except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
-        return None
+        return PlainChecks()
 
+
+def _lax_check(schema: Schema) -> Callable[[Any], bool]:
+    import jsonschema_rs
+
+    is_valid = jsonschema_rs.validator_for(schema).is_valid
     may_enter = depth_check(schema)
 
     def check(arguments: Any) -> bool:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import UserDict
+from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from mcp_lenient import fastmcp_private
+from mcp_lenient.plain_types import PlainChecks
 
 
 class Row(BaseModel):
@@ -23,6 +26,21 @@ class Row(BaseModel):
     below: Row | None = None
 
 
+class Flat(BaseModel):
+    """As a row, without itself."""
+
+    number: int
+    text: str
+    ratio: float = 1.0
+    tags: list[str] = []
+
+
+class Letter(str, Enum):
+    """A text by another type."""
+
+    X = "x"
+
+
 class Closed(BaseModel):
     """A model that takes nothing else."""
 
@@ -33,10 +51,29 @@ class Closed(BaseModel):
 
 def scalars(a: int, b: str, c: float = 1.0, d: bool = False, e: int | None = None): ...  # noqa: FBT002
 def containers(a: list[Row], b: dict[str, int] | None = None, c: Closed | None = None, d: Any = None): ...
+def rows(a: list[Flat], b: dict[str, int] | None = None, c: Closed | None = None): ...
+def limited(
+    a: Annotated[int, Field(ge=1, le=5)], b: Annotated[str, Field(max_length=3)] = "", c: int | str = 1
+): ...
 def bounded(
     a: Annotated[int, Field(ge=1, lt=5)], b: Annotated[str, Field(max_length=3)] = "", c: int | str = 1
 ): ...
 def chosen(a: Literal["x", "y"], b: Annotated[list[float], Field(min_length=1)] | None = None): ...
+
+
+_RIGHT = {
+    scalars: {"a": 1, "b": "x", "c": 2.5, "d": True, "e": None},
+    rows: {
+        "a": [{"number": 1, "text": "a", "tags": ["b"]}, {"number": 2, "text": "", "more": "c"}],
+        "b": {"k": 3},
+        "c": {"No": 4},
+    },
+    limited: {"a": 3, "b": "abc", "c": "x"},
+    chosen: {"a": "x", "b": [1.5, 2]},
+}
+_DEEP: list[Any] = []
+for _ in range(300):
+    _DEEP = [_DEEP]
 
 
 def _probe(function):
@@ -73,6 +110,20 @@ _JSON = st.recursive(
 )
 
 
+def _nearly(right):
+    """The right value, with any part of it left out, or anything else in its place."""
+    odd = _EDGES | st.sampled_from([Letter.X, (), ("a",), b"a", {1: 2}, _DEEP])
+    if isinstance(right, dict):
+        parts = {name: _nearly(part) for name, part in right.items()}
+        whole = st.fixed_dictionaries(parts) | st.fixed_dictionaries({}, optional=parts)
+        whole |= st.tuples(whole, _KEYS, odd).map(lambda made: {**made[0], made[1]: made[2]})
+    elif isinstance(right, list):
+        whole = st.tuples(*map(_nearly, right)).map(list) | st.tuples(*map(_nearly, right))
+    else:
+        whole = st.just(right)
+    return st.one_of(st.just(right), whole, whole, odd)
+
+
 @pytest.mark.parametrize(
     "function", [scalars, containers, bounded, chosen], ids=lambda function: function.__name__
 )
@@ -82,8 +133,8 @@ def test_what_the_quick_check_accepts_pydantic_accepts(function, data):
     """Whatever plain types a function has, the quick check accepts nothing that Pydantic refuses."""
     probe = _probe(function)
     arguments = data.draw(st.dictionaries(_KEYS, _JSON, max_size=5))
-    assert probe.plain is not None
-    if probe.plain(arguments):
+    assert probe.plain.lax is not None
+    if probe.plain.lax(arguments):
         probe.lax(arguments)
 
 
@@ -103,7 +154,7 @@ def test_what_the_quick_check_accepts_pydantic_accepts(function, data):
 )
 def test_an_ordinary_call_is_accepted_quickly(function, arguments):
     """Right arguments of plain types need no object built to be accepted."""
-    assert _probe(function).plain(arguments)
+    assert _probe(function).plain.lax(arguments)
 
 
 def _pattern(a: Annotated[str, Field(pattern="a+")]): ...
@@ -118,12 +169,53 @@ def _literal(a: Literal[1]): ...
 )
 def test_types_that_say_more_have_no_quick_check(function):
     """Where JSON Schema could not say all that Pydantic asks, only Pydantic judges."""
-    assert _probe(function).plain is None
+    assert _probe(function).plain == PlainChecks()
 
 
-def test_a_strict_server_asks_pydantic_alone():
-    """The quick check speaks of lax mode; strict mode refuses 7.0 for an integer, which it would take."""
-    probe = _probe(scalars)
-    assert probe.plain({"a": 7.0, "b": ""})
-    with pytest.raises(ValidationError):
-        probe.strict({"a": 7.0, "b": ""})
+@pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_what_the_strict_check_accepts_pydantic_accepts_as_strict_json(function, data):
+    """Of whatever JSON and Python objects arguments are made, the strict check accepts nothing that FastMCP refuses."""
+    probe = _probe(function)
+    arguments = data.draw(_nearly(_RIGHT[function]))
+    assert probe.plain.strict is not None
+    if probe.plain.strict(arguments):
+        probe.strict(arguments)
+
+
+@pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
+def test_right_arguments_are_accepted_quickly_on_a_strict_server(function):
+    """Right arguments of plain types are not written as JSON to be accepted."""
+    assert _probe(function).plain.strict(_RIGHT[function])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        pytest.param(scalars, {"a": 7.0, "b": ""}, id="a float for an integer"),
+        pytest.param(scalars, {"a": True, "b": ""}, id="a boolean for an integer"),
+        pytest.param(scalars, {"a": 1, "b": "\ud800"}, id="a lone surrogate"),
+        pytest.param(scalars, UserDict({"a": 1, "b": ""}), id="no dict"),
+        pytest.param(rows, {"a": ({"number": 1, "text": ""},)}, id="a tuple"),
+        pytest.param(rows, {"a": [{"number": 1, "text": "", "tags": ("a",)}]}, id="a tuple, further down"),
+        pytest.param(rows, {"a": [{"number": 1, "text": "", "more": _DEEP}]}, id="too deep to be written"),
+        pytest.param(chosen, {"a": Letter.X}, id="an enum's member"),
+    ],
+)
+def test_what_strict_json_is_not_is_left_to_pydantic(function, arguments):
+    """What the quick check of lax mode may take, and FastMCP may refuse as strict JSON, is not accepted quickly."""
+    assert not _probe(function).plain.strict(arguments)
+
+
+def _exclusive(a: Annotated[int, Field(gt=1)]): ...
+def _open(a: dict[str, Any]): ...
+def _itself(a: Row): ...
+
+
+@pytest.mark.parametrize("function", [_exclusive, _open, _itself], ids=lambda function: function.__name__)
+def test_types_without_an_end_have_no_strict_check(function):
+    """Where a value may nest without end, or the draft that tells 7.0 from 7 lacks a word, only Pydantic judges."""
+    plain = _probe(function).plain
+    assert plain.lax is not None
+    assert plain.strict is None
