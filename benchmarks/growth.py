@@ -116,7 +116,7 @@ GROWING = (
     Growing(
         "repaired: list of numbers for texts",
         "texts",
-        lambda size: {"tags": list(range(size // 8))},
+        lambda size: {"tags": list(range(1_000_000, 1_000_000 + size // 8))},
         Floor("writing the numbers alone", lambda arguments: list(map(str, arguments["tags"]))),
     ),
     Growing("refused: a boolean among the texts", "texts", lambda size: {"tags": [*_texts(size), True]}),
