@@ -26,19 +26,21 @@ def call_facts(context: Context | None, tool: str, *, duration_us: int, mounted:
         )
     request = context.request_context
     name, version = _client(request) if request is not None else (None, None)
+    session_id = context.session_id if request else None
+    request_id = str(request.request_id) if request and request.request_id is not None else None
     return CallFacts(
-        tool=tool,
-        duration_us=duration_us,
-        server=context.fastmcp.name,
-        mounted=mounted,
-        client_name=name,
-        client_version=version,
-        subject=_subject(),
-        session_id=context.session_id if request else None,
-        request_id=str(request.request_id) if request and request.request_id is not None else None,
-        transport=context.transport,
-        trace_id=trace_id,
-        span_id=span_id,
+        tool,
+        duration_us,
+        context.fastmcp.name,
+        mounted,
+        name,
+        version,
+        _subject(),
+        session_id,
+        request_id,
+        context.transport,
+        trace_id,
+        span_id,
     )
 
 

@@ -27,6 +27,7 @@ _BYTES_OF_REPAIRS = 1_500
 
 _NOT_RUN = "The tool was not run."
 _AGAIN = "Correct the call and send it again."
+_SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _PLACEHOLDER = "{PARAMETER}"
@@ -178,6 +179,8 @@ def error_code(violations: Sequence[Violation]) -> str:
 
 
 def _upper_snake(name: str) -> str:
+    if _SNAKE.fullmatch(name):
+        return name.upper()[:MAX_PARAMETER]
     words = re.sub(r"[^A-Za-z0-9]+", "_", _CAMEL.sub("_", name))
     return words.strip("_").upper()[:MAX_PARAMETER] or "PARAMETER"
 

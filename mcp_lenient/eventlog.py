@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.event_fields import LEVELS, timestamp
-from mcp_lenient.logging_setup import EVENTS, destination, json_line
+from mcp_lenient.logging_setup import EVENTS, destination
 from mcp_lenient.one_line import escaped
+from mcp_lenient.own_logger import OwnLogger, json_line
 from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mcp_lenient.event_fields import EventName
 
@@ -51,11 +52,12 @@ class EventLog:
     failure is told to the standard logger ``mcp_lenient``. A stderr that nobody reads is not waited for.
     """
 
-    __slots__ = ("_application", "_failed", "_said", "_stderr")
+    __slots__ = ("_application", "_failed", "_own", "_said", "_stderr")
 
     def __init__(self) -> None:
         self._application: _Application | None = None
         self._failed = False
+        self._own: tuple[object, OwnLogger] | None = None
         self._said: set[tuple[str, str]] = set()
         self._stderr = Stderr()
 
@@ -74,15 +76,13 @@ class EventLog:
         except Exception:  # noqa: BLE001 - as in `_write`, which meets the same failure and tells of it
             return True
 
-    def emit(self, known: dict[str, Any]) -> None:
+    def emit(self, known: Mapping[str, Any]) -> None:
         """Write one event at its level.
 
         Args:
             known: Its fields, as :func:`mcp_lenient.event_fields.event_fields` gives them.
         """
-        rest = dict(known)
-        event: EventName = rest.pop("event")
-        self._write(_METHODS[LEVELS[event]], event, rest)
+        self._write(_METHODS[LEVELS[known["event"]]], known)
 
     def warn_once(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Say once for each subject what the library cannot do; after 1000 subjects, no more.
@@ -99,28 +99,36 @@ class EventLog:
         if not self.wants("call_rejected"):  # a warning too
             return
         known = {
+            "event": event,
             "timestamp": timestamp(),
             "subject": key[1],
             "reason": escaped(reason, limit=_LONGEST_REASON),
         }
-        self._write("warning", event, known)
+        self._write("warning", known)
 
-    def _write(self, method: str, event: str, known: dict[str, Any]) -> None:
+    def _write(self, method: str, known: Mapping[str, Any]) -> None:
         try:
             chosen = destination()
             if chosen is not None:
-                chosen.write(method, event, known)
+                chosen.write(method, known)
             elif not _is_configured():
-                sink = _STANDARD if _STANDARD.handlers else self._stderr
-                getattr(sink, method)(json_line(method, event, known, {}))
+                self._own_logger().write(method, known)
             else:
-                getattr(self._applications().logger, method)(event, **known)
+                rest = dict(known)
+                getattr(self._applications().logger, method)(rest.pop("event"), **rest)
         except StderrFullError:
             pass  # that is where the standard logger would tell of it
         # The sink is the application's: its processors and streams may raise anything, and a tool call
         # must be answered all the same.
         except Exception as error:  # noqa: BLE001
             self._tell(type(error).__name__)
+
+    def _own_logger(self) -> OwnLogger:
+        """The library's own logger, for a process that has chosen no log."""
+        sink = _STANDARD if _STANDARD.handlers else self._stderr
+        if self._own is None or self._own[0] is not sink:
+            self._own = sink, OwnLogger(sink, json_line)
+        return self._own[1]
 
     def _applications(self) -> _Application:
         """The application's logger, bound anew only when its configuration has changed: binding is slow."""

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from random import random
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
-
-import pydantic_core
 
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.event_fields import LEVELS
-from mcp_lenient.event_lines import coloured, event_parts, plain
+from mcp_lenient.own_logger import OwnLogger, Render, coloured_line, json_line, plain_line, with_bound
 from mcp_lenient.stderr import Stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mcp_lenient.event_fields import EventName
-
-Render = Callable[[str, str, Mapping[str, Any], Mapping[str, Any]], str]
-"""The line of an event, from its level, its name, its fields and what the application has bound besides."""
 
 Style = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]
@@ -83,7 +74,7 @@ def configure_logging(
     sink = Stderr() if file is None else _file(Path(file), max_bytes, backups)
     if colors is None:
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
-    render = json_line if style == "json" else _coloured_line if colors else _plain_line
+    render = json_line if style == "json" else coloured_line if colors else plain_line
     reset_logging()
     EVENTS.addHandler(Destination(sink, render, _LEVELS[level], accepted))
 
@@ -121,7 +112,7 @@ def destination() -> Destination | _Silence | None:
 class _Silence(logging.NullHandler):
     """Takes every event, and writes none."""
 
-    def write(self, _level: str, _event: str, _fields: Mapping[str, Any]) -> None:
+    def write(self, _level: str, _fields: Mapping[str, Any]) -> None:
         """Nothing is written of an event that was wanted just before."""
 
     def wants(self, _event: EventName) -> bool:
@@ -144,7 +135,7 @@ class Destination(logging.NullHandler):
     ) -> None:
         super().__init__()
         self._sink = sink
-        self._render = render
+        self._logger = OwnLogger(sink, with_bound, render)
         self._accepted = accepted
         self._least = level
 
@@ -154,10 +145,9 @@ class Destination(logging.NullHandler):
             return self._accepted > 0 and random() < self._accepted  # noqa: S311 - a sample is no secret
         return LEVELS[event] >= self._least
 
-    def write(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
+    def write(self, level: str, fields: Mapping[str, Any]) -> None:
         """Write one event, with the variables that the application has bound for the moment by structlog."""
-        line = self._render(level, event, fields, _bound_context())
-        getattr(self._sink, level)(line)
+        self._logger.write(level, fields)
 
     def close(self) -> None:
         """Close the file, if it is one; written to again, as after a ``dictConfig``, it is opened again."""
@@ -170,61 +160,26 @@ class Destination(logging.NullHandler):
 class _File(RotatingFileHandler):
     """A file that is rotated by size; what cannot be written raises."""
 
+    stream: Any
+
+    def _open(self) -> Any:
+        return Path(self.baseFilename).open("ab")
+
     def line(self, line: str) -> None:
         """Write one line, without the record and the formatter that this handler has for other loggers."""
+        written = f"{line}\n".encode()
         self.acquire()
         try:
             if self.stream is None:
                 self.stream = self._open()
-            if 0 < self.maxBytes < os.fstat(self.stream.fileno()).st_size + len(line):
+            if 0 < self.maxBytes < os.fstat(self.stream.fileno()).st_size + len(written):
                 self.doRollover()
-            self.stream.write(f"{line}\n")
+            self.stream.write(written)
             self.stream.flush()
         finally:
             self.release()
 
     debug = info = warning = line
-
-
-def json_line(level: str, event: str, fields: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-    """One JSON object on one line, in ASCII: what stderr makes of other characters need not be JSON."""
-    ordered = {"timestamp": fields["timestamp"], "level": level, "event": event, **fields, **context}
-    try:
-        encoded = pydantic_core.to_json(ordered, inf_nan_mode="null", fallback=repr)
-    except pydantic_core.PydanticSerializationError:  # a lone surrogate in what the application has bound
-        bound = {ascii(name)[1:-1]: ascii(value) for name, value in context.items()}
-        return json_line(level, event, fields, bound)
-    if encoded.isascii():
-        return encoded.decode()
-    return json.dumps(pydantic_core.from_json(encoded), separators=(",", ":"))
-
-
-def _plain_line(_level: str, event: str, fields: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-    return plain(event_parts({"event": event, **fields, "context": context}))
-
-
-def _coloured_line(_level: str, event: str, fields: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-    return coloured(event_parts({"event": event, **fields, "context": context}))
-
-
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-def _bound_context() -> Mapping[str, Any]:
-    """What is bound by structlog's context variables, which nobody can have done without importing it."""
-    contextvars = sys.modules.get("structlog.contextvars")
-    bound = contextvars.get_contextvars() if contextvars is not None else None
-    if not bound:
-        return _NOTHING
-    own = _own_fields()
-    return {f"context_{name}" if name in own else name: value for name, value in bound.items()}
-
-
-@lru_cache(maxsize=1)
-def _own_fields() -> frozenset[str]:
-    from mcp_lenient.events import CallEvent
-
-    return frozenset({*CallEvent.model_fields, "level", "reason"})
 
 
 def _check(name: str, given: object, allowed: tuple[str, ...]) -> None:
@@ -248,7 +203,7 @@ def _file(path: Path, max_bytes: int, backups: int) -> _File:
         msg = f"file must not be stdout, which belongs to the protocol, but is {str(path)!r}"
         raise LoggingError(msg)
     try:
-        return _File(path, maxBytes=max_bytes, backupCount=backups, encoding="utf-8")
+        return _File(path, maxBytes=max_bytes, backupCount=backups)
     except OSError as error:
         msg = f"file must be one that can be written to, but {str(path)!r} is not: {error.strerror}"
         raise LoggingError(msg) from error

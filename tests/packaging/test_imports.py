@@ -63,12 +63,18 @@ def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
 
 
 def test_a_repair_imports_no_refusal():
-    """A repaired call imports the repair, and nothing of the wording of refusals or of logs that nobody set up."""
+    """A repaired call imports the repair, and nothing of the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
     assert "mcp_lenient.repair" in found
-    assert found.isdisjoint(
-        {"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics", "structlog"}
-    )
+    assert found.isdisjoint({"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics"})
+
+
+@pytest.mark.parametrize("level", ["INFO", "ERROR"])
+def test_structlog_is_imported_for_the_first_event_that_is_written(level):
+    """Lines are structlog's where the application has configured none too; who writes none does not pay for it."""
+    chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"
+    found = imported(chosen, {"text": "a note", "tags": '["a"]'})
+    assert ("structlog" in found) is (level == "INFO")
 
 
 @pytest.mark.parametrize("package", [mcp_lenient, mcp_lenient.normalizers], ids=lambda each: each.__name__)
