@@ -20,6 +20,7 @@ _TYPE_NAMES: Mapping[type, str] = {
     type(None): "null",
 }
 _NUMBERS = frozenset({int, float})
+_SCALARS = frozenset({bool, float, type(None)})
 _SCALAR_SIZE = 8
 _DEEPEST = 1_000
 _MARSHAL_VERSION = 2
@@ -82,6 +83,10 @@ def measured(arguments: Any, limits: Limits) -> Size:
                 below += value.values()
             elif kind is list:
                 below += value
+            elif kind is int:
+                size += value.bit_length() // 3
+            elif kind in _SCALARS:
+                size += _SCALAR_SIZE
             else:
                 size += _other_size(value, below)
         if depth > limits.depth or items > limits.items or size > limits.bytes:
@@ -91,7 +96,7 @@ def measured(arguments: Any, limits: Limits) -> Size:
 
 
 def _other_size(value: Any, below: list[Any]) -> int:
-    """The size of a scalar, or of what is like a text, an object or a list without being just that."""
+    """The size of what is like a text, an object or a list without being just that, or of no JSON at all."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
@@ -100,7 +105,7 @@ def _other_size(value: Any, below: list[Any]) -> int:
     if isinstance(value, (list, tuple)):
         below += value
         return 0
-    return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
+    return _SCALAR_SIZE
 
 
 def _first_beyond(depth: int, items: int, limits: Limits) -> str:
