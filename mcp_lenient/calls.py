@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,16 @@ class Call:
                 return True
         return False
 
+    def enters(self, known: KnownTool) -> Token[Call | None]:
+        """Go on down, so that the call is known again on its way and calls of the body are told apart.
+
+        Returns:
+            What :data:`current` is reset with on the way back.
+        """
+        self.mode = known.mode
+        self.route = known.target.route
+        return current.set(self)
+
     def is_seen_to(self, mode: Mode) -> bool:
         """Whether nothing is left to do for a mounted server's own middleware of this mode."""
         return self.mode in ("repair", mode)
@@ -72,10 +82,8 @@ current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
 
 
 async def run(call: Call, known: KnownTool, context: CallContext) -> ToolResult:
-    """Call on, so that the same call is known again on its way down and calls of the body are told apart."""
-    call.mode = known.mode
-    call.route = known.target.route
-    token = current.set(call)
+    """Call on with what is in the context."""
+    token = call.enters(known)
     try:
         return await call.call_next(context)
     finally:

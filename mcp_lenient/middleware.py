@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from mcp_lenient.event_fields import EventName
     from mcp_lenient.policy import Policy
     from mcp_lenient.types import Outcome, Repair, Violation
+
+_NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
+"""What FastMCP raises of a call that the judge accepted where the tool was replaced or taken away meanwhile."""
 
 
 class LenientMiddleware(Middleware):
@@ -105,12 +108,14 @@ class LenientMiddleware(Middleware):
         """The operator's policy for a tool name, apart from what the tool's author says of it."""
         return self._policies.named(tool)
 
-    async def __call__(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+    def __call__(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
+    ) -> Coroutine[Any, Any, Any]:
         """FastMCP's dispatch; a tool's call goes straight to ``on_call_tool``, past hooks that only call on."""
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
         if is_call and self._goes_straight and not self._whole.concerns(context):
-            return await self.on_call_tool(context, call_next)
-        return await super().__call__(context, call_next)
+            return self.on_call_tool(context, call_next)
+        return super().__call__(context, call_next)
 
     async def known(self, server: FastMCP, tool: str) -> KnownTool | None:
         """A tool as this middleware judges it on a server; None where there is no such tool."""
@@ -142,20 +147,13 @@ class LenientMiddleware(Middleware):
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """One call: judged, repaired or refused, logged."""
         started = perf_counter_ns()
-        message = context.message
-        if context.fastmcp_context is None:
+        message, own = context.message, context.fastmcp_context
+        passes_by, within = self._met(context)
+        if own is None or passes_by:
             return await call_next(context)
-        server = context.fastmcp_context.fastmcp
-        request = context.fastmcp_context.request_context
-        running = current.get()
-        if running is not None and running.request is not request:
-            running = None
-        if running is not None and running.is_here(context, server, message.name):
-            if running.is_seen_to(self.policy_for(message.name).mode):
-                return await call_next(context)
-            running = None
+        server = own.fastmcp
         whole = self._whole.claim()
-        call = Call(context, call_next, request, running, started, whole.repairs)
+        call = Call(context, call_next, own.request_context, within, started, whole.repairs)
         if whole.fault is not None:
             return await self._no_object(call, server, whole.fault)
         known = self._tools.get(server, message)
@@ -167,9 +165,30 @@ class LenientMiddleware(Middleware):
         if known.mode == "off":
             return await run(call, known, context)
         arguments = message.arguments or {}
-        if await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments):
+        if not (await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments)):
+            return await self._not_accepted(call, server, known, arguments)
+        if known.normalizers or call.sent_as_text:
             return await self._accepted(call, server, known, arguments)
-        return await self._not_accepted(call, server, known, arguments)
+        self._telemetry.accepted(call, known, arguments)
+        # As in `run`, without another coroutine: here goes every call that was right.
+        try:
+            token = call.enters(known)
+            try:
+                return await call_next(context)
+            finally:
+                current.reset(token)
+        except _NOT_RUN as error:
+            return await self._not_run(error, call, server, known, arguments)
+
+    def _met(self, context: CallContext) -> tuple[bool, Call | None]:
+        """Whether the call was met before and is seen to; and where another call's body makes it, that call."""
+        running, own = current.get(), context.fastmcp_context
+        if running is None or own is None or running.request is not own.request_context:
+            return False, None
+        name = context.message.name
+        if not running.is_here(context, own.fastmcp, name):
+            return False, running
+        return running.is_seen_to(self.policy_for(name).mode), None
 
     async def _no_object(self, call: Call, server: FastMCP, fault: Violation) -> ToolResult:
         """Refuse arguments that are no object; the message carries them under one name."""
@@ -201,19 +220,29 @@ class LenientMiddleware(Middleware):
         """Run the tool with what it accepts: the arguments, or what a repair made of them."""
         taken, repairs = (arguments, ()) if outcome is None else (outcome.arguments, outcome.repairs)
         try:
-            if repairs or known.normalizers or call.sent_as_text:
-                return await self._go_on(call, known, taken, repairs)
-            self._telemetry.accepted(call, known, arguments)
-            return await run(call, known, call.context)
-        except ValidationError:
-            if not await self._tools.is_replaced(server, call.context.message, known, taken):
-                raise
+            return await self._go_on(call, known, taken, repairs)
+        except _NOT_RUN as error:
+            return await self._not_run(error, call, server, known, arguments, taken)
+
+    async def _not_run(
+        self,
+        error: Exception,
+        call: Call,
+        server: FastMCP,
+        known: KnownTool,
+        arguments: Mapping[str, Any],
+        taken: Mapping[str, Any] | None = None,
+    ) -> ToolResult:
+        """Answer where another tool stands now, or none; what the tool's body raised is raised again."""
+        if isinstance(error, ValidationError):
+            given = arguments if taken is None else taken
+            if not await self._tools.is_replaced(server, call.context.message, known, given):
+                raise error
             return await self._not_accepted(call, server, known, arguments)
-        except (NotFoundError, DisabledError):
-            gone = await self._tools.look_up(server, call.context.message) is None
-            if not gone or not self._answers_unknown(call):
-                raise
-            return await self._unknown(call, server)
+        gone = await self._tools.look_up(server, call.context.message) is None
+        if not gone or not self._answers_unknown(call):
+            raise error
+        return await self._unknown(call, server)
 
     async def _rejected(
         self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
