@@ -15,7 +15,7 @@ from mcp_lenient.refusal.findings import findings
 from mcp_lenient.refusal.keys import key_fixes
 from mcp_lenient.refusal.name_fixes import name_fixes
 from mcp_lenient.refusal.near import MAX_VALUE, near_values
-from mcp_lenient.refusal.patches import Operation, Patch, applied
+from mcp_lenient.refusal.patches import Operation, Patch, applied, moves_into_itself
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.rules.spelling import squashed
@@ -71,7 +71,9 @@ def fixes(
         offered = name_fixes(refusal, code, paths[0]) if len(paths) == 1 else iter(())
     else:
         offered = _values(refusal, [refusal.look(path) for path in paths])
-    writable = (patch for patch in offered if _as_sent(refusal, patch))
+    writable = (
+        patch for patch in offered if _as_sent(refusal, patch) and not any(map(moves_into_itself, patch))
+    )
     verified = (patch for patch in islice(writable, MAX_TRIED) if _mends(refusal, patch, paths))
     return tuple(islice(verified, MAX_FIXES))
 

@@ -32,6 +32,15 @@ def applied(arguments: object, patch: Patch) -> Any:
     return arguments
 
 
+def moves_into_itself(operation: Operation) -> bool:
+    """Whether an operation moves something into what is in it, which RFC 6902 forbids (section 4.4).
+
+    >>> moves_into_itself({"op": "move", "from": "/value", "path": "/value/value"})
+    True
+    """
+    return operation["op"] == "move" and operation["path"].startswith(f"{operation['from']}/")
+
+
 def _found(value: Any, tokens: Sequence[str]) -> Any:
     for token in tokens:
         value = value[int(token)] if isinstance(value, list) else value[token]

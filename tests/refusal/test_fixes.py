@@ -141,6 +141,12 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
             [move("/field", "/filter/field")],
             id="at the wrong level",
         ),
+        pytest.param(
+            {"type": "object", "additionalProperties": closed({"value": TEXT}, "value")},
+            {"value": {}},
+            [],
+            id="nothing moves into itself",
+        ),
         pytest.param(closed({"api_key": TEXT}), {"api_key": 123}, [], id="secret"),
         pytest.param(
             closed({"box": {"type": "object"}, "tag": TEXT}),
