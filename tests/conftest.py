@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from application_log import application_log
@@ -12,7 +16,34 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fast", parent=settings.get_profile("thorough"), max_examples=10)
-settings.load_profile("fast" if os.environ.get("FAST") else "thorough")
+
+
+_ALL_SLOW = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
+
+
+class _Plain(logging.Handler):
+    """FastMCP's own log without Rich, which takes longer to lay out a line than FastMCP to answer a call."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write to what is standard error just now."""
+        sys.stderr.write(f"{self.format(record)}\n")
+
+
+def _is_quick(config: pytest.Config) -> bool:
+    return config.getoption("markexpr") == "not slow"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The quick part of the tests tries fewer examples; this runs before a test file asks how many."""
+    settings.load_profile("fast" if os.environ.get("FAST") or _is_quick(config) else "thorough")
+    logging.getLogger("fastmcp").handlers[:] = [_Plain()]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The quick part does not wait for the imports of files that it runs nothing of."""
+    if not _is_quick(config) or collection_path.suffix != ".py":
+        return None
+    return bool(_ALL_SLOW.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 @pytest.fixture

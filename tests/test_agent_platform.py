@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import pytest_asyncio
 from fastmcp import Client
 
 from agent_platform.server import DEFINITIONS, build_server
@@ -73,6 +74,8 @@ DEFAULTS = {
 }
 DECLARED = load_definitions(DEFINITIONS)
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 each_tool = pytest.mark.parametrize("tool", RIGHT)
 each_tool_with_parameters = pytest.mark.parametrize("tool", [tool for tool in RIGHT if RIGHT[tool]])
 
@@ -83,7 +86,7 @@ def server(request):
     return build_server(strict=request.param)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(server):
     """A client of the platform."""
     async with Client(server) as client:

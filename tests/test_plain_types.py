@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from sampling import examples
 
 from mcp_lenient import fastmcp_private
 
@@ -76,7 +77,7 @@ _JSON = st.recursive(
 @pytest.mark.parametrize(
     "function", [scalars, containers, bounded, chosen], ids=lambda function: function.__name__
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_what_the_quick_check_accepts_pydantic_accepts(function, data):
     """Whatever plain types a function has, the quick check accepts nothing that Pydantic refuses."""

@@ -249,6 +249,7 @@ def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
     assert "Left out, since they may change something" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_dry_run_calls_nothing(server, capfd):
     """What would be called is shown, and what would be left out."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
@@ -274,6 +275,7 @@ def test_all_tools_are_called_when_told(server):
     assert calls_of(server) == {"search", "store"}
 
 
+@pytest.mark.slow
 def test_without_a_terminal_nobody_is_asked(server, capfd, monkeypatch):
     """Real calls need a yes: without a terminal the command ends, having called nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))

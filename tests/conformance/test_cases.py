@@ -82,6 +82,7 @@ def test_normalize(case):
     assert verdict(case, reply) == "right", (case.why, reply)
 
 
+@pytest.mark.slow
 def test_the_adapter_answers_like_the_engine():
     """Over the protocol, in a process of its own, every case is answered as it is in this one."""
     with Subject([sys.executable, "-m", "mcp_lenient.testing.conformance.ours"]) as subject:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sampling import sampled
 from strategies import LAW, NAMES, Json, schemas
 from tables import (
     ARRAY,
@@ -222,7 +223,9 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("pad", [1, 100_000], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("union_of", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])
 def test_unions_that_branch_at_every_level(union_of: str, key: str | None, pad: int) -> None:
@@ -254,7 +257,9 @@ def test_costly_patterns(pattern: str) -> None:
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
 
 
-@pytest.mark.parametrize("item", [INTEGER, OBJECT, array(INTEGER)], ids=["integers", "objects", "lists"])
+@pytest.mark.parametrize(
+    "item", sampled({"objects": OBJECT, "integers": INTEGER, "lists": array(INTEGER)}, 3)
+)
 def test_unique_items(item: Json) -> None:
     """Fifty thousand items that must be unique."""
     made: dict[str, Any] = {
@@ -279,12 +284,14 @@ def test_many_unknown_names() -> None:
     assert timed(closed(max_results=INTEGER, query=STRING), dict.fromkeys(keys, 1)).violations
 
 
+@pytest.mark.slow
 def test_many_ties() -> None:
     """Twenty thousand items with two readings each are refused."""
     row = union(opened(x=BOOLEAN), opened(x=INTEGER))
     assert timed(closed(p=array(row)), {"p": [{"x": "1"}] * 20_000}).violations
 
 
+@pytest.mark.slow
 def test_many_branches() -> None:
     """A union of three hundred objects."""
     branches = [

@@ -215,6 +215,7 @@ def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "arguments"), [("duckdb", []), ("plotly", ["--html", "out.html"])])
 def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
     """Without the extra, the command says what to install, and writes nothing."""
