@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
@@ -37,6 +38,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """The quick part of the tests tries fewer examples; this runs before a test file asks how many."""
     settings.load_profile("fast" if os.environ.get("FAST") or _is_quick(config) else "thorough")
     logging.getLogger("fastmcp").handlers[:] = [_Plain()]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays to the end, so that the collector of garbage need not look at it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the very end it is let go as ever."""
+    gc.unfreeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -33,7 +33,8 @@ def slow(row: Any) -> Any:
 
 def examples(most: int) -> int:
     """How many examples a law gets where it gets more, or fewer, than others; the quick part tries few of any."""
-    return min(most, settings.default.max_examples) if settings.default.max_examples < 100 else most
+    few = settings.default.max_examples
+    return most if few >= 100 else min(few, max(3, most // 10))
 
 
 def _rows(rows: Mapping[str, Any] | Iterable[Any]) -> Iterable[Any]:

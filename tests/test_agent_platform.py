@@ -80,7 +80,10 @@ each_tool = pytest.mark.parametrize("tool", RIGHT)
 each_tool_with_parameters = pytest.mark.parametrize("tool", [tool for tool in RIGHT if RIGHT[tool]])
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["lax", "strict"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)],
+)
 def server(request):
     """The platform, on a lax and on a strict server."""
     return build_server(strict=request.param)

@@ -111,7 +111,7 @@ def test_deep_values(normalize, wrap):
         value = value[0] if isinstance(value, list) else value["a"]
 
 
-@pytest.mark.parametrize("between", ["", " ", "a"], ids=["bare", "apart", "in-words"])
+@pytest.mark.parametrize("between", sampled({"bare": "", "apart": " ", "in-words": "a"}, 3))
 @pytest.mark.parametrize("normalize", [lower(), upper()], ids=repr)
 def test_case_of_every_character(normalize, between):
     """Putting into lower or upper case twice is doing it once, whatever the characters."""
