@@ -7,7 +7,9 @@ import logging
 import os
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
+from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,10 @@ settings.register_profile("fast", parent=settings.get_profile("thorough"), max_e
 
 
 _ALL_SLOW = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
+
+
+_FEW = 9
+"""So many rows of a table that goes through a server are no trouble for the quick part of the tests."""
 
 
 class _Plain(logging.Handler):
@@ -49,6 +55,25 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a long table that goes through a server the quick part runs every third row."""
+    if not _is_quick(config):
+        return
+    tables: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if iscoroutinefunction(getattr(item, "function", None)) and not item.get_closest_marker("slow"):
+            tables[item.nodeid.partition("[")[0]].append(item)
+    left = [each for table in tables.values() if len(table) > _FEW for each in _all_but_every_third(table)]
+    config.hook.pytest_deselected(items=left)
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
+
+
+def _all_but_every_third(table: list[pytest.Item]) -> list[pytest.Item]:
+    # Shifted by one every three rows, so that three kinds of servers get their turns.
+    return [item for at, item in enumerate(table) if at % 3 != at // 3 % 3]
 
 
 def pytest_unconfigure() -> None:

@@ -145,6 +145,7 @@ def test_nothing_but_the_report_is_shown(server, capfd):
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_calls(server, capsys):
     """The report is the same again, and another one for another seed."""
     reports = []

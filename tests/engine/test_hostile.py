@@ -279,6 +279,7 @@ def test_names_that_are_all_one() -> None:
     assert timed(closed(max_results=INTEGER), dict.fromkeys(itertools.islice(keys, 60_000), 1)).violations
 
 
+@pytest.mark.slow
 def test_many_unknown_names() -> None:
     """A hundred thousand unknown keys are refused."""
     keys = [f"mxa_results{index}" for index in range(100_000)]

@@ -178,6 +178,7 @@ def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
         assert json.loads(capsys.readouterr().out)["calls"] == 180
 
 
+@pytest.mark.slow
 def test_times_are_written_as_people_do(tmp_path, capsys):
     """``--since`` takes a date, a time, or how long ago."""
     hour_ago = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()

@@ -309,6 +309,7 @@ def test_a_pipe_is_read(tmp_path):
     writer.join()
 
 
+@pytest.mark.slow
 def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     """A compressed file that is still written to gives what stands before its end, and is told of."""
     whole = log(tmp_path, *[line(request_id=str(at)) for at in range(20_000)])

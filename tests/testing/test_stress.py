@@ -255,6 +255,7 @@ def test_bodies_run_only_when_asked():
     assert counts["failed"] > 0
 
 
+@pytest.mark.slow
 def test_a_server_without_middleware_is_told_as_such():
     """A server is tested as it is; a policy shows what it would be with the middleware."""
     server = plain(mode, store)
