@@ -54,6 +54,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000)  # events and futures of a test are soon gone by themselves
         gc.enable()
 
 

@@ -372,7 +372,10 @@ def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
         pytest.param(["*.nothing"], "nor one that fits the pattern", id="empty pattern"),
         pytest.param(["."], "this is a folder", id="folder"),
         pytest.param(
-            ["s3://bucket/*.jsonl"], "^addresses are read with DuckDB's httpfs extension", id="address"
+            ["s3://bucket/*.jsonl"],
+            "^addresses are read with DuckDB's httpfs extension",
+            id="address",
+            marks=pytest.mark.slow,
         ),
     ],
 )

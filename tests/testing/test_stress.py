@@ -237,6 +237,7 @@ def test_a_schema_that_nothing_fits_is_skipped():
     assert stress(tool).skipped == {"published": "nothing that was made up is valid at code"}
 
 
+@pytest.mark.slow
 def test_bodies_run_only_when_asked():
     """``run=True`` runs the tools, and tells which of them failed."""
     ran = []
