@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import pytest_asyncio
 from fastmcp import Client
 
 from agent_platform.server import DEFINITIONS, build_server
@@ -73,17 +74,22 @@ DEFAULTS = {
 }
 DECLARED = load_definitions(DEFINITIONS)
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 each_tool = pytest.mark.parametrize("tool", RIGHT)
 each_tool_with_parameters = pytest.mark.parametrize("tool", [tool for tool in RIGHT if RIGHT[tool]])
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["lax", "strict"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)],
+)
 def server(request):
     """The platform, on a lax and on a strict server."""
     return build_server(strict=request.param)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(server):
     """A client of the platform."""
     async with Client(server) as client:

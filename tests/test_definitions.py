@@ -337,6 +337,7 @@ def test_a_wrong_toml_file_is_told_by_place(refused, text, told):
     assert refused(text, "tools.toml").startswith(told)
 
 
+@pytest.mark.slow
 def test_an_alias_bomb_is_refused(refused):
     """Anchors that double themselves are refused before they have grown."""
     lines = ["a0: &a0 [x, x]", *(f"a{at}: &a{at} [*a{at - 1}, *a{at - 1}]" for at in range(1, 31))]
@@ -356,6 +357,7 @@ def test_all_errors_are_told_at_once(refused):
     ]
 
 
+@pytest.mark.slow
 def test_not_more_than_some_errors_are_told(refused):
     """A file that is wrong throughout is told of in bounded length."""
     fields = "".join(f"field{at}: {'x' * 100}\n" for at in range(5000))

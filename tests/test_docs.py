@@ -48,7 +48,11 @@ def unconfigured_structlog():
     structlog.reset_defaults()
 
 
-@every_document
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, marks=[pytest.mark.slow] if "how-to" in file.parts else []) for file in DOCUMENTS],
+    ids=lambda file: str(file.relative_to(ROOT)),
+)
 def test_python_blocks_run(file, tmp_path, monkeypatch):
     """Each Python block of a document runs, in order and in one namespace."""
     monkeypatch.chdir(tmp_path)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from sampling import examples
 
 from mcp_lenient import fastmcp_private
 from mcp_lenient.plain_types import PlainChecks
@@ -127,7 +128,7 @@ def _nearly(right):
 @pytest.mark.parametrize(
     "function", [scalars, containers, bounded, chosen], ids=lambda function: function.__name__
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_what_the_quick_check_accepts_pydantic_accepts(function, data):
     """Whatever plain types a function has, the quick check accepts nothing that Pydantic refuses."""
@@ -173,7 +174,7 @@ def test_types_that_say_more_have_no_quick_check(function):
 
 
 @pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_what_the_strict_check_accepts_pydantic_accepts_as_strict_json(function, data):
     """Of whatever JSON and Python objects arguments are made, the strict check accepts nothing that FastMCP refuses."""

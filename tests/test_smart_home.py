@@ -6,6 +6,7 @@ import json
 
 import pytest
 from fastmcp import Client
+from sampling import lax_and_strict
 
 from smart_home import build_server
 
@@ -124,8 +125,10 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@servers
-@pytest.mark.parametrize(("tool", "sent", "right"), [pytest.param(*row[:3], id=row[3]) for row in REPAIRED])
+@pytest.mark.parametrize(
+    ("tool", "sent", "right", "strict"),
+    lax_and_strict(pytest.param(*row[:3], id=row[3]) for row in REPAIRED),
+)
 async def test_a_wrong_form_does_what_the_right_one_does(strict, home, tool, sent, right):
     """A call that has one reading gets the answer that the right call gets."""
     wanted = await answer(build_server(strict=strict), tool, right)
@@ -135,9 +138,9 @@ async def test_a_wrong_form_does_what_the_right_one_does(strict, home, tool, sen
     assert (got.is_error, got.structured_content) == (False, wanted.structured_content)
 
 
-@servers
 @pytest.mark.parametrize(
-    ("tool", "sent", "code", "words"), [pytest.param(*row[:4], id=row[4]) for row in REFUSED]
+    ("tool", "sent", "code", "words", "strict"),
+    lax_and_strict(pytest.param(*row[:4], id=row[4]) for row in REFUSED),
 )
 async def test_what_may_mean_several_things_is_refused(home, tool, sent, code, words):
     """A call without one reading gets the envelope, which says what is wanted."""

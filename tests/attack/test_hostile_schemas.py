@@ -74,7 +74,16 @@ VALUES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+_LARGE = ("ten thousand properties", "a hundred thousand values")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param(schema, id=name, marks=[pytest.mark.slow] if name in _LARGE else [])
+        for name, schema in SCHEMAS.items()
+    ],
+)
 def test_answered_soon(schema):
     """A wrong value of any kind is answered within a bound, the first time and after."""
     for bound in (_COMPILED_WITHIN, _ANSWERED_WITHIN):

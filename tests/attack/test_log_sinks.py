@@ -62,6 +62,7 @@ class _Stdio:
         self._process.stdin.flush()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_disk_that_is_full_loses_no_call():
     """A server whose stderr takes nothing any more answers every call, repaired and refused."""
@@ -76,6 +77,7 @@ def test_a_disk_that_is_full_loses_no_call():
             server.close()
 
 
+@pytest.mark.slow
 def test_a_pipe_that_nobody_reads_loses_no_call():
     """A server whose stderr is full, since its client never reads it, goes on to answer."""
     server = _Stdio(subprocess.PIPE)
@@ -88,6 +90,7 @@ def test_a_pipe_that_nobody_reads_loses_no_call():
         server.close()
 
 
+@pytest.mark.slow
 def test_a_stderr_that_is_read_again_is_written_again():
     """Once a client reads what had piled up, each line is whole, and later events are there."""
     server = _Stdio(subprocess.PIPE)
@@ -106,6 +109,7 @@ def test_a_stderr_that_is_read_again_is_written_again():
     assert 50 < len(events) < _UNTIL_FULL
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_loses_no_call():
     """A server whose stderr nobody holds open any more answers every call."""
     server = _Stdio(subprocess.PIPE)

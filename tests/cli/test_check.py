@@ -62,6 +62,7 @@ def test_a_finding_is_told_in_full(tmp_path, capsys):
     assert text.endswith("1 warning in 1 tool\n")
 
 
+@pytest.mark.slow
 def test_a_server_over_stdio_is_checked(tmp_path, capfd):
     """A command line is started, asked for its tools, and ended; its file is not known."""
     assert run(["check", "--format", "json", "--", sys.executable, server_file(tmp_path, "Any")]) == 1

@@ -36,6 +36,7 @@ def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.slow
 def test_the_command_line_lists_its_commands():
     """Without arguments the commands are listed, each with a sentence."""
     done = subprocess.run(

@@ -145,6 +145,7 @@ def test_nothing_but_the_report_is_shown(server, capfd):
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_calls(server, capsys):
     """The report is the same again, and another one for another seed."""
     reports = []
@@ -249,6 +250,7 @@ def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
     assert "Left out, since they may change something" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_dry_run_calls_nothing(server, capfd):
     """What would be called is shown, and what would be left out."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
@@ -274,6 +276,7 @@ def test_all_tools_are_called_when_told(server):
     assert calls_of(server) == {"search", "store"}
 
 
+@pytest.mark.slow
 def test_without_a_terminal_nobody_is_asked(server, capfd, monkeypatch):
     """Real calls need a yes: without a terminal the command ends, having called nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))

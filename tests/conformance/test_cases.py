@@ -59,6 +59,7 @@ def test_every_rule_has_a_repair_and_a_trap():
     assert known - trapped == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.expected.outcome != "refused"], ids=lambda case: case.id
 )
@@ -67,6 +68,7 @@ def test_what_is_expected_is_what_the_schema_takes(case):
     assert jsonschema_rs.is_valid(dict(case.schema), case.expected.arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.expected.outcome != "unchanged"], ids=lambda case: case.id
 )
@@ -82,6 +84,7 @@ def test_normalize(case):
     assert verdict(case, reply) == "right", (case.why, reply)
 
 
+@pytest.mark.slow
 def test_the_adapter_answers_like_the_engine():
     """Over the protocol, in a process of its own, every case is answered as it is in this one."""
     with Subject([sys.executable, "-m", "mcp_lenient.testing.conformance.ours"]) as subject:

@@ -27,6 +27,8 @@ CASES = [
 ]
 NAME = "tool"
 
+pytestmark = pytest.mark.slow
+
 
 class Recording(Tool):
     """A custom tool: it publishes a schema and takes whatever reaches it."""
@@ -60,7 +62,6 @@ async def _reply(server: FastMCP, case: Case, received: list[Any]) -> Reply:
     return Reply("refused", codes=frozenset(each["code"] for each in found) if found else None)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 async def test_a_tool_that_is_known_by_its_schema(case):
     """A custom tool gets what the case says, or its caller the envelope with acceptable codes."""
@@ -90,7 +91,6 @@ def _param(case: Case) -> Any:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 @pytest.mark.parametrize("case", [_param(case) for case in CASES])
 async def test_a_function(case, strict):

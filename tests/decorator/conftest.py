@@ -16,7 +16,11 @@ Serve = Callable[..., FastMCP]
 
 @pytest.fixture(
     params=[
-        pytest.param((strict, middleware), id=f"{'strict' if strict else 'lax'}-{where}")
+        pytest.param(
+            (strict, middleware),
+            id=f"{'strict' if strict else 'lax'}-{where}",
+            marks=[] if strict is not middleware else [pytest.mark.slow],
+        )
         for strict in (False, True)
         for middleware, where in ((False, "alone"), (True, "middleware"))
     ]

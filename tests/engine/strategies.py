@@ -11,9 +11,10 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 THOROUGH = bool(os.environ.get("MCP_LENIENT_THOROUGH"))
-EXAMPLES = 3_000 if THOROUGH else 60
+EXAMPLES = 3_000 if THOROUGH else examples(60)
 LAW = settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sampling import sampled
 from strategies import LAW, NAMES, Json, schemas
 from tables import (
     ARRAY,
@@ -114,7 +115,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
+@pytest.mark.parametrize("value", sampled(VALUES, 3))
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
 def test_odd_values_at_every_place(place: Json, value: Any) -> None:
     """A value that JSON has no word for, or hardly one, is answered at every kind of place."""
@@ -222,7 +223,9 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("pad", [1, 100_000], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("union_of", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])
 def test_unions_that_branch_at_every_level(union_of: str, key: str | None, pad: int) -> None:
@@ -254,7 +257,9 @@ def test_costly_patterns(pattern: str) -> None:
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
 
 
-@pytest.mark.parametrize("item", [INTEGER, OBJECT, array(INTEGER)], ids=["integers", "objects", "lists"])
+@pytest.mark.parametrize(
+    "item", sampled({"objects": OBJECT, "integers": INTEGER, "lists": array(INTEGER)}, 3)
+)
 def test_unique_items(item: Json) -> None:
     """Fifty thousand items that must be unique."""
     made: dict[str, Any] = {
@@ -266,6 +271,7 @@ def test_unique_items(item: Json) -> None:
     timed(closed(p=array(item, uniqueItems=True)), {"p": [*items, items[0]]})
 
 
+@pytest.mark.slow
 def test_names_that_are_all_one() -> None:
     """Many keys that differ from one declared name by case style alone are refused, and not compared in pairs."""
     spellings = itertools.product(["", "_", "-", " "], repeat=9)
@@ -273,18 +279,21 @@ def test_names_that_are_all_one() -> None:
     assert timed(closed(max_results=INTEGER), dict.fromkeys(itertools.islice(keys, 60_000), 1)).violations
 
 
+@pytest.mark.slow
 def test_many_unknown_names() -> None:
     """A hundred thousand unknown keys are refused."""
     keys = [f"mxa_results{index}" for index in range(100_000)]
     assert timed(closed(max_results=INTEGER, query=STRING), dict.fromkeys(keys, 1)).violations
 
 
+@pytest.mark.slow
 def test_many_ties() -> None:
     """Twenty thousand items with two readings each are refused."""
     row = union(opened(x=BOOLEAN), opened(x=INTEGER))
     assert timed(closed(p=array(row)), {"p": [{"x": "1"}] * 20_000}).violations
 
 
+@pytest.mark.slow
 def test_many_branches() -> None:
     """A union of three hundred objects."""
     branches = [
@@ -333,7 +342,9 @@ OVERLOOKED = {
 }
 
 
-@pytest.mark.parametrize(("schema", "sent"), OVERLOOKED.values(), ids=OVERLOOKED.keys())
+@pytest.mark.parametrize(
+    ("schema", "sent"), sampled([pytest.param(*row, id=name) for name, row in OVERLOOKED.items()], 3)
+)
 def test_looking_for_names_that_would_be_overlooked_ends(schema: Json, sent: Json) -> None:
     """However many names there are, and ways to look at them, what a tool would overlook is found or given up."""
     assert timed(schema, sent).violations

@@ -55,7 +55,13 @@ def not_told_apart(count):
             told_apart(MANY), {"kind": "k7", "count": "5"}, {"kind": "k7", "count": 5}, id="discriminator"
         ),
         pytest.param(told_apart(MANY), {"kind": "none", "count": 5}, None, id="no-such-branch"),
-        pytest.param(not_told_apart(MANY), {"a7": "5", "note": "q"}, {"a7": 5, "note": "q"}, id="names"),
+        pytest.param(
+            not_told_apart(MANY),
+            {"a7": "5", "note": "q"},
+            {"a7": 5, "note": "q"},
+            id="names",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(not_told_apart(MANY), {"zz": "5"}, None, id="no-branch"),
     ],
 )

@@ -251,6 +251,7 @@ def test_valid_calls_of_real_tools_are_the_same_object(call: tuple[Json, Json]) 
     assert normalize(schema, arguments).arguments is arguments
 
 
+@pytest.mark.slow
 @needs_real
 def test_every_schema_of_a_real_tool_compiles() -> None:
     """A schema that a real server publishes is read, and empty arguments are judged by it."""

@@ -93,8 +93,8 @@ async def explained(server, tool, sent):
     "policy",
     [
         pytest.param(None, id="default"),
-        pytest.param(Policy(unrepairable="refuse"), id="refuse"),
-        pytest.param(Policy.strict(), id="strict"),
+        pytest.param(Policy(unrepairable="refuse"), id="refuse", marks=pytest.mark.slow),
+        pytest.param(Policy.strict(), id="strict", marks=pytest.mark.slow),
     ],
 )
 def test_each_explanation_ends_as_the_call_does(policy):

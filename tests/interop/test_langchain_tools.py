@@ -16,6 +16,8 @@ from pydantic import BaseModel, field_validator
 
 from langchain_tools import TOOLS, ConvertUnits, place_order, search_recipes, serve
 
+pytestmark = pytest.mark.slow  # LangChain takes seconds to import
+
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 

@@ -131,6 +131,7 @@ async def test_all_accepted_calls(capsys):
     assert names(capsys.readouterr().err) == ["call_accepted"] * 3
 
 
+@pytest.mark.slow
 async def test_a_sample_of_accepted_calls(capsys):
     """A share between writes about as many."""
     configure_logging(accepted=0.25)
@@ -305,6 +306,7 @@ def test_a_wrong_argument_is_named(given, says):
     assert logging.getLogger("mcp_lenient.events").handlers == before
 
 
+@pytest.mark.slow
 def test_stdout_is_refused_as_a_file():
     """A file that is stdout is refused, by whatever name it goes."""
     script = "import mcp_lenient\ntry:\n mcp_lenient.configure_logging(file='/dev/stdout')\nexcept ValueError as e:\n import sys; print(e, file=sys.stderr)"

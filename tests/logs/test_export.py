@@ -13,6 +13,8 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 import asyncio, sys
 from fastmcp import Client, FastMCP

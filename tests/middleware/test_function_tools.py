@@ -181,7 +181,9 @@ TOOLS = [
     pytest.param(_with_dependency, {"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}, "TYPE", id="depends"),
 ]
 
-STRICTNESS = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+STRICTNESS = pytest.mark.parametrize(
+    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)]
+)
 
 
 @STRICTNESS

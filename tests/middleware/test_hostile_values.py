@@ -12,6 +12,7 @@ from calls import Log, got, lenient, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from pydantic import BaseModel
+from sampling import lax_and_strict
 
 from mcp_lenient import Policy
 
@@ -104,8 +105,7 @@ def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
-@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES.keys())
+@pytest.mark.parametrize(("annotation", "strict"), lax_and_strict(TYPES))
 async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
     """Every call is answered, by the tool or by an envelope that can be sent as UTF-8, and can be logged."""
     function = _function(annotation)

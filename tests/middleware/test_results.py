@@ -227,6 +227,7 @@ async def test_an_accepted_calls_result_is_the_tools_own_object():
     assert await lenient(tool).call_tool("tool", {"tags": ["a"]}) is shared
 
 
+@pytest.mark.slow
 async def test_concurrent_calls_each_get_their_own_answer():
     """Accepted, repaired, refused and unknown calls at the same time do not mix."""
 

@@ -52,6 +52,7 @@ def imported(program: str, *calls: dict[str, object]) -> set[str]:
     return set(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 def test_importing_the_library_imports_nothing_that_only_some_calls_or_servers_need():
     """What `import mcp_lenient` must leave alone is named here, so that nobody brings it back unnoticed."""
     assert imported("").isdisjoint(NOT_IMPORTED)
@@ -62,6 +63,7 @@ def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
 
 
+@pytest.mark.slow
 def test_a_repair_imports_no_refusal():
     """A repaired call imports the repair, and nothing of the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})

@@ -6,6 +6,7 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcp_lenient.envelope import as_result, envelope
 from mcp_lenient.errors import SchemaError
@@ -83,7 +84,7 @@ SCHEMAS = st.recursive(
 ROOTS = _objects(SCHEMAS).map(lambda root: {**root, "$defs": DEFS})
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(ROOTS, st.dictionaries(NAMES, VALUES, max_size=5))
 def test_laws(schema, sent):
     """Any schema and any arguments: nothing raises, sizes hold, and each fix removes its violation."""
@@ -107,7 +108,7 @@ def test_laws(schema, sent):
             assert violation.pointer not in {other.pointer for other in left if other.code == violation.code}
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(ROOTS, VALUES)
 def test_no_secret_is_repeated(schema, value):
     """A planted secret appears nowhere, whatever else is wrong with the call."""

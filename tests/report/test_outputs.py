@@ -135,6 +135,7 @@ def test_colors_are_for_terminals(tmp_path, capsys):
     assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
 
 
+@pytest.mark.slow
 def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
     """No line of a report that is piped ends in a blank."""
     assert run(["report", str(story(tmp_path))]) == 0
@@ -143,6 +144,7 @@ def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
     assert [each for each in lines if each != each.rstrip()] == []
 
 
+@pytest.mark.slow
 def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
     """Standard input is no file, and what is empty says so."""
     file = log(tmp_path, line())
@@ -169,6 +171,7 @@ def test_json_is_the_model(tmp_path, capsys):
     assert not err
 
 
+@pytest.mark.slow
 def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
     """Without a file, and for ``-``, the log comes from standard input."""
     for arguments in ([], ["-"]):
@@ -178,6 +181,7 @@ def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
         assert json.loads(capsys.readouterr().out)["calls"] == 180
 
 
+@pytest.mark.slow
 def test_times_are_written_as_people_do(tmp_path, capsys):
     """``--since`` takes a date, a time, or how long ago."""
     hour_ago = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
@@ -215,6 +219,7 @@ def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "arguments"), [("duckdb", []), ("plotly", ["--html", "out.html"])])
 def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
     """Without the extra, the command says what to install, and writes nothing."""

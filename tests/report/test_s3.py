@@ -47,6 +47,7 @@ def test_credentials_are_no_sql(value):
     assert duckdb.execute(f"SELECT {text[1]}").fetchall() == [(value,)]
 
 
+@pytest.mark.slow
 def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
     """Where the extension cannot be had, one line says so and holds no credential."""
     for name in KEYS:

@@ -1,4 +1,4 @@
-"""pytest --lenient-stress, in a pytest of its own."""
+"""pytest --lenient-stress, in a run of pytest within this one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import mcp_lenient
+import mcp_lenient.testing  # before a run within this one, which forgets what it has imported itself
 
 pytest_plugins = ["pytester"]
 
@@ -36,14 +37,24 @@ broken.add_middleware(LenientMiddleware(Policy(rules=rules)))
 def run(pytester, monkeypatch):
     """Run pytest with these options, in a folder with a module ``served``."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile(served=_SERVER)
+    pytester.syspathinsert()
+    return lambda *options: pytester.runpytest_inprocess("-p", "mcp_lenient.pytest_plugin", *options)
+
+
+@pytest.fixture
+def run_alone(pytester, monkeypatch):
+    """Run pytest in a process of its own."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", f"{Path(mcp_lenient.__file__).parents[1]}{os.pathsep}{pytester.path}")
     pytester.makepyfile(served=_SERVER)
     return lambda *options: pytester.runpytest_subprocess("-p", "mcp_lenient.pytest_plugin", *options)
 
 
-def test_a_server_is_one_more_test(run):
+@pytest.mark.parametrize("how", ["run", pytest.param("run_alone", marks=pytest.mark.slow)])
+def test_a_server_is_one_more_test(how, request):
     """A server that corrupts no call passes, without a test file."""
-    result = run("--lenient-stress", "served:right", "-v")
+    result = request.getfixturevalue(how)("--lenient-stress", "served:right", "-v")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*lenient-stress?served:right?*PASSED*"])
 

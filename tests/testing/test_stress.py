@@ -99,7 +99,9 @@ def _counts(report: StressReport) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize(
+    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)]
+)
 def test_no_call_is_corrupted(strict):
     """With the default policy no damaged call of a tool with every kind of parameter gets another meaning."""
     report = stress(lenient_server(_many, store, mode, strict=strict), per_tool=6)
@@ -143,6 +145,7 @@ def test_a_wrong_rule_is_found():
     assert "text_to_twice" in str(report)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     """All arguments come from the seed."""
     server = lenient_server(_many)
@@ -150,6 +153,7 @@ def test_the_same_seed_gives_the_same_report():
     assert stress(server, seed=7).calls != stress(server, seed=8).calls
 
 
+@pytest.mark.slow
 def test_more_per_tool_are_more_calls():
     """``per_tool`` says how many right calls are damaged, at least one."""
     server = lenient_server(_many)
@@ -212,6 +216,7 @@ def _pay(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_arguments_are_made_up_until_the_tool_takes_them(seed):
     """A tool that takes less than its schema says gets other arguments until it takes some."""
@@ -232,6 +237,7 @@ def test_a_schema_that_nothing_fits_is_skipped():
     assert stress(tool).skipped == {"published": "nothing that was made up is valid at code"}
 
 
+@pytest.mark.slow
 def test_bodies_run_only_when_asked():
     """``run=True`` runs the tools, and tells which of them failed."""
     ran = []
@@ -250,6 +256,7 @@ def test_bodies_run_only_when_asked():
     assert counts["failed"] > 0
 
 
+@pytest.mark.slow
 def test_a_server_without_middleware_is_told_as_such():
     """A server is tested as it is; a policy shows what it would be with the middleware."""
     server = plain(mode, store)

@@ -68,6 +68,7 @@ async def _ask(client: Client[Any], number: int) -> Any:
     return _told(kind, await client.call_tool_mcp("add_note", sent))
 
 
+@pytest.mark.slow
 async def test_each_of_many_concurrent_calls_gets_its_own_answer(url):
     """Two hundred mixed calls at once, of four clients in both eras, are each answered for what they sent."""
     async with (

@@ -22,6 +22,9 @@ _TEXT = json.dumps(_RIGHT)
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 1}
 
 
+_ERAS = [pytest.param(False, id=HANDSHAKE), pytest.param(True, id=MODERN, marks=pytest.mark.slow)]
+
+
 class _Spoken:
     """A conversation of each kind of call, and all that the server wrote until it hung up."""
 
@@ -37,7 +40,7 @@ class _Spoken:
         self.wire: Pipes = wire
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=[HANDSHAKE, MODERN])
+@pytest.fixture(scope="module", params=_ERAS)
 def spoken(request: pytest.FixtureRequest) -> _Spoken:
     """One conversation in each era of the protocol."""
     return _Spoken(modern=request.param)
@@ -107,6 +110,7 @@ def test_an_unknown_tool_gets_the_envelope(spoken, sent):
     assert told["details"]["did_you_mean"][0] == "add_note"
 
 
+@pytest.mark.slow
 async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
     """FastMCP's client over stdio gets the repaired call's value with its repairs, and the envelope."""
     transport = StdioTransport(
@@ -130,6 +134,7 @@ def one_server() -> Iterator[Pipes]:
         yield wire
 
 
+@pytest.mark.slow
 def test_a_canceled_repaired_call_disturbs_no_later_one(one_server):
     """After a client cancels a repaired call, later calls are answered as if it had not been."""
     held = one_server.post("tools/call", {"name": "hold", "arguments": json.dumps({"tags": "a"})})
@@ -148,6 +153,7 @@ def _overlapping(wire: Pipes) -> dict[int, Any]:
     return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
 
 
+@pytest.mark.slow
 def test_calls_sent_without_waiting_get_their_own_answers(one_server):
     """Forty calls written in one go are each answered by what is right for them."""
     expected = [[], ["json_text_to_array"], ["json_text_to_object"], None]

@@ -20,7 +20,7 @@ from wire import ABSENT, Http, Wire, call, http
 
 from mcp_lenient import LenientMiddleware, Limits, Policy
 
-_KINDS = ["stateful", "stateless", "modern"]
+_KINDS = [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("stateful", "stateless")), "modern"]
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
 _JSON = '{"text": "kept", "tags": ["a"]}'
 _SECRET = "s3cr3t"  # noqa: S105 - a word to look for

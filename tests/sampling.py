@@ -1,0 +1,43 @@
+"""What the quick part of the tests leaves to the whole: most rows of a broad table, most examples of a law."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+ParameterSet = type(pytest.param())
+
+
+def sampled(rows: Mapping[str, Any] | Iterable[Any], every: int) -> list[Any]:
+    """The rows of a table by name, or as ``pytest.param``, of which all but each n-th are slow."""
+    return [row if at % every == 0 else slow(row) for at, row in enumerate(_rows(rows))]
+
+
+def lax_and_strict(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
+    """Each row twice, for a server that is lax and for one that is strict; an argument ``strict`` comes last."""
+    return [
+        pytest.param(*row.values, strict, id=f"{row.id}-{'strict' if strict else 'lax'}", marks=row.marks)
+        for row in _rows(rows)
+        for strict in (False, True)
+    ]
+
+
+def slow(row: Any) -> Any:
+    """A row that only the whole of the tests runs."""
+    assert isinstance(row, ParameterSet), f"{row!r} has to be a pytest.param"
+    return row._replace(marks=[*row.marks, pytest.mark.slow])
+
+
+def examples(most: int) -> int:
+    """How many examples a law gets where it gets more, or fewer, than others; the quick part tries few of any."""
+    few = settings.default.max_examples
+    return most if few >= 100 else min(few, max(3, most // 10))
+
+
+def _rows(rows: Mapping[str, Any] | Iterable[Any]) -> Iterable[Any]:
+    return (
+        [pytest.param(value, id=name) for name, value in rows.items()] if isinstance(rows, Mapping) else rows
+    )
