@@ -82,6 +82,18 @@ async def test_observe_changes_nothing(events):
     assert [event.get("error_code") for event in events] == [None, None, "INVALID_TAGS_TYPE"]
 
 
+async def test_what_a_file_declares_is_observed_too(events, tmp_path):
+    """A normalizer that would change an accepted value is told of by a server that observes, and not run."""
+    file = tmp_path / "tools.yaml"
+    file.write_text("policy: {mode: observe}\ntools: {store: {parameters: {content: {strip: true}}}}")
+    server = plain(store)
+    server.add_middleware(LenientMiddleware.from_file(file))
+    assert got(await call(server, "store", {"content": " a "})) == [" a ", "5"]
+    assert got(await call(server, "store", {"content": "a"})) == ["a", "5"]
+    assert events.names == ["call_observed", "call_accepted"]
+    assert [repair["rule"] for repair in events[0]["repairs"]] == ["strip"]
+
+
 async def test_the_operators_pattern_comes_first():
     """A pattern that the operator gives the middleware is in force before what the author says."""
     server = lenient_server(lenient(policy=Policy())(store), patterns={"sto*": Policy.strict()})
