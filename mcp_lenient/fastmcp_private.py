@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from fastmcp import FastMCP
+from fastmcp.exceptions import ValidationError
 from fastmcp.server import context as server_context
 from fastmcp.server import dependencies
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
@@ -27,6 +28,7 @@ from mcp_types import CallToolRequestParams
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import SchemaError as CoreSchemaError
+from pydantic_core import ValidationError as PydanticValidationError
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import as_written
@@ -229,6 +231,16 @@ def _is_strict_integer(node: Mapping[str, Any]) -> bool:
     if node["type"] == "int":
         return node.get("strict") is True
     return (node.get("config") or {}).get("strict") is True
+
+
+def refused_before_running(error: Exception, tool: str) -> bool:
+    """Whether FastMCP raised this of a call of a tool, and not the tool's body of something else.
+
+    FastMCP's own refusal of arguments comes of Pydantic's, and of a tool that is not there it tells the name.
+    """
+    if isinstance(error, ValidationError):
+        return isinstance(error.__cause__, PydanticValidationError)
+    return repr(tool) in str(error)
 
 
 def install(server: FastMCP, hook: Any) -> str | None:

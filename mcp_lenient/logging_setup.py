@@ -75,14 +75,19 @@ def configure_logging(
     if colors is None:
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
     render = json_line if style == "json" else coloured_line if colors else plain_line
-    reset_logging()
-    EVENTS.addHandler(Destination(sink, render, _LEVELS[level], accepted))
+    chosen = Destination(sink, render, _LEVELS[level], accepted)
+    EVENTS.addHandler(chosen)
+    _reset(chosen)
 
 
 def reset_logging() -> None:
     """Take back what :func:`configure_logging` chose, and close its file."""
+    _reset(None)
+
+
+def _reset(kept: Destination | None) -> None:
     for handler in EVENTS.handlers[:]:
-        if isinstance(handler, Destination):
+        if isinstance(handler, Destination) and handler is not kept:
             EVENTS.removeHandler(handler)
             handler.close()
 
@@ -195,7 +200,10 @@ def _check_count(name: str, given: object) -> None:
 
 
 def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # it is closed
+        return False
 
 
 def _file(path: Path, max_bytes: int, backups: int) -> _File:

@@ -11,7 +11,7 @@ from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
 from mcp_types import CallToolRequestParams
 
-from mcp_lenient import spans
+from mcp_lenient import fastmcp_private, spans
 from mcp_lenient.calls import Call, current, run, run_raising
 from mcp_lenient.envelope import as_result, repaired_result, unknown_tool
 from mcp_lenient.policies import Policies
@@ -234,6 +234,8 @@ class LenientMiddleware(Middleware):
         taken: Mapping[str, Any] | None = None,
     ) -> ToolResult:
         """Answer where another tool stands now, or none; what the tool's body raised is raised again."""
+        if not fastmcp_private.refused_before_running(error, call.name) or error is call.leaked:
+            raise error
         if isinstance(error, ValidationError):
             given = arguments if taken is None else taken
             if not await self._tools.is_replaced(server, call.context.message, known, given):

@@ -17,9 +17,11 @@ _TYPES: Final = frozenset({str, int, float, bool, type(None), list, dict})
 """What a JSON parser makes; of anything else FastMCP may validate the Python object."""
 _CONTAINERS: Final = frozenset({list, dict})
 _TEXT: Final = frozenset({str})
-_WRITABLE: Final[Mapping[str, Any]] = {"type": "string", "not": {"enum": ["\x00"]}}
+WRITABLE: Final[Mapping[str, Any]] = {"not": {"enum": ["\x00"]}}
 """Comparing a text is what makes the validator read it, and say that a lone surrogate cannot be written."""
-_SCALAR: Final[Mapping[str, Any]] = {"anyOf": [_WRITABLE, {"type": "boolean"}, {"type": "null"}]}
+_SCALAR: Final[Mapping[str, Any]] = {
+    "anyOf": [{"type": "string", **WRITABLE}, {"type": "boolean"}, {"type": "null"}]
+}
 """What an undeclared name may hold, so that nothing there is too deep to be written."""
 
 
@@ -59,7 +61,7 @@ def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
         raise _NotPlain
     made = {keyword: part for keyword, part in schema.items() if part != []}  # that draft has no empty lists
     if made.get("type") == "string":
-        made.update(_WRITABLE)
+        made.update(WRITABLE)
     if made.get("type") == "object":
         made.setdefault("additionalProperties", _SCALAR)
     for keyword in ("items", "additionalProperties"):

@@ -11,11 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcp_lenient.nesting import depth_check
-from mcp_lenient.plain_json import strict_check
+from mcp_lenient.nesting import refers_to_itself
+from mcp_lenient.plain_json import WRITABLE, strict_check
+from mcp_lenient.values import nests_less
 
 _WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
 """Well inside what Pydantic takes as an integer or a number in any spelling; larger ones are left to it."""
+_DEEPEST: Final = 200
+"""Levels of a value; Pydantic refuses what goes deeper than 255 into one of its own."""
+_EXACT: Final = 2**53
+"""From here on a float is not every integer."""
 _BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 _ANYWHERE: Final = frozenset({"type", "metadata", "ref", "serialization"})
 _MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
@@ -62,11 +67,11 @@ def _lax_check(schema: Schema) -> Callable[[Any], bool]:
     import jsonschema_rs
 
     is_valid = jsonschema_rs.validator_for(schema).is_valid
-    may_enter = depth_check(schema)
+    is_endless = refers_to_itself(schema)
 
     def check(arguments: Any) -> bool:
         try:
-            return may_enter(arguments) and is_valid(arguments)
+            return (not is_endless or nests_less(arguments, _DEEPEST)) and is_valid(arguments)
         except (ValueError, RecursionError):
             return False
 
@@ -116,6 +121,8 @@ def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
 def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, *_BOUNDS)
+    if any(abs(core.get(bound) or 0) > _EXACT for bound in _BOUNDS):
+        raise _NotPlain  # Pydantic rounds such a bound
     return {"type": "number", **_bounds(core, _WITHIN)}
 
 
@@ -128,7 +135,9 @@ def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:
 def _string(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, "min_length", "max_length")
-    return {"type": "string", **_lengths(core, "minLength", "maxLength")}
+    lengths = _lengths(core, "minLength", "maxLength")
+    # Pydantic reads a text only to count its characters.
+    return {"type": "string", **lengths, **(WRITABLE if lengths else {})}
 
 
 def _lengths(core: Core, least: str, most: str) -> Schema:

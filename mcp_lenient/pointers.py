@@ -17,6 +17,18 @@ def pointer(path: Path) -> str:
     return text
 
 
+def in_digits(part: object) -> str:
+    """What is no text as text: an index, or a key that JSON cannot have; an integer too long for that by its type.
+
+    >>> in_digits(3), in_digits(None), in_digits(10**5000)
+    ('3', 'None', '<int>')
+    """
+    try:
+        return str(part)
+    except ValueError:
+        return f"<{type(part).__name__}>"
+
+
 def tokens_of(text: str) -> list[str]:
     """The parts of a JSON Pointer, as text: whether one is an index depends on what it is applied to.
 
@@ -27,8 +39,8 @@ def tokens_of(text: str) -> list[str]:
 
 
 def _token(part: str | int) -> str:
-    if isinstance(part, int):
-        return str(part)
+    if not isinstance(part, str):
+        return in_digits(part)
     if "~" in part or "/" in part:
         return part.replace("~", "~0").replace("/", "~1")
     return part

@@ -23,6 +23,7 @@ _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset({bool, float, type(None)})
 _SCALAR_SIZE = 8
 _DEEPEST = 1_000
+_MOST_CONTAINERS = 1_000_000
 _MARSHAL_VERSION = 2
 _MANY = 100
 _LONG_TEXT = 10_000
@@ -153,16 +154,23 @@ def is_shallow(value: Any) -> bool:
     try:
         marshal.dumps(value, _MARSHAL_VERSION)
     except ValueError:
-        return _nests_less(value, _DEEPEST)
+        return nests_less(value, _DEEPEST)
     return True
 
 
-def _nests_less(value: Any, deepest: int) -> bool:
+def nests_less(value: Any, deepest: int) -> bool:
+    """Whether a value has at most so many levels; what holds itself has not.
+
+    >>> nests_less([[1]], 2), nests_less([[1]], 1)
+    (True, False)
+    """
     level = [value]
     for _ in range(deepest + 1):
         containers = [each for each in level if isinstance(each, (dict, list, tuple))]
         if not containers:
             return True
+        if len(containers) > _MOST_CONTAINERS:  # a list that holds itself twice
+            return False
         level = [
             inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
         ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from sampling import examples
 
 from mcp_lenient import fastmcp_private
@@ -75,6 +75,14 @@ _RIGHT = {
 _DEEP: list[Any] = []
 for _ in range(300):
     _DEEP = [_DEEP]
+
+
+def _below(levels):
+    """A row within rows."""
+    row = {"number": 1, "text": ""}
+    for _ in range(levels):
+        row = {"number": 1, "text": "", "below": row}
+    return row
 
 
 def _probe(function):
@@ -158,15 +166,33 @@ def test_an_ordinary_call_is_accepted_quickly(function, arguments):
     assert _probe(function).plain.lax(arguments)
 
 
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        pytest.param(bounded, {"a": 4, "b": "\ud800"}, id="a lone surrogate where characters are counted"),
+        pytest.param(containers, {"a": [_below(300)]}, id="deeper than Pydantic goes into itself"),
+    ],
+)
+def test_what_pydantic_refuses_in_lax_mode_is_not_accepted_quickly(function, arguments):
+    """What JSON Schema takes and Pydantic does not is left to Pydantic, which refuses it."""
+    probe = _probe(function)
+    assert not probe.plain.lax(arguments)
+    with pytest.raises(ValidationError):
+        probe.lax(arguments)
+
+
 def _pattern(a: Annotated[str, Field(pattern="a+")]): ...
 def _validated(a: Annotated[int, BeforeValidator(int)]): ...
 def _multiple(a: Annotated[float, Field(multiple_of=0.1)]): ...
 def _set(a: set[int]): ...
 def _literal(a: Literal[1]): ...
+def _rounded(a: Annotated[float, Field(lt=2**53 + 1)]): ...
 
 
 @pytest.mark.parametrize(
-    "function", [_pattern, _validated, _multiple, _set, _literal], ids=lambda function: function.__name__
+    "function",
+    [_pattern, _validated, _multiple, _set, _literal, _rounded],
+    ids=lambda function: function.__name__,
 )
 def test_types_that_say_more_have_no_quick_check(function):
     """Where JSON Schema could not say all that Pydantic asks, only Pydantic judges."""

@@ -110,6 +110,8 @@ VALUES = {
     "escaped lone surrogate in JSON text": '["\\ud800"]',
     "nul": "\x00",
     **{f"key {key!r}": {key: 1} for key in KEYS},
+    **{f"key {key!r} of a near value": {key: "1"} for key in KEYS},
+    "key of 5000 digits": {10**5000: "1"},
     "keys of two kinds": {1: 1, "1": 2},
     "keys 1 and true": {1: 1, "n": 1, None: {2: [None]}},
 }
@@ -134,11 +136,19 @@ def test_keys_that_are_no_text(schema: Json, key: Any) -> None:
     assert timed(schema, {key: {"n": 1}}).violations
 
 
+@pytest.mark.parametrize("schema", [closed("n", n=INTEGER), opened("n", n=INTEGER)], ids=["closed", "open"])
+def test_a_key_of_too_many_digits(schema: Json) -> None:
+    """An integer for a name that Python does not write in digits is refused as well."""
+    assert timed(schema, {10**5000: 1}).violations
+
+
 def test_a_list_in_itself() -> None:
-    """A value that holds itself is refused for its size."""
+    """A value that holds itself is refused for its size, by a recursive schema too."""
     value: list[Any] = []
     value.append(value)
     assert timed(closed("p", p=array(INTEGER)), {"p": value}).violations
+    endless = {**closed(p={"$ref": "#/$defs/N"}), "$defs": {"N": array({"$ref": "#/$defs/N"})}}
+    assert timed(endless, {"p": value}).violations
 
 
 @pytest.mark.parametrize("levels", [60, 100, 10_000])

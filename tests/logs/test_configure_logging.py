@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import logging.config
@@ -228,6 +229,15 @@ async def test_calling_again_replaces(tmp_path, capsys):
     await called(WRONG)
     assert (tmp_path / "first.jsonl").read_text() == ""
     assert names(capsys.readouterr().err) == ["call_rejected"]
+
+
+async def test_a_closed_stderr_is_no_terminal(monkeypatch):
+    """A process without a stderr can be configured, and answers its calls."""
+    stream = io.StringIO()
+    stream.close()
+    monkeypatch.setattr(sys, "stderr", stream)
+    configure_logging(style="text")
+    assert (await called(NEARLY))[0].is_error is False
 
 
 async def test_the_standard_logger_gets_the_events_where_it_has_handlers(capsys):

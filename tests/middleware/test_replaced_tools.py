@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from calls import Log, call, code, envelope, got, lenient, plain, published, rules, text
 from fastmcp import FastMCP
+from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
 from fastmcp.tools import Tool
 
 
@@ -139,6 +140,28 @@ async def test_a_replaced_tools_body_runs_once():
     _replace(server, counting)
     assert got(await call(server, "tool", {"value": "[1]"})) == {"got": [1]}
     assert runs == [[1]]
+
+
+@pytest.mark.parametrize(
+    "after", [numbers, more, words, None], ids=lambda each: getattr(each, "__name__", "gone")
+)
+@pytest.mark.parametrize("error", [ValidationError, NotFoundError, ToolError], ids=lambda each: each.__name__)
+async def test_a_body_that_fails_is_not_run_again_as_another_tool(after, error):
+    """What a body raises is its own, whatever stands under its name by then."""
+    runs = []
+
+    async def failing(value: list[str]) -> Any:
+        runs.append(value)
+        server.local_provider.remove_tool("tool")
+        if after is not None:
+            server.add_tool(_named(after))
+        raise error("declined")  # noqa: EM101
+
+    server = lenient(_named(failing))
+    result = await call(server, "tool", {"value": ["a"]})
+    assert result.is_error
+    assert "declined" in text(result)
+    assert runs == [["a"]]
 
 
 @pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
