@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
@@ -23,6 +23,7 @@ __all__ = [
     "RepairRecord",
     "ViolationRecord",
     "event_fields",
+    "line_schema",
     "read_event",
 ]
 
@@ -126,6 +127,23 @@ class CallEvent(_Record):
     trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
     span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
     schema_version: Literal[1] = Field(description="The version of this model.")
+
+
+def line_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a line of the log: an event, its level, and what the application adds beside.
+
+    >>> line_schema()["properties"]["level"]["enum"]
+    ['debug', 'info', 'warning', 'error']
+    """
+    event = CallEvent.model_json_schema()
+    del event["additionalProperties"]
+    level = {
+        "description": "The level at which the event was logged.",
+        "enum": ["debug", "info", "warning", "error"],
+        "title": "Level",
+    }
+    properties = {**event["properties"], "level": level}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **event, "properties": properties}
 
 
 _INSTANT: Final = TypeAdapter(datetime)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import ValidationError
 
 from mcp_lenient import fastmcp_private
-from mcp_lenient.pydantic_faults import faults_of, ordered, step, unserializable
+from mcp_lenient.pydantic_faults import faults_of, ordered, step, unwritable
 from mcp_lenient.types import Fault, Judge
 from mcp_lenient.values import has_many, takes_long
 
@@ -84,7 +84,7 @@ class FunctionJudge:
         except ValidationError as error:
             return faults_of(error, arguments)
         except (ValueError, RecursionError) as error:
-            return (Fault((), unserializable(error)),)
+            return (unwritable(error, arguments),)
         except Exception:  # noqa: BLE001 - as in accepts
             return ()
         return ()

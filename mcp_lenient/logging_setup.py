@@ -71,7 +71,7 @@ def configure_logging(
         raise LoggingError(msg)
     _check_count("max_bytes", max_bytes)
     _check_count("backups", backups)
-    sink = Stderr() if file is None else _file(Path(file), max_bytes, backups)
+    sink = Stderr() if file is None else _file(file, max_bytes, backups)
     if colors is None:
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
     render = json_line if style == "json" else coloured_line if colors else plain_line
@@ -206,7 +206,12 @@ def _is_terminal() -> bool:
         return False
 
 
-def _file(path: Path, max_bytes: int, backups: int) -> _File:
+def _file(file: str | os.PathLike[str], max_bytes: int, backups: int) -> _File:
+    try:
+        path = Path(file)
+    except TypeError as error:
+        msg = f"file must be a path, but is {file!r}"
+        raise LoggingError(msg) from error
     if _is_stdout(path):
         msg = f"file must not be stdout, which belongs to the protocol, but is {str(path)!r}"
         raise LoggingError(msg)

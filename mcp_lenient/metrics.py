@@ -107,6 +107,9 @@ class Metrics:
     __slots__ = ("_clients",)
 
     def __init__(self, clients: Collection[str] = ()) -> None:
+        if isinstance(clients, str) or not all(isinstance(name, str) for name in clients):
+            msg = f"clients must be names of clients, like ['acme-agent'], but is {clients!r}"
+            raise TypeError(msg)
         self._clients = CLIENTS.union(name.lower() for name in clients)
         if _PROVIDER_VARIABLE in os.environ:
             _instruments()  # whoever asks for the first one has the provider loaded that is named there

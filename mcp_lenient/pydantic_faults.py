@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
 
@@ -177,6 +177,20 @@ def step(name: object) -> str | int:
     return name if isinstance(name, (str, int)) else str(name)
 
 
-def unserializable(error: ValueError | RecursionError) -> FaultKind:
-    """Strict servers write the arguments as JSON first, which lone surrogates and great depth do not survive."""
-    return "value" if isinstance(error, PydanticSerializationError) and "surrogate" in str(error) else "size"
+_SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
+_NO_CHARACTER: Final = "it holds half of a surrogate pair, which is no character"
+
+
+def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> Fault:
+    """Why a strict server could not write the arguments as JSON: great depth, or a lone surrogate, told where it is."""
+    if not isinstance(error, PydanticSerializationError) or "surrogate" not in str(error):
+        return Fault((), "size")
+    waiting: list[tuple[Path, Any]] = [((), arguments)]
+    for path, value in waiting:
+        if isinstance(value, str) and _SURROGATE.search(value):
+            return Fault(path, "value", reason=_NO_CHARACTER)
+        if isinstance(value, Mapping):
+            waiting += [((*path, step(key)), each) for key, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*path, at), each) for at, each in enumerate(value)]
+    return Fault((), "value", reason=f"a name in {_NO_CHARACTER}")

@@ -66,7 +66,13 @@ class _Stress(pytest.Item):
 
 def _loaded(where: str) -> Any:
     module, _, attribute = where.partition(":")
-    server = getattr(import_module(module), attribute, None) if attribute else None
+    try:
+        server = getattr(import_module(module), attribute, None) if attribute else None
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        msg = f"--lenient-stress {where}: there is no module {error.name!r}. `python -m pytest` looks in this folder too."
+        raise pytest.UsageError(msg) from None
     if server is None:
         msg = f"--lenient-stress takes MODULE:SERVER, like package.server:mcp; there is nothing at {where!r}."
         raise pytest.UsageError(msg)

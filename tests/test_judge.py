@@ -46,7 +46,7 @@ FAULTS = [
     ("validated", {"n": 3}, False, [Fault(("x", "n"), "value", "must be even")]),
     ("validated", {"n": 200}, True, [Fault(("x",), "value", "must be small")]),
     ("before", "a,b", False, []),
-    ("any", "\ud800", True, [Fault((), "value")]),
+    ("any", "\ud800", True, [Fault(("x",), "value")]),
     pytest.param("any", DEEP, True, [Fault((), "size")], id="deep-strict"),
     pytest.param("any", DEEP, False, [], id="deep-lax"),
     pytest.param("int", 10**5000, True, [Fault((), "size")], id="long_integer"),

@@ -303,6 +303,7 @@ async def test_a_full_disk_loses_no_call(caplog):
         pytest.param({"max_bytes": -1}, "max_bytes must be a whole number", id="max_bytes"),
         pytest.param({"backups": 1.5}, "backups must be a whole number", id="backups"),
         pytest.param({"file": "/no/such/folder/x"}, "file must be one that can be written to", id="file"),
+        pytest.param({"file": 5}, "file must be a path, but is 5", id="no path"),
         pytest.param({"file": "/"}, "file must be one that can be written to", id="folder"),
     ],
 )

@@ -100,6 +100,13 @@ async def test_a_client_cannot_choose_its_label(name, label, mode, counted):
     assert counted()["mcp_lenient.violations"] == {labels(code="type", tool="tool", client=label): 1}
 
 
+@pytest.mark.parametrize("clients", ["acme-agent", [1]], ids=["one name", "no names"])
+def test_clients_are_names(clients):
+    """What is no collection of names is refused when the middleware is built."""
+    with pytest.raises(TypeError, match="clients must be names of clients"):
+        LenientMiddleware(clients=clients)
+
+
 async def test_the_names_of_unknown_tools_are_no_labels(counted):
     """However many tools a client makes up, there is one label for all of them."""
     server = lenient(tool)

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import pytest
-from calls import Log, got, lenient, plain, published, text
+from calls import Log, envelope, got, lenient, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from pydantic import BaseModel
@@ -144,3 +144,29 @@ async def test_large_arguments_that_are_right_are_untouched():
     server = lenient(_function(Any), policy=Policy())
     for value in ("x" * 10_000_000, [0] * 100_000, _nested(100, "list")):
         assert got(await server.call_tool("tool", {"value": value})) == {"type": type(value).__name__}
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointer", "told"),
+    [
+        pytest.param(
+            {"texts": ["a", "\ud800"]},
+            "/texts/1",
+            "'texts[1]' is not accepted: it holds half of a",
+            id="text",
+        ),
+        pytest.param(
+            {"texts": ["a"] * 200 + ["\udfff"]}, "/texts/200", "'texts[200]' is not", id="among many"
+        ),
+        pytest.param({"counts": {"\ud800": 1}}, "", "a name in it holds half of a surrogate pair", id="name"),
+    ],
+)
+async def test_half_a_surrogate_pair_is_told_where_it_is(sent, pointer, told):
+    """What a strict server cannot write as JSON is told by its place, not as arguments that are somehow wrong."""
+
+    def tool(texts: list[str] | None = None, counts: dict[str, int] | None = None) -> None: ...
+
+    answer = envelope(await lenient(tool, strict=True).call_tool("tool", sent))
+    (violation,) = answer["details"]["violations"]
+    assert violation["pointer"] == pointer
+    assert told in violation["message"]

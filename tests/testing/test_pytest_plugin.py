@@ -79,6 +79,14 @@ def test_a_wrong_name_is_told(run, where):
     result.stdout.fnmatch_lines([f"*takes MODULE:SERVER*nothing at '{where}'*"])
 
 
+def test_a_module_that_is_not_there_is_told(run):
+    """Where the module is not found the failure says so, and not how imports work."""
+    result = run("--lenient-stress", "elsewhere:mcp")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*elsewhere:mcp: there is no module 'elsewhere'. `python -m pytest` looks*"])
+    result.stdout.no_fnmatch_line("*importlib*")
+
+
 def test_without_the_option_nothing_is_run(run):
     """The plugin alone adds no test."""
     assert run().ret == pytest.ExitCode.NO_TESTS_COLLECTED
