@@ -33,7 +33,9 @@ _POLICIES: Final = (
     Policy(destructive=True),
     Policy.strict(),
     Policy(disable=frozenset({"rename_near", "json_text_to_array"})),
-    Policy(aliases={"query": ("q", "data")}, drop=frozenset({"sessionId"}), limits=Limits(readings=2, depth=4)),
+    Policy(
+        aliases={"query": ("q", "data")}, drop=frozenset({"sessionId"}), limits=Limits(readings=2, depth=4)
+    ),
 )
 
 

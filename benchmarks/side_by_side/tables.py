@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.side_by_side.contenders import OURS
+from benchmarks.side_by_side.contenders import CONTENDERS, OURS
 from benchmarks.side_by_side.measuring import Figures, machine, measure
 from benchmarks.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
 
@@ -42,11 +42,30 @@ def show(console: Console, figures: list[Figures], found: Mapping[str, Any]) -> 
     measured = [each for each in figures if not each.skipped]
     for table in (_scores(measured), *_times(measured), _growth(measured)):
         console.print(table)
+    for line in _quicker(measured):
+        console.print(line, soft_wrap=True)
     for each in figures:
         console.print(
             f"{each.name}: {(each.skipped and 'skipped: ' + each.skipped) or _told(each)}", soft_wrap=True
         )
     console.print(f"Measured on {on}.", soft_wrap=True)
+
+
+def _quicker(figures: list[Figures]) -> Iterator[str]:
+    """Who takes less time than this project, on which calls, and why."""
+    by_name = {each.name: each for each in figures}
+    reasons = {each.name: each.quicker for each in CONTENDERS}
+    for each in figures:
+        ours = by_name.get(OURS[each.kind])
+        if ours is None or each.name in OURS.values():
+            continue
+        heads = [
+            work.head
+            for work in WORKLOADS
+            if (took := each.times.get(work.name)) and took < (ours.times.get(work.name) or 0)
+        ]
+        if heads:
+            yield f"Quicker than {ours.name}: {each.name} on {', '.join(heads)}: {reasons[each.name] or 'not looked into'}."
 
 
 def _told(figures: Figures) -> str:

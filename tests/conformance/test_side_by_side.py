@@ -39,6 +39,19 @@ def test_the_tables_are_whole_at_80_columns():
     assert all(each.name in told for each in CONTENDERS)
 
 
+def test_where_others_are_quicker_is_told_with_the_reason():
+    """Who takes less time than this project is named with the calls and why, and nobody else is."""
+    figures = _figures()
+    quick = next(each for each in figures if each.name == "msgspec lax")
+    quick.times[WORKLOADS[0].name] = 0.5
+    output = io.StringIO()
+    show(Console(file=output, width=80), figures, machine())
+    (told,) = [line for line in output.getvalue().splitlines() if line.startswith("Quicker")]
+    assert told.startswith(
+        f"Quicker than mcp-lenient normalize: msgspec lax on {WORKLOADS[0].head}: its types are"
+    )
+
+
 def test_the_picture_is_drawn_from_the_figures():
     """The figures as they are written make an SVG with a row for each contender that was measured."""
     written = json.loads(
