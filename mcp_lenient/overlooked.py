@@ -84,11 +84,14 @@ def hearing(node: Node, values: Iterable[Any]) -> list[bool]:
 def _are_read(arguments: Mapping[str, Any], paths: list[Path], judge: Judge) -> bool:
     """Whether it makes a difference to what the tool gets what stands at these places, or whether anything does."""
     tree: dict[Any, Any] = {}
-    for path in paths:
-        below = tree
+    for path in sorted(paths, key=len):
+        below: Any = tree
         for part in path[:-1]:
             below = below.setdefault(part, {})
-        below[path[-1]] = None
+            if below is None:  # it stands within another one
+                break
+        else:
+            below[path[-1]] = None
     return judge.tells_apart(_with(arguments, tree, _GONE), _with(arguments, tree, _ODD))
 
 

@@ -182,6 +182,14 @@ OPEN_ORDER = opened(
         {**OPEN_ORDER, "additionalProperties": True},
         {"item": "tea", "count": "5", "dryRun": True},
     ),
+    refuses_call(
+        "one within the other",
+        {
+            **opened("n", n=INTEGER, tags=opened(tags=STRING)),
+            "additionalProperties": opened(tags=STRING),
+        },
+        {"n": "5", "tag": {"tag": "a"}},
+    ),
     mends_call(
         "the name as well, with the same value",
         OPEN_ORDER,
