@@ -184,11 +184,15 @@ OPEN_ORDER = opened(
     ),
     refuses_call(
         "one within the other",
-        {
-            **opened("n", n=INTEGER, tags=opened(tags=STRING)),
-            "additionalProperties": opened(tags=STRING),
-        },
-        {"n": "5", "tag": {"tag": "a"}},
+        opened(
+            "n",
+            n=INTEGER,
+            o={
+                **opened(tags=opened(tags=STRING)),
+                "additionalProperties": {**opened(tags=STRING), "additionalProperties": STRING},
+            },
+        ),
+        {"n": "5", "o": {"tag": {"tag": "a"}}},
     ),
     mends_call(
         "the name as well, with the same value",
