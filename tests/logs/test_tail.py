@@ -180,7 +180,9 @@ def test_a_truncated_file_is_followed(followed):
 @pytest.mark.slow
 def test_the_command_follows(log):
     """Without ``--no-follow`` the command waits for more, and Ctrl-C ends it without an error."""
-    command = [COMMAND, "tail", "-n", "0", str(log)]
+    # Of a process that was started in the background, as by a script, Ctrl-C is ignored, and so it would be here.
+    heeded = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", heeded, COMMAND, "tail", "-n", "0", str(log)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdout is not None
         lines: list[str] = []
