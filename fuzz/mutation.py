@@ -48,8 +48,6 @@ _OPTIONS: Final = [
     "--assert=plain",  # the modules that it would rewrite are loaded already
     "-p",
     "no:cacheprovider",
-    "-m",
-    "not slow",
     "-rN",
     "--hypothesis-seed=0",  # what is noticed is noticed again
 ]
