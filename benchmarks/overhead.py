@@ -207,10 +207,10 @@ def _repair_table() -> Table:
 
 
 def microseconds(function: Callable[..., object], *arguments: Any) -> float:
-    """The median of thirty batches of a hundred calls."""
+    """The median of a hundred batches of a hundred calls, which outlast most of what disturbs them."""
     gc.collect()
     batches = []
-    for _ in range(30):
+    for _ in range(100):
         started = perf_counter_ns()
         for _ in range(100):
             function(*arguments)

@@ -61,7 +61,7 @@ class FunctionJudge:
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
         """
-        if self._is_surely_right(arguments):
+        if self._is_plain is not None and self._pays(arguments) and self._is_plain(arguments):
             return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
@@ -71,13 +71,9 @@ class FunctionJudge:
             return True
         return True
 
-    def _is_surely_right(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether a quick check says so; asked only where validation takes longer than that."""
-        return self._is_plain is not None and self._pays(arguments) and self._is_plain(arguments)
-
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """All that is wrong, in the order of the arguments, then what is missing."""
-        if self._is_surely_right(arguments):
+        if self._is_plain is not None and self._pays(arguments) and self._is_plain(arguments):
             return ()
         try:
             self._validate(dict(arguments))
