@@ -34,6 +34,7 @@ _COMPILED = (
     "its types are compiled from code, where normalize is given a schema with each call and has to recognize it; "
     "and it converts as it checks, by the type alone, with no second reading to look for and no record of what it changed"
 )
+_FIRST = "its refusal is an error without the look for all faults, near names and fixes that were tried"
 _INSIDE = "a middleware is an addition to what the server does without it"
 
 CONTENDERS = (
@@ -76,6 +77,7 @@ CONTENDERS = (
         ("dspy_json.py",),
         ("dspy==3.4.1",),
         "JSONAdapter().parse(signature, text), one output field a parameter",
+        quicker=_FIRST,
     ),
     Contender(
         "agent-airlock",
@@ -83,6 +85,7 @@ CONTENDERS = (
         ("airlock.py",),
         ("agent-airlock==0.10.26", "pydantic==2.14.3"),
         "@Airlock() on the function, its audit file off",
+        quicker=_FIRST,
     ),
     Contender(
         "mcp-lenient on FastMCP",
@@ -97,6 +100,7 @@ CONTENDERS = (
         ("fastmcp_server.py", "lenient-strict"),
         (),
         "LenientMiddleware() on a server with strict_input_validation=True, server.call_tool",
+        quicker="it is this project too, on another kind of server",
     ),
     Contender(
         "FastMCP",
