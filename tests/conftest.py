@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fast", parent=settings.get_profile("thorough"), max_examples=10)
+settings.register_profile("quick", parent=settings.get_profile("fast"))
 
 
 _ALL_SLOW = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
@@ -42,7 +43,7 @@ def _is_quick(config: pytest.Config) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The quick part of the tests tries fewer examples; this runs before a test file asks how many."""
-    settings.load_profile("fast" if os.environ.get("FAST") or _is_quick(config) else "thorough")
+    settings.load_profile("quick" if _is_quick(config) else "fast" if os.environ.get("FAST") else "thorough")
     logging.getLogger("fastmcp").handlers[:] = [_Plain()]
 
 

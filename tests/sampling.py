@@ -33,8 +33,9 @@ def slow(row: Any) -> Any:
 
 def examples(most: int) -> int:
     """How many examples a law gets where it gets more, or fewer, than others; the quick part tries few of any."""
-    few = settings.default.max_examples
-    return most if few >= 100 else min(few, max(3, most // 10))
+    if settings.get_current_profile_name() != "quick":
+        return most
+    return min(settings.default.max_examples, max(3, most // 10))
 
 
 def _rows(rows: Mapping[str, Any] | Iterable[Any]) -> Iterable[Any]:

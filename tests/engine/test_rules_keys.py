@@ -136,6 +136,17 @@ def test_drop_injected(schema: Any, sent: Any, expected: Any, repairs: Any) -> N
     check(schema, sent, expected, repairs)
 
 
+def test_a_key_that_is_left_out_takes_no_name() -> None:
+    """Another key may have the name that one that is left out would have had, too."""
+    check(
+        closed(max_results=INTEGER),
+        {"maxResults": 5, "maxresults": 6},
+        {"max_results": 5},
+        [("rename_case", "/maxResults"), ("drop_injected", "/maxresults")],
+        drop={"maxresults"},
+    )
+
+
 @pytest.mark.parametrize("key", ["requestId", "trace_id"])
 def test_the_operator_lists_more_keys(key: str) -> None:
     """A key in ``Policy.drop`` is left out where it is unknown, and stays where it is declared."""

@@ -202,6 +202,13 @@ OPEN_ORDER = opened(
         "text_to_integer /count",
     ),
     mends_call(
+        "a short name of its own",
+        opened("n", n=INTEGER, id=STRING),
+        {"n": "5", "ib": "x"},
+        {"n": 5, "ib": "x"},
+        "text_to_integer /n",
+    ),
+    mends_call(
         "a name of its own",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "note": "n"},
