@@ -11,7 +11,7 @@ from tables import INTEGER, OBJECT, STRING, array, closed, union
 from mcp_lenient import normalize
 
 _COMPILED_WITHIN = 5.0
-_ANSWERED_WITHIN = 1.0
+_ANSWERED_WITHIN = 2.0
 """Seconds of processor time, by far: what this guards against takes minutes, or never ends."""
 
 
