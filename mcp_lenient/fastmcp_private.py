@@ -34,7 +34,7 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import as_written
 from mcp_lenient.normalizers.annotation import Chain
 from mcp_lenient.normalizers.custom import Custom
-from mcp_lenient.plain_types import PlainChecks, plain_checks
+from mcp_lenient.plain_types import PlainTypes
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -69,7 +69,7 @@ class Probe:
     in_thread: bool
     has_validators: bool
     exact_integers: bool
-    plain: PlainChecks
+    plain: PlainTypes
     builds_many: bool
 
 
@@ -117,7 +117,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
-        plain=plain_checks(arguments),
+        plain=PlainTypes(arguments),
         builds_many=any(map(_builds_many, nodes)),
     )
 

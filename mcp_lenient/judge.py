@@ -16,7 +16,7 @@ from mcp_lenient.values import has_many, takes_long
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
 
-    from mcp_lenient.fastmcp_private import Forwarding
+    from mcp_lenient.fastmcp_private import Forwarding, Probe
 
 
 class FunctionJudge:
@@ -35,15 +35,12 @@ class FunctionJudge:
     """
 
     by_schema = False
-    __slots__ = ("_is_plain", "_pays", "_validate", "exact_integers", "has_validators")
+    __slots__ = ("_is_surely_right", "_validate", "exact_integers", "has_validators")
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = fastmcp_private.probe(tool.fn, run_in_thread=tool.run_in_thread)
         self._validate = probe.strict if strict else probe.lax
-        # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
-        builds = strict or probe.builds_many
-        self._is_plain = (probe.plain.strict if strict else probe.plain.lax) if builds else None
-        self._pays = takes_long if strict else has_many
+        self._is_surely_right = _quick_check(probe, strict=strict)
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 
@@ -61,7 +58,7 @@ class FunctionJudge:
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
         """
-        if self._is_plain is not None and self._pays(arguments) and self._is_plain(arguments):
+        if self._is_surely_right is not None and self._is_surely_right(arguments):
             return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
@@ -73,7 +70,7 @@ class FunctionJudge:
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """All that is wrong, in the order of the arguments, then what is missing."""
-        if self._is_plain is not None and self._pays(arguments) and self._is_plain(arguments):
+        if self._is_surely_right is not None and self._is_surely_right(arguments):
             return ()
         try:
             self._validate(dict(arguments))
@@ -91,6 +88,18 @@ class FunctionJudge:
         Where validation gives another object each time (a default of this moment), nothing can be told.
         """
         return makes_a_difference(self._validate, dict(one), dict(other))
+
+
+def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]], bool] | None:
+    """A check that says True of right arguments where it takes less time than validation; None where there is none."""
+    # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
+    if strict:
+        is_plain, pays = probe.plain.strict, takes_long
+    else:
+        is_plain, pays = probe.plain.lax if probe.builds_many else None, has_many
+    if is_plain is None:
+        return None
+    return lambda arguments: pays(arguments) and is_plain(arguments)
 
 
 def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:

@@ -8,7 +8,7 @@ schema says the same of every value it accepts; what it does not accept is left 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from mcp_lenient.nesting import refers_to_itself
@@ -27,43 +27,44 @@ _MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
 
 Core = Mapping[str, Any]
 Schema = dict[str, Any]
+Check = Callable[[Any], bool]
 
 
 class _NotPlain(Exception):  # noqa: N818 - a signal within this module
     """A type of which JSON Schema could not say all."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlainChecks:
-    """Checks of arguments for which True means that Pydantic accepts them; None where there is none.
-
-    Attributes:
-        lax: For Pydantic's lax mode.
-        strict: For its strict mode, given the arguments as JSON.
-    """
-
-    lax: Callable[[Any], bool] | None = None
-    strict: Callable[[Any], bool] | None = None
-
-
-def plain_checks(core: Core) -> PlainChecks:
-    """The quick checks for a function's arguments.
+class PlainTypes:
+    """Quick checks of a function's arguments, each made when it is first asked for.
 
     Args:
         core: The core schema of the arguments.
     """
-    import jsonschema_rs
 
-    definitions: dict[str, Schema] = {}
-    try:
-        schema = _schema(core, definitions)
-        schema["$defs"] = definitions
-        return PlainChecks(_lax_check(schema), strict_check(schema))
-    except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
-        return PlainChecks()
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    @cached_property
+    def lax(self) -> Check | None:
+        """True means that Pydantic accepts the arguments in lax mode; None for types that are not plain."""
+        return self._made(_lax_check)
+
+    @cached_property
+    def strict(self) -> Check | None:
+        """True means that Pydantic accepts the arguments as strict JSON; None for types that are not plain."""
+        return self._made(strict_check)
+
+    def _made(self, make: Callable[[Schema], Check | None]) -> Check | None:
+        import jsonschema_rs
+
+        definitions: dict[str, Schema] = {}
+        try:
+            return make({**_schema(self._core, definitions), "$defs": definitions})
+        except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+            return None
 
 
-def _lax_check(schema: Schema) -> Callable[[Any], bool]:
+def _lax_check(schema: Schema) -> Check:
     import jsonschema_rs
 
     is_valid = jsonschema_rs.validator_for(schema).is_valid

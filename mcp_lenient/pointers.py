@@ -17,10 +17,10 @@ def pointer(path: Path) -> str:
     return text
 
 
-def in_digits(part: object) -> str:
+def text_of(part: object) -> str:
     """What is no text as text: an index, or a key that JSON cannot have; an integer too long for that by its type.
 
-    >>> in_digits(3), in_digits(None), in_digits(10**5000)
+    >>> text_of(3), text_of(None), text_of(10**5000)
     ('3', 'None', '<int>')
     """
     try:
@@ -40,7 +40,7 @@ def tokens_of(text: str) -> list[str]:
 
 def _token(part: str | int) -> str:
     if not isinstance(part, str):
-        return in_digits(part)
+        return text_of(part)
     if "~" in part or "/" in part:
         return part.replace("~", "~0").replace("/", "~1")
     return part

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mcp_lenient.pointers import in_digits
+from mcp_lenient.pointers import text_of
 from mcp_lenient.types import Path
 
 MAX_NAME = 64
@@ -61,7 +61,7 @@ def shown(text: object, limit: int = MAX_NAME) -> str:
     >>> print(shown("a\nb"))
     a\nb
     """
-    raw = text if isinstance(text, str) else in_digits(text)
+    raw = text if isinstance(text, str) else text_of(text)
     return cut("".join(map(_printable, raw[: limit + 1])), limit)
 
 

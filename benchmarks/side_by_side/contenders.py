@@ -100,7 +100,6 @@ CONTENDERS = (
         ("fastmcp_server.py", "lenient-strict"),
         (),
         "LenientMiddleware() on a server with strict_input_validation=True, server.call_tool",
-        quicker="it is this project too, on another kind of server",
     ),
     Contender(
         "FastMCP",

@@ -38,7 +38,7 @@ def moves_into_itself(operation: Operation) -> bool:
     >>> moves_into_itself({"op": "move", "from": "/value", "path": "/value/value"})
     True
     """
-    return operation["op"] == "move" and f"{operation['path']}".startswith(f"{operation['from']}/")
+    return bool(operation["op"] == "move" and operation["path"].startswith(f"{operation['from']}/"))
 
 
 def _found(value: Any, tokens: Sequence[str]) -> Any:
