@@ -24,7 +24,7 @@ import pytest
 from fuzz.mutants import Mutant
 
 _CASES_SECONDS: Final = 10
-_TESTS_SECONDS: Final = 90
+_TESTS_SECONDS: Final = 300
 _MEMORY: Final = 2**33
 """What one mutant may take, many times what is needed: some loop without end."""
 
@@ -102,7 +102,7 @@ def _is_noticed(mutant: Mutant | None, cases: Sequence[Any], items: Sequence[pyt
         status = 1
         try:
             if answers_cases(cases):
-                bound(_TESTS_SECONDS if mutant else 10 * _TESTS_SECONDS)
+                bound(_TESTS_SECONDS if mutant else 4 * _TESTS_SECONDS)
                 for item, after in zip(items, [*items[1:], None], strict=True):
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
                 status = 0

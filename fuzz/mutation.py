@@ -3,7 +3,7 @@
 Each mutant runs in a process of its own: against the table of cases, then against the tests that reach its line,
 quickest first, until one of them fails. Where it is within a function it is first put into one that is loaded already
 (:mod:`fuzz.loaded`); what is not noticed there, and what loading the module runs, is put into a module that is loaded
-anew, with all that imports it.
+anew, with all that imports it. What the quickest tests do not notice is at last run against all others that reach it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5
 _QUICK: Final = 40
 _FEW: Final = 150
 _MOST: Final = 800
-"""Tests that a mutant is run against, the quickest of those that reach it: the rest takes longer than all of these."""
+"""Tests that each mutant is run against, the quickest of those that reach it: the rest takes longer than all of these."""
 _OPTIONS: Final = [
     "-x",
     "-q",
@@ -83,6 +83,20 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
             sys.exit(f"The tests of {file} fail without a mutant.")
     noticed = noticed_loaded(mutants, [_tests(mutant, reach)[:_MOST] for mutant in mutants], _OPTIONS)
     print(f"{len(noticed)} of {len(mutants)} noticed in functions that are loaded", flush=True)
+    hardy = _survivors(mutants, reach, noticed)
+    rest = {mutant: tests for mutant in hardy if (tests := _tests(mutant, reach)[_MOST:])}
+    late = noticed_loaded([*rest], [*rest.values()], _OPTIONS) if rest else set()
+    late |= {mutant for mutant, tests in rest.items() if not mutant.function and not _passes(mutant, tests)}
+    survivors = [mutant for mutant in hardy if mutant not in late]
+    killed = len(mutants) - len(survivors)
+    print(f"\n{killed} of {len(mutants)} noticed ({killed / max(1, len(mutants)):.1%}); survivors:")
+    for mutant in survivors:
+        print(f"  {mutant.title}")
+    return bool(survivors)
+
+
+def _survivors(mutants: Sequence[Mutant], reach: Reach, noticed: set[Mutant]) -> list[Mutant]:
+    """Those that the quickest tests do not notice either where their module is loaded anew."""
     survivors = []
     for number, mutant in enumerate(mutants, 1):
         # What was tried already has only to be tried with what is made of a function when its module is loaded.
@@ -92,11 +106,7 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
             survivors.append(mutant)
         if mutant not in noticed:
             print(f"{number:4} {outcome:9} {mutant.title}", flush=True)
-    killed = len(mutants) - len(survivors)
-    print(f"\n{killed} of {len(mutants)} noticed ({killed / max(1, len(mutants)):.1%}); survivors:")
-    for mutant in survivors:
-        print(f"  {mutant.title}")
-    return bool(survivors)
+    return survivors
 
 
 def _outcome(mutant: Mutant, tests: Sequence[str]) -> str:

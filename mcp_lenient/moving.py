@@ -57,7 +57,7 @@ def _moved_object(node: Node, value: dict[str, Any], path: Path, run: Run, scope
         )
         repairs += inner.repairs
         changed[key] = inner.value
-    return Change(changed, repairs) if repairs else Change(value)
+    return Change(changed, repairs)
 
 
 def _content(top: Node, arguments: dict[str, Any]) -> Change | None:
@@ -74,11 +74,11 @@ def _content(top: Node, arguments: dict[str, Any]) -> Change | None:
 def _moved_items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope) -> Change:
     repairs: tuple[Repair, ...] = ()
     values = list(value)
-    for index in sorted(key for key in scope.below if isinstance(key, int)):
+    for index in scope.indices:
         inner = moved(node.item(index, mixed=False), value[index], (*path, index), run, scope.below[index])
         values[index] = inner.value
         repairs += inner.repairs
-    return Change(values, repairs) if repairs else Change(value)
+    return Change(values, repairs)
 
 
 def _out_of_text(node: Node, text: str, path: Path, run: Run) -> Change:

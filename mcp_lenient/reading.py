@@ -7,7 +7,7 @@ which are read in turn. A tier that could not win any more is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -245,7 +245,6 @@ def read_property(
     node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None
 ) -> list[Reading]:
     """The cheapest readings of a property's value, ``ABSENT`` among them where it may be left out."""
-    run.steps -= 1
     if scope is UNTOUCHED:
         return [Reading(value, 0)]
     child = node.property(name)
@@ -270,9 +269,10 @@ def _or_absent(
 
 def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> list[Reading]:
     by_schema = scope is None or scope.full
+    indices: Sequence[int] = range(len(value)) if scope is None or scope.full else scope.indices
     item_at = node.item_nodes(mixed=is_mixed(value))
     changed: list[tuple[int, list[Reading]]] = []
-    for index in range(len(value)) if by_schema else sorted(_indices(scope)):
+    for index in indices:
         below = scope_below(scope, index)
         item, entry = item_at(index), value[index]
         if below is UNTOUCHED or (below is None and takes(item, entry, run)):
@@ -286,8 +286,3 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
         changed.append((index, readings))
     found = [list_with(value, chosen) for chosen in combined(changed, run.plan.policy.limits.readings)]
     return _whole(node, found, run) if by_schema else found
-
-
-def _indices(scope: Scope | None) -> Iterator[int]:
-    """The items that something is held against."""
-    return (key for key in scope.below if isinstance(key, int)) if scope is not None else iter(())

@@ -94,8 +94,6 @@ def _moves(
             break
         base, moves = plain(step.value), (*moves, *step.repairs)
         faults = judge.faults(base)
-        if not faults:
-            break
     return base, moves, faults
 
 
@@ -111,9 +109,8 @@ def _by_reading(
     sent = dict(arguments)
     scope = None if faults is None else scope_of(faults)
     try:
-        readings = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
-        if len(readings) > 1:
-            readings = distinct(readings)
+        found = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
+        readings = distinct(found)
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
         if len(readings) > 1:

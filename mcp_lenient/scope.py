@@ -17,6 +17,11 @@ class Scope:
     unknown: set[str] = field(default_factory=set)
     below: dict[str | int, Scope] = field(default_factory=dict)
 
+    @property
+    def indices(self) -> list[int]:
+        """The items that something is held against, in order."""
+        return sorted(key for key in self.below if isinstance(key, int))
+
 
 UNTOUCHED = Scope()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.rules.rule import Apply, Place, Site
+from mcp_lenient.rules.rule import Apply, Place, Site, made
 from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.rules.words import has_delimiter, holds_json, says_nothing, split_members, split_numbers
 
@@ -83,11 +83,7 @@ def delimited_text_to_array(site: Site) -> Apply | None:
     item = site.shape_at(site.shape.items)
     members = [member for member in item.enum or () if isinstance(member, str)]
     if members and len(members) == len(item.enum or ()):
-        return lambda text: _one(split_members(text, members))
+        return lambda text: made(split_members(text, members))
     if item.types and item.types <= {"integer", "number"} and item.enum is None:
-        return lambda text: _one(split_numbers(text))
+        return lambda text: made(split_numbers(text))
     return None
-
-
-def _one(value: list[Any] | None) -> _Values:
-    return () if value is None else (value,)

@@ -59,8 +59,8 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
 
 
 def _in_force(site: Site, json_type: str) -> frozenset[Dialect]:
-    """Every dialect in force, so that a text which two of them read differently is refused by both."""
-    dialects: tuple[Dialect, ...] = ("json", "json5", "python")
+    """Every relaxed dialect in force, so that a text which two of them read differently is refused by both."""
+    dialects: tuple[Dialect, ...] = ("json5", "python")
     return frozenset(each for each in dialects if site.policy.allows(f"{each}_text_to_{json_type}"))
 
 

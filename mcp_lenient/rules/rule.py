@@ -102,6 +102,11 @@ class Rule:
         return 1 << (_BITS_PER_TIER * TIERS.index(self.tier))
 
 
+def made(value: Any) -> tuple[Any, ...]:
+    """The values that a rule answers, of which it found one, or None."""
+    return () if value is None else (value,)
+
+
 def worst_tier(cost: int) -> int:
     """The worst tier within a cost; 0 for a reading that changed nothing."""
     return TIERS[(cost.bit_length() - 1) // _BITS_PER_TIER] if cost else 0

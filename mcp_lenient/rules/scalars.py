@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_lenient.rules.numbers import integer_in_text, number_as_text, number_in_text, whole_float
-from mcp_lenient.rules.rule import Apply, Place, Site
+from mcp_lenient.rules.rule import Apply, Place, Site, made
 from mcp_lenient.rules.words import NO_MATCH, boolean_in_text, enum_folder, json_boolean_in_text
 
 _Values = tuple[Any, ...]
@@ -17,8 +17,7 @@ def text_to_integer(site: Site) -> Apply | None:
         return None
 
     def apply(text: str) -> _Values:
-        number = integer_in_text(text)
-        return () if number is None else (number,)
+        return made(integer_in_text(text))
 
     return apply
 
@@ -29,8 +28,7 @@ def text_to_number(site: Site) -> Apply | None:
         return None
 
     def apply(text: str) -> _Values:
-        number = number_in_text(text)
-        return () if number is None else (number,)
+        return made(number_in_text(text))
 
     return apply
 
@@ -41,8 +39,7 @@ def whole_float_to_integer(site: Site) -> Apply | None:
         return None
 
     def apply(value: float) -> _Values:
-        number = whole_float(value)
-        return () if number is None else (number,)
+        return made(whole_float(value))
 
     return apply
 
@@ -54,8 +51,7 @@ def text_to_boolean(site: Site) -> Apply | None:
     read = json_boolean_in_text if Place.UNION in site.place else boolean_in_text
 
     def apply(text: str) -> _Values:
-        answer = read(text)
-        return () if answer is None else (answer,)
+        return made(read(text))
 
     return apply
 
@@ -79,8 +75,7 @@ def number_to_text(site: Site) -> Apply | None:
         return None
 
     def apply(value: float) -> _Values:
-        text = number_as_text(value)
-        return () if text is None else (text,)
+        return made(number_as_text(value))
 
     return apply
 

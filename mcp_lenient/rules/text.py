@@ -271,7 +271,7 @@ def _as_json(text: str, max_depth: int) -> tuple[str, frozenset[str]] | None:
     kinds: set[str] = set()
     depth = 0
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or "other"
+        kind = str(match.lastgroup)
         token = match[kind]
         depth += _DEPTH.get(token, 0)
         if kind == "other" or depth > max_depth:

@@ -191,7 +191,7 @@ ADVICE = [
 ]
 
 
-@pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), sampled(ADVICE, 3))
+@pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), sampled(ADVICE, 6))
 def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
     """Each kind of finding is one advice, with its calls and the line that mends it."""
     report = read_report([log(tmp_path, *lines)])
@@ -244,7 +244,7 @@ def from_clients(count, *violations, tool="search"):
                 id="a name within",
             ),
         ],
-        3,
+        6,
     ),
 )
 def test_what_is_refused_most_is_told_in_words(lines, says, tmp_path):
@@ -255,7 +255,7 @@ def test_what_is_refused_most_is_told_in_words(lines, says, tmp_path):
     assert "mcp-lenient explain SERVER --event LINE" in advice.text
 
 
-@pytest.mark.parametrize("code", sampled({code: code for code in get_args(ViolationCode)}, 5))
+@pytest.mark.parametrize("code", sampled({code: code for code in get_args(ViolationCode)}, 20))
 def test_every_code_is_told_in_words(code, tmp_path):
     """Whatever the code of the most frequent mistake is, some advice is about its place."""
     report = read_report([log(tmp_path, *[line(violations=[wrong(code, "/x")])] * 5)])
@@ -292,7 +292,7 @@ def test_only_the_most_frequent_mistakes_are_told_one_for_each_tool(tmp_path):
                 id="injected",
             ),
         ],
-        3,
+        6,
     ),
 )
 def test_what_other_advice_is_about_is_not_told_again(lines, kind, tmp_path):
@@ -331,7 +331,7 @@ NO_ADVICE = [
 ]
 
 
-@pytest.mark.parametrize("lines", sampled(NO_ADVICE, 6))
+@pytest.mark.parametrize("lines", sampled(NO_ADVICE, 9))
 def test_what_is_not_sure_is_no_advice(lines, tmp_path):
     """Where the calls do not show what was meant, nothing is advised."""
     assert read_report([log(tmp_path, *lines)]).advice == ()

@@ -110,7 +110,9 @@ def test_the_terminal_shows_names_as_they_are(tmp_path):
     assert "\x1b]8" not in printed(report, 300, terminal=True)
 
 
-@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize(
+    "width", [pytest.param(40, marks=pytest.mark.slow), 80, pytest.param(120, marks=pytest.mark.slow)]
+)
 def test_the_terminal_report_fits(width, tmp_path):
     """No line is wider than the terminal, and nothing that matters is cut away at 80 columns."""
     text = printed(read_report([story(tmp_path)]), width)

@@ -348,7 +348,7 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
             pytest.param({"server": "x"}, "c", id="server"),
             pytest.param({"tool": "a' OR 1=1 --"}, "", id="no SQL"),
         ],
-        3,
+        7,
     ),
 )
 def test_a_selection_leaves_its_calls(selection, tools, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -225,6 +227,33 @@ def _payload(answer: httpx2.Response) -> str:
     return answer.text
 
 
+class _Server(uvicorn.Server):
+    """One that ends at once: uvicorn looks every tenth of a second whether it should, and then waits for another."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._left: Future[None] = Future()
+
+    def leave(self) -> None:
+        """End, from any thread."""
+        self._left.set_result(None)
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await asyncio.wrap_future(self._left)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - as uvicorn's own
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        if self.server_state.tasks:
+            _, running = await asyncio.wait(self.server_state.tasks, timeout=1)
+            for task in running:
+                task.cancel()
+        await self.lifespan.shutdown()
+
+
 @contextmanager
 def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
     """The URL of a server that listens on a port of its own."""
@@ -232,8 +261,7 @@ def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
     # Named as TCP, so that asyncio sends small answers at once.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
-        web = uvicorn.Server(config)
+        web = _Server(uvicorn.Config(app, log_level="error", ws="none"))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         deadline = time.monotonic() + PATIENCE
@@ -244,7 +272,7 @@ def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
         finally:
-            web.should_exit = True
+            web.leave()
             thread.join(timeout=PATIENCE)
             assert not thread.is_alive()
 

@@ -1,0 +1,222 @@
+"""What becomes of every value for every kind of parameter, written down.
+
+A change of what the engine does shows here as a change of a file, line by line, whether it was meant or not. Where it
+was meant, ``pytest tests/engine/test_outcomes.py --force-regen`` writes the files anew, for the change to be read with
+the code. That the lines are right is for the laws and the tables of the rules to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+import pytest
+from damage import damages, whole_damages
+from fastmcp.tools import Tool
+from judged import TYPES, VALUES, many
+from pydantic import BaseModel, ConfigDict, Field
+from sampling import sampled
+from strategies import TEXTS
+
+from mcp_lenient.judge import FunctionJudge
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Judge, Outcome, Path
+
+
+class _Filter(BaseModel):
+    field_name: str
+    op: Literal["eq", "not_eq", "in"] = "eq"
+    values: list[str] = []
+    limit: int | None = None
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    page_size: int = 10
+    sort_by: list[str] = []
+    filters: list[_Filter] = []
+    parent: _Closed | None = None
+
+
+class _Circle(BaseModel):
+    kind: Literal["circle"]
+    radius: float
+
+
+class _Square(BaseModel):
+    kind: Literal["square"]
+    side: int
+    corner_radius: float = 0
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    name: str
+    dry_run: bool = False
+
+
+def _search(
+    query: str,
+    max_results: int = 10,
+    tags: list[str] | None = None,
+    mode: Literal["fast", "slow"] = "fast",
+    exact: bool = False,  # noqa: FBT002 - callers name it
+) -> None: ...
+
+
+def _order(
+    lines: list[_Filter], options: _Closed | None = None, weights: dict[str, float] | None = None
+) -> None: ...
+
+
+def _draw(
+    shape: _Circle | _Square, label: str = "", opacity: Annotated[float, Field(ge=0, le=1)] = 1
+) -> None: ...
+
+
+def _shapes(shapes: list[Annotated[_Circle | _Square, Field(discriminator="kind")]]) -> None: ...
+
+
+def _open(what: _Open, others: list[_Open] = []) -> None: ...  # noqa: B006 - read only
+
+
+def _either(
+    ids: list[int] | int, text_or_list: str | list[str] = "", at: dict[str, Any] | None = None
+) -> None: ...
+
+
+def _only(filter: _Closed) -> None: ...  # noqa: A002 - a name that callers use
+
+
+def _matrix(rows: list[list[int]], names: list[Literal["a_b", "c"]] | None = None) -> None: ...
+
+
+TOOLS: dict[str, Callable[..., None]] = {
+    "search": _search,
+    "order": _order,
+    "draw": _draw,
+    "shapes": _shapes,
+    "open": _open,
+    "either": _either,
+    "only": _only,
+    "matrix": _matrix,
+    "many": many,
+}
+
+RIGHT: dict[str, list[dict[str, Any]]] = {
+    "search": [
+        {"query": "q", "max_results": 5, "tags": ["a", "b"], "mode": "slow", "exact": True},
+        {"query": "1,2"},
+    ],
+    "order": [
+        {
+            "lines": [{"field_name": "f", "op": "not_eq", "values": ["v"], "limit": 3}],
+            "options": {"page_size": 1, "sort_by": ["f"], "parent": {"page_size": 2}},
+            "weights": {"a": 0.5},
+        }
+    ],
+    "draw": [
+        {"shape": {"kind": "circle", "radius": 1.5}, "label": "l", "opacity": 0.5},
+        {"shape": {"kind": "square", "side": 2, "corner_radius": 1}},
+    ],
+    "shapes": [{"shapes": [{"kind": "circle", "radius": 1}, {"kind": "square", "side": 2}]}],
+    "open": [{"what": {"name": "n", "dry_run": True, "more": 1}, "others": [{"name": "m"}]}],
+    "either": [{"ids": [1, 2], "text_or_list": ["a"], "at": {"x": 1}}, {"ids": 7}],
+    "only": [{"filter": {"page_size": 3, "filters": [{"field_name": "f"}]}}],
+    "many": [{"x": [1], "z": True, "y": "red", "W": 4}],
+    "matrix": [{"rows": [[1, 2], [3]], "names": ["a_b"]}],
+}
+
+_TWICE = 150
+"""So many calls of a tool are damaged twice, chosen evenly among all that could be."""
+
+SENT = [*VALUES[:-3], *(text for text in TEXTS if text not in VALUES)]
+
+
+def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
+    """What becomes of calls, by each judge; of a further judge only what it sees otherwise than the one it follows."""
+    plan, destructive = Plan(tool.parameters, Policy()), Plan(tool.parameters, Policy(), destructive=True)
+    lax = FunctionJudge(tool, strict=False)
+    by_schema = _outcomes(plan, SchemaJudge(tool.parameters), calls)
+    by_tool = _outcomes(plan, lax, calls)
+    by_strict = _outcomes(plan, FunctionJudge(tool, strict=True), calls)
+    by_careful = _outcomes(destructive, lax, calls)
+    return (
+        f"# By schema\n{_grouped(by_schema)}"
+        f"\n# By a function, where that is not the same\n{_grouped(by_tool, by_schema)}"
+        f"\n# On a strict server, where that is not as on a lax one\n{_grouped(by_strict, by_tool)}"
+        f"\n# Marked destructive, where that is not as unmarked\n{_grouped(by_careful, by_tool)}"
+    )
+
+
+def _outcomes(plan: Plan, judge: Judge, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {json.dumps(sent): _said(sent, repair(plan, sent, judge)) for sent in calls}
+
+
+def _grouped(outcomes: Mapping[str, str], known: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Each outcome above what was sent."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for sent, said in outcomes.items():
+        if known.get(sent) != said:
+            groups[said].append(sent)
+    return "".join(f"\n{said}\n    {f'{chr(10)}    '.join(group)}\n" for said, group in groups.items())
+
+
+def _said(sent: Mapping[str, Any], outcome: Outcome) -> str:
+    if outcome.status == "accepted":
+        return "as it is"
+    refused = outcome.status == "refused"
+    parts = ["refused" if refused else json.dumps(outcome.arguments)]
+    parts += [" ".join(filter(None, (each.kind, _place(each.path), each.detail))) for each in outcome.faults]
+    parts += [
+        f"{_place(tie.path)} is {' or '.join(json.dumps(reading.value, default=str) for reading in tie.readings)}"
+        for tie in outcome.ties
+    ]
+    parts += [f"{each.rule} {each.pointer} {each.before} to {each.after}" for each in outcome.repairs]
+    if refused and outcome.arguments != sent:
+        parts.append(f"as {json.dumps(outcome.arguments, default=str)}")
+    return "; ".join(parts)
+
+
+def _place(path: Path) -> str:
+    return f"/{'/'.join(map(ascii, path))}"
+
+
+def _typed(annotation: Any) -> Tool:
+    async def typed(x: Any) -> None: ...
+
+    typed.__annotations__ = {"x": annotation, "return": None}
+    return Tool.from_function(typed)
+
+
+@pytest.mark.parametrize("annotation", sampled(TYPES, 5))
+def test_every_value_for_a_type(annotation, request, file_regression):
+    """What becomes of a value of each kind for a parameter of this type that is required."""
+    written = _written(_typed(annotation), [{"x": value} for value in SENT])
+    file_regression.check(written, basename=request.node.callspec.id)
+
+
+@pytest.mark.parametrize("function", sampled(TOOLS, 5))
+def test_every_damage_to_a_call(function, request, file_regression):
+    """What becomes of a right call of this tool that was damaged once, and twice."""
+    tool = Tool.from_function(function, name="tool")
+    right = RIGHT[request.node.callspec.id]
+    file_regression.check(_written(tool, _damaged(tool, right)), basename=request.node.callspec.id)
+
+
+def _damaged(tool: Tool, right: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    once = [
+        new for call in right for new in (*_damages(tool, call), *(each for _, each in whole_damages(call)))
+    ]
+    twice = [new for call in once for new in _damages(tool, call)]
+    return [*right, *once, *twice[:: len(twice) // _TWICE + 1]]
+
+
+def _damages(tool: Tool, call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    return (new for _, new in damages(tool.parameters, tool.parameters, call) if isinstance(new, dict))
