@@ -78,11 +78,6 @@ def _all_but_every_third(table: list[pytest.Item]) -> list[pytest.Item]:
     return [item for at, item in enumerate(table) if at % 3 != at // 3 % 3]
 
 
-def pytest_unconfigure() -> None:
-    """At the very end it is let go as ever."""
-    gc.unfreeze()
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The quick part does not wait for the imports of files that it runs nothing of."""
     if not _is_quick(config) or collection_path.suffix != ".py":

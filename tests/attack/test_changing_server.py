@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from itertools import count
 from typing import Any
 
+import pytest
 import structlog
 from calls import plain
 from fastmcp import Client, FastMCP
@@ -278,5 +279,5 @@ def _dropped(_logger: Any, _level: str, _event: Any) -> Any:
     raise structlog.DropEvent
 
 
-TestChangingServer = ChangingServer.TestCase
+TestChangingServer = pytest.mark.slow(ChangingServer.TestCase)
 TestChangingServer.settings = _STATES

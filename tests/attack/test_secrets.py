@@ -9,11 +9,9 @@ from typing import Annotated, Any
 import pytest
 import structlog
 from calls import lenient, published
+from exported_spans import exported_spans
 from fastmcp import Client
 from mcp_types import Implementation
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
@@ -51,16 +49,10 @@ def sign_in(
     return "done" if (account, password, api_key, tags, rows, count, mode) else ""
 
 
-@pytest.fixture(scope="module")
-def exporter() -> InMemorySpanExporter:
-    # The provider of a process can be set only once.
-    spans = InMemorySpanExporter()
-    provider = trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    provider.add_span_processor(SimpleSpanProcessor(spans))
-    return spans
+@pytest.fixture
+def exporter() -> Iterator[InMemorySpanExporter]:
+    with exported_spans() as spans:
+        yield spans
 
 
 @pytest.fixture

@@ -7,29 +7,18 @@ from typing import Any
 
 import pytest
 from calls import Log, call, code, lenient, published, rules
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from exported_spans import exported_spans
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import SpanKind, StatusCode, format_trace_id
 
 from mcp_lenient import Policy
-
-_EXPORTER = InMemorySpanExporter()
 
 
 @pytest.fixture
 def spans() -> Iterator[InMemorySpanExporter]:
-    """The spans that are exported during a test; a process has one provider for good."""
-    provider = trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    processor = SimpleSpanProcessor(_EXPORTER)
-    provider.add_span_processor(processor)
-    _EXPORTER.clear()
-    yield _EXPORTER
-    _EXPORTER.clear()
+    """The spans that end during a test."""
+    with exported_spans() as exporter:
+        yield exporter
 
 
 def tool(tags: list[str]) -> Any:
@@ -38,12 +27,8 @@ def tool(tags: list[str]) -> Any:
 
 
 def _server_span(spans: InMemorySpanExporter) -> Any:
-    found = {
-        span.context.span_id: span
-        for span in spans.get_finished_spans()
-        if span.kind is SpanKind.SERVER and "tools/call" in span.name
-    }
-    (span,) = found.values()
+    finished = spans.get_finished_spans()
+    (span,) = (span for span in finished if span.kind is SpanKind.SERVER and "tools/call" in span.name)
     return span
 
 
@@ -63,7 +48,7 @@ async def test_a_span_fails_with_its_call(name, arguments, outcome, failed, span
     span = _server_span(spans)
     assert span.attributes["mcp_lenient.outcome"] == outcome
     assert (span.status.status_code is StatusCode.ERROR) is failed
-    assert events[0]["trace_id"] == trace.format_trace_id(span.context.trace_id)
+    assert events[0]["trace_id"] == format_trace_id(span.context.trace_id)
 
 
 @pytest.mark.parametrize(

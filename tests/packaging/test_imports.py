@@ -71,7 +71,8 @@ def test_a_repair_imports_no_refusal():
     assert found.isdisjoint({"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics"})
 
 
-@pytest.mark.parametrize("level", [pytest.param("INFO", marks=pytest.mark.slow), "ERROR"])
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["INFO", "ERROR"])
 def test_structlog_is_imported_for_the_first_event_that_is_written(level):
     """Lines are structlog's where the application has configured none too; who writes none does not pay for it."""
     chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"

@@ -101,6 +101,7 @@ def test_forged_lines_are_foreign(tmp_path):
     assert sorted(each.tool for each in report.tools) == sorted(HOSTILE)
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_names_as_they_are(tmp_path):
     """No name is taken for markup, and no control character is printed."""
     report = read_report([hostile_log(tmp_path)], top=1000)
@@ -130,6 +131,7 @@ def test_the_terminal_report_fits(width, tmp_path):
         assert "…" not in text
 
 
+@pytest.mark.slow
 def test_colors_are_for_terminals(tmp_path, capsys):
     """What is piped has no colors."""
     assert run(["report", str(story(tmp_path))]) == 0

@@ -299,6 +299,7 @@ def test_all_kinds_of_sources_are_read_once(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.slow
 def test_a_pipe_is_read(tmp_path):
     """What a shell puts in place of ``<(...)`` is read as a file is."""
     pipe = tmp_path / "pipe"

@@ -99,9 +99,8 @@ def _counts(report: StressReport) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.parametrize(
-    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 def test_no_call_is_corrupted(strict):
     """With the default policy no damaged call of a tool with every kind of parameter gets another meaning."""
     report = stress(lenient_server(_many, store, mode, strict=strict), per_tool=6)
