@@ -22,8 +22,6 @@ def unwrap_arguments(site: Site) -> Apply | None:
     limits = site.policy.limits
 
     def apply(arguments: dict[str, Any]) -> _Values:
-        if arguments.keys() <= declared:
-            return ()
         readings = (_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits))
         return tuple(each for each in readings if each)
 
@@ -78,7 +76,7 @@ def wrap_arguments(site: Site) -> Apply | None:
         return None
     (name, schema), *_ = site.shape.properties.items()
     inner = site.shape_at(schema)
-    shapes = [shape for shape in (inner, *map(site.shape_at, inner.branches)) if shape.properties]
+    shapes = [inner, *map(site.shape_at, inner.branches)]
 
     def apply(arguments: dict[str, Any]) -> _Values:
         if not arguments or name in arguments:

@@ -109,6 +109,39 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     ),
     leaves_call("declared", closed(args=OBJECT), {"args": {"field": "a"}}),
     leaves_call("open", opened(field=STRING), {"args": {"field": "a"}}),
+    mends_call(
+        "a required wrapper of another name beside another parameter",
+        closed("arguments", "n", arguments=OBJECT, n=INTEGER),
+        {"n": 1, "params": {"a": 1}},
+        {"n": 1, "arguments": {"a": 1}},
+        "unwrap_arguments ",
+    ),
+    refuses_call(
+        "a required wrapper of another name beside an undeclared key",
+        opened("arguments", arguments=OBJECT),
+        {"params": {"a": 1}, "note": "x"},
+    ),
+    refuses_call(
+        "a wrapper's name, where two required parameters may be meant",
+        closed("arguments", "input", arguments=OBJECT, input=OBJECT),
+        {"params": {"a": 1}},
+    ),
+    mends_call(
+        "the only key is the text, an empty object",
+        FILTER,
+        {'{"field": "a"}': {}},
+        {"field": "a"},
+        "unwrap_arguments ",
+    ),
+    refuses_call(
+        "declared, and its content would do",
+        closed("field", args=OBJECT, field=STRING),
+        {"args": {"field": "a"}},
+    ),
+    refuses_call(
+        "another word in place of a required wrapper", closed("input", input=OBJECT), {"data": {"a": 1}}
+    ),
+    refuses_call("the text has an object", FILTER, {'{"field": "a"}': {"b": 1}}),
 )
 def test_unwrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Arguments in a wrapper that clients are known to add come out of it, when it is the only key."""
@@ -165,6 +198,10 @@ WRAPPED = closed("data", data=FILTER)
     refuses_call("beside the parameter", WRAPPED, {"data": {"value": 1}, "field": "a"}),
     refuses_call("another case of a field", WRAPPED, {"Field": "a"}),
     leaves_call("open, optional", opened(data=FILTER), {"field": "a"}),
+    refuses_call("empty, where no field is required", closed("data", data=closed(field=STRING)), {}),
+    refuses_call(
+        "the parameter's name is also a field's", closed("data", data=closed(data=STRING)), {"data": "a"}
+    ),
 )
 def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Flat fields go into the one parameter, an object that declares every one of them."""
