@@ -66,7 +66,7 @@ def object_to_array(site: Site) -> Apply | None:
     if not site.shape.is_only("array") or Place.ITEM in site.place:
         return None
     item = site.shape_at(site.shape.items)
-    shapes = [shape for shape in (item, *map(site.shape_at, item.branches)) if shape.properties]
+    shapes = [item, *map(site.shape_at, item.branches)]
 
     def apply(value: dict[str, Any]) -> _Values:
         return (
@@ -81,9 +81,9 @@ def delimited_text_to_array(site: Site) -> Apply | None:
     if not site.shape.is_only("array"):
         return None
     item = site.shape_at(site.shape.items)
-    members = [member for member in item.enum or () if isinstance(member, str)]
-    if members and len(members) == len(item.enum or ()):
-        return lambda text: made(split_members(text, members))
-    if item.types and item.types <= {"integer", "number"} and item.enum is None:
-        return lambda text: made(split_numbers(text))
-    return None
+    members = item.enum
+    if members is None:
+        numbers = item.types and item.types <= {"integer", "number"}
+        return (lambda text: made(split_numbers(text))) if numbers else None
+    texts = all(isinstance(member, str) for member in members)
+    return (lambda text: made(split_members(text, members))) if texts else None

@@ -64,6 +64,7 @@ ROW = closed("id", id=INTEGER, note=STRING)
     leaves("a list", STRINGS, ["a"]),
     leaves("an empty list", STRINGS, []),
     leaves("a list or its item", union(STRING, STRINGS), "a,b"),
+    refuses("holds a list", STRINGS, 'Tags: ["a"]'),
 )
 def test_scalar_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """One scalar becomes a list of it, where nothing speaks for another reading."""
@@ -91,6 +92,8 @@ def test_scalar_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     refuses("a value that is too wrong", array(ROW), {"id": 1, "note": 5}),
     refuses("an item of a list of lists", array(array(ROW)), [{"id": 1}]),
     refuses("no items declared", array({}), {"id": 1}),
+    refuses("rows beside a text", {"type": ["array", "string"], "items": ROW}, {"id": 1}),
+    refuses("an empty object for rows that require nothing", array(closed(id=INTEGER)), {}),
 )
 def test_object_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """One object becomes a list of it, where the items declare every key that came."""
@@ -113,6 +116,8 @@ def test_object_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     refuses("an object", closed("a", a=INTEGER), [{"a": 1}]),
     leaves("no type", {}, [5]),
     leaves("a list beside it", union(INTEGER, INTEGERS), [5]),
+    mends("any scalar", {"type": ["string", "number", "integer", "boolean"]}, [5], 5, "array_to_scalar"),
+    refuses("JSON text is wanted", {**STRING, "contentMediaType": "application/json"}, ["5"]),
 )
 def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A list of one becomes its item where one scalar is wanted."""
@@ -135,6 +140,7 @@ def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     refuses("an object is wanted", closed("id", id=INTEGER), {"item": [1]}),
     leaves("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
     leaves("the schema takes the object", union(INTEGERS, OBJECT), {"item": [1]}),
+    refuses("one is wanted", INTEGER, {"item": [5]}),
 )
 def test_item_wrapper_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A list comes out of the wrapper that XML-minded callers put round it or round its items."""
@@ -176,6 +182,17 @@ def test_item_wrapper_to_array(schema: Any, sent: Any, expected: Any, repairs: A
     refuses("any items", ARRAY, "1,2,3"),
     refuses("fractions for integers", INTEGERS, "1.5, 2"),
     leaves("a string", STRING, "1,2,3"),
+    mends(
+        "integers or numbers",
+        array({"type": ["integer", "number"]}),
+        "1, 2.5",
+        [1, 2.5],
+        "delimited_text_to_array",
+    ),
+    refuses("numbers beside an object", {"type": ["array", "object"], "items": INTEGER}, "1, 2"),
+    refuses("members of which some are numbers", array(enum("a", 1)), "a,a"),
+    refuses("numbers for strings", STRINGS, "1, 2"),
+    refuses("numbers of an enum", array({**INTEGER, "enum": [1, 2]}), "1, 2"),
 )
 def test_delimited_text_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Numbers and enum members that a text lists become a list, where their parting has one reading."""
