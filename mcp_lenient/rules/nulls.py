@@ -29,7 +29,7 @@ def null_text_to_absent(site: Site) -> Apply | None:
 
 def null_to_absent(site: Site) -> Apply | None:
     """Null for an optional property that forbids it: left out."""
-    if site.takes(None) or _has_none_member(site) or _spares(site) or _is_nullable(site):
+    if _has_none_member(site) or _spares(site) or _is_nullable(site):
         return None
 
     def apply(value: None) -> bool:
@@ -41,7 +41,7 @@ def null_to_absent(site: Site) -> Apply | None:
 def empty_text_to_absent(site: Site) -> Apply | None:
     """``""`` for an optional property that forbids it: left out."""
     shape = site.shape
-    if site.takes("") or _spares(site) or _kinds(site) & {"array"} or (_members(site) and shape.default):
+    if _spares(site) or "array" in _kinds(site) or (_members(site) and shape.default):
         return None
 
     def apply(text: str) -> bool:

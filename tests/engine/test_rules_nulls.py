@@ -198,6 +198,7 @@ def test_what_is_accepted_stays_beside_a_fault(schema: Any, sent: Any, expected:
     refuses_call("NULL", _optional(INTEGER), {"n": 1, "p": "NULL"}),
     refuses_call("blank", _optional(INTEGER), {"n": 1, "p": " "}),
     refuses_call("undefined", _optional(INTEGER), {"n": 1, "p": "undefined"}),
+    refuses_call("null text, an enum without a type", _optional(enum(1, 2)), {"n": 1, "p": "null"}),
 )
 def test_guards_against_leaving_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Where leaving out would be a guess, the call is refused."""
