@@ -85,6 +85,4 @@ def _overlap(name: str, words: list[str], declared: str) -> bool:
     if not any(word[:2] in folded for word in words):  # a shared word begins alike in singular and plural
         return False
     short, long = sorted((words, singular_words(declared)), key=len)
-    return bool(short) and any(
-        long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1)
-    )
+    return any(long[at : at + len(short)] == short for at in range(len(long)))

@@ -10,7 +10,7 @@ from mcp_lenient.rules.names import case_target, folded_names, near_target, plur
 from mcp_lenient.rules.rule import Apply, Place, Site
 
 
-def rename_case(site: Site) -> Apply | None:
+def rename_case(site: Site) -> Apply:
     """``maxResults`` to ``max_results``: the one declared name that differs by nothing but case style."""
     folded = folded_names(site.shape.properties)
 
@@ -19,33 +19,26 @@ def rename_case(site: Site) -> Apply | None:
         name = case_target(sent, folded)
         return name if name in absent else None
 
-    return apply if folded else None
+    return apply
 
 
 def rename_alias(site: Site) -> Apply | None:
     """Another name that the author or operator declared."""
     if Place.TOP not in site.place:
         return None
-    owners = {
-        other: name
-        for name, others in site.policy.aliases.items()
-        if name in site.shape.properties
-        for other in others
-    }
+    owners = {other: name for name, others in site.policy.aliases.items() for other in others}
 
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
         del value
         name = owners.get(sent)
         return name if name in absent else None
 
-    return apply if owners else None
+    return apply
 
 
-def rename_near(site: Site) -> Apply | None:
+def rename_near(site: Site) -> Apply:
     """``tgas`` to ``tags``: a slip of the keyboard toward one absent name, whose schema takes the value."""
     shape = site.shape
-    if not shape.properties:
-        return None
     kinds = {name: site.shape_at(sub) for name, sub in shape.properties.items()}
     lists = {
         name
