@@ -34,7 +34,7 @@ def by_letters_but_one(spelt: Spelt) -> Spelt:
     """The declared names by what is left of them without any one letter."""
     found: dict[str, tuple[str, ...]] = {}
     for letters in islice(spelt, _MOST_SHORTENED):
-        if _SHORTEST_SQUASHED <= len(letters) <= LONGEST_NAME:
+        if len(letters) <= LONGEST_NAME:
             for rest in _but_one(letters):
                 found[rest] = (*found.get(rest, ()), *spelt[letters])
     return found

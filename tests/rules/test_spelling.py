@@ -1,0 +1,86 @@
+"""Which names are noticed in another spelling, though none is renamed by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient.rules.spelling import by_letters, by_letters_but_one, one_slip_away, squashed
+
+
+def slips(sent, *declared):
+    spelt = by_letters(declared)
+    return [*one_slip_away(sent, spelt, by_letters_but_one(spelt))]
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [
+        pytest.param("$dry-Run", "dryrun", id="marks"),
+        pytest.param("page_2", "page2", id="digit"),
+        pytest.param("STRASSE", "strasse", id="capitals"),
+        pytest.param("$_", "$_", id="marks-alone"),
+    ],
+)
+def test_squashed(name, letters):
+    """A name without its case and its marks, and as it is where it has nothing else."""
+    assert squashed(name) == letters
+
+
+def test_names_of_the_same_letters_stand_together():
+    """Declared names that differ by case style alone have one entry."""
+    assert by_letters(["dry_run", "tag", "dryRun"]) == {"dryrun": ("dry_run", "dryRun"), "tag": ("tag",)}
+
+
+def test_names_without_one_letter():
+    """Each letter is left out in turn, but no digit; where two names are left alike, both are known."""
+    shortened = by_letters_but_one(by_letters(["tag2", "tab2", "t_ab2"]))
+    assert shortened == {
+        "ag2": ("tag2",),
+        "tg2": ("tag2",),
+        "ta2": ("tag2", "tab2", "t_ab2"),
+        "ab2": ("tab2", "t_ab2"),
+        "tb2": ("tab2", "t_ab2"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "declared"),
+    [
+        pytest.param("tagss", "tags", id="one-too-many"),
+        pytest.param("xtags", "tags", id="one-in-front"),
+        pytest.param("tagg", "tag", id="one-too-many-of-a-short-name"),
+        pytest.param("tas", "tags", id="one-missing"),
+        pytest.param("tag", "tags", id="the-last-missing"),
+        pytest.param("atgs", "tags", id="the-first-two-swapped"),
+        pytest.param("tasg", "tags", id="the-last-two-swapped"),
+        pytest.param("Tas-", "$tags", id="other-marks"),
+        pytest.param("tag1s", "tags1s", id="before-a-digit"),
+        pytest.param("a" * 98 + "bc", "a" * 98 + "c", id="the-longest"),
+        pytest.param("a" * 99, "a" * 100, id="of-the-longest"),
+    ],
+)
+def test_one_slip_away(sent, declared):
+    """A letter too many, one missing, or two swapped."""
+    assert slips(sent, declared, "other") == [(declared,)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "declared"),
+    [
+        pytest.param("moon", "moon", id="itself"),
+        pytest.param("tams", "tags", id="another-letter"),
+        pytest.param("tgsa", "tags", id="two-places"),
+        pytest.param("page", "page2", id="a-digit-missing"),
+        pytest.param("page2", "page", id="a-digit-too-many"),
+        pytest.param("page12", "page21", id="digits-swapped"),
+        pytest.param("pag2e", "page2", id="a-digit-and-a-letter-swapped"),
+        pytest.param("ab", "abc", id="sent-too-short"),
+        pytest.param("abc", "ab", id="declared-too-short"),
+        pytest.param("ba", "ab", id="both-too-short"),
+        pytest.param("a" * 99 + "bc", "a" * 99 + "c", id="sent-too-long"),
+        pytest.param("a" * 100, "a" * 101, id="declared-too-long"),
+    ],
+)
+def test_more_than_a_slip(sent, declared):
+    """What differs by more, by a digit, or is too short or too long to tell is no slip."""
+    assert slips(sent, declared, "other") == []
