@@ -229,3 +229,21 @@ def test_each_grammar_can_be_disabled(rule: str) -> None:
     check(schema, {"p": texts[rule]}, {"p": ["a"]}, [(rule, "/p")])
     disabled = {"json5_text_to_array", "python_text_to_array"} if rule == "json5_text_to_array" else {rule}
     check(schema, {"p": texts[rule]}, None, [], disable=disabled)
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema", "text", "value"),
+    [("array", STRINGS, r"['a\/b']", ["a/b"]), ("object", OBJECT, r"{'a': '\/'}", {"a": "/"})],
+)
+def test_a_grammar_that_is_off_contradicts_no_other(kind: str, schema: Any, text: str, value: Any) -> None:
+    """A text that two grammars read differently has one reading where one of them is off for its kind."""
+    (other,) = {"array", "object"} - {kind}
+    sent = {"p": text}
+    check(closed(p=schema), sent, None, [], disable={f"python_text_to_{other}"})
+    check(
+        closed(p=schema),
+        sent,
+        {"p": value},
+        [(f"json5_text_to_{kind}", "/p")],
+        disable={f"python_text_to_{kind}"},
+    )
