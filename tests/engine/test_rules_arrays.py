@@ -141,6 +141,7 @@ def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     leaves("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
     leaves("the schema takes the object", union(INTEGERS, OBJECT), {"item": [1]}),
     refuses("one is wanted", INTEGER, {"item": [5]}),
+    refuses("each item, in a text", INTEGERS, '[{"item": 1}]'),
 )
 def test_item_wrapper_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A list comes out of the wrapper that XML-minded callers put round it or round its items."""

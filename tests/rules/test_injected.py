@@ -76,6 +76,8 @@ KEYS = st.lists(KEY, max_size=6, unique=True)
         pytest.param(["_" + "a" * 101], ["x"], [], id="too-long"),
         pytest.param(["_os"], ["o"], ["_os"], id="two-letters-are-no-plural"),
         pytest.param(["_ids"], ["id"], [], id="three-letters-are"),
+        pytest.param(["_isDraft", "_if_match", "_skip_cache"], ["x"], [], id="holding-a-restraining-word"),
+        pytest.param(["_offSet"], ["x"], [], id="narrowing-in-two-words"),
         pytest.param(["_fly"], ["flies"], [], id="irregular-plural"),
         pytest.param(["_k8s"], ["x"], ["_k8s"], id="a-digit-behind-the-first-letter"),
         pytest.param(["_a_b"], ["x_a_b_y"], [], id="words-inside-of-declared"),
