@@ -288,3 +288,9 @@ def test_every_name_of_a_type_is_known(name: str, value: Any) -> None:
     """A value beside the name of its type, in the words of JSON or of Python, is that value."""
     schema = closed("p", p={"not": {**OBJECT, "required": ["value"]}})
     check(schema, {"p": {"type": name, "value": value}}, {"p": value}, [("wrapped_value", "/p")])
+
+
+@pytest.mark.parametrize("name", "args input params arguments parameters kwargs properties".split())
+def test_every_name_of_a_wrapper_is_known(name: str) -> None:
+    """The arguments come out of whatever their caller calls the arguments as a whole."""
+    check(FILTER, {name: {"field": "a"}}, {"field": "a"}, [("unwrap_arguments", "")])
