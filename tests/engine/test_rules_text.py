@@ -24,6 +24,11 @@ from tables import (
     union,
 )
 
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema_judge import SchemaJudge
+
 STRINGS = array(STRING)
 POINT = closed("x", "y", x=INTEGER, y=INTEGER)
 
@@ -247,3 +252,17 @@ def test_a_grammar_that_is_off_contradicts_no_other(kind: str, schema: Any, text
         [(f"json5_text_to_{kind}", "/p")],
         disable={f"python_text_to_{kind}"},
     )
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        *((STRINGS, '{"a": 1}'), (STRINGS, "{'a': 1}"), (OBJECT, "[1]"), (OBJECT, "[1,]")),
+        *((INTEGER, "[1]"), (INTEGER, "{'a': 1}")),
+    ],
+)
+def test_a_container_of_another_kind_stays_text(schema: Any, text: str) -> None:
+    """It is refused as the text that was sent: what it would be read as belongs there no more than the text."""
+    whole = closed(p=schema)
+    outcome = repair(Plan(whole, Policy()), {"p": text}, SchemaJudge(whole))
+    assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": text}, ())
