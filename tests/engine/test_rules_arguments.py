@@ -141,6 +141,11 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     refuses_call(
         "another word in place of a required wrapper", closed("input", input=OBJECT), {"data": {"a": 1}}
     ),
+    refuses_call(
+        "a required wrapper of another name that takes anything",
+        closed("input", input={}),
+        {"args": {"a": 1}},
+    ),
     refuses_call("the text has an object", FILTER, {'{"field": "a"}': {"b": 1}}),
 )
 def test_unwrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
