@@ -87,7 +87,7 @@ def _names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[Fault]:
         yield Fault((*path, name), "missing")
     if shape.closed:
         for key in value:
-            if key not in shape.properties and (not isinstance(key, str) or node.property(key) is None):
+            if not isinstance(key, str) or node.property(key) is None:
                 yield Fault((*path, key if isinstance(key, (str, int)) else str(key)), "unknown")
 
 

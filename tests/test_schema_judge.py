@@ -45,9 +45,20 @@ def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple
             {"anyOf": [{**INTEGER, "minimum": 5}, NULL]}, 3, "value", id="of the type of one branch"
         ),
         pytest.param({"anyOf": [closed(a=INTEGER), NULL]}, {"a": "x"}, "value", id="within a branch"),
+        pytest.param(
+            {"properties": {"a": INTEGER}, "anyOf": [{"type": "object", "required": ["a"]}, NULL]},
+            {"a": "x"},
+            "value",
+            id="within a union that names properties beside its branches",
+        ),
         pytest.param({"type": "array", "minItems": 2}, [1], "value", id="a list as a whole"),
         pytest.param({"type": "object", "minProperties": 1}, {}, "value", id="an object as a whole"),
+        pytest.param({"type": "number"}, "x", "type", id="a text for a number"),
         pytest.param(closed(a=INTEGER), [], "type", id="a list for an object"),
+        pytest.param(
+            {"type": "string", "properties": {"a": INTEGER}}, {"a": "x"}, "type", id="an object for a text"
+        ),
+        pytest.param({"type": "string", "items": INTEGER}, ["x"], "type", id="a list for a text"),
         pytest.param({"type": "array", "items": INTEGER}, {}, "type", id="an object for a list"),
     ],
 )
@@ -78,14 +89,20 @@ def test_an_item_is_held_to_its_own_schema():
 )
 def test_a_key_that_is_no_text_is_unknown(key, told):
     """JSON has no such key, so that nothing else is to be said of it."""
-    judge = SchemaJudge(closed(n=INTEGER))
-    assert [(fault.path, fault.kind) for fault in judge.faults({key: 1})] == [((told,), "unknown")]
+    judge = SchemaJudge({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
+    assert [(fault.path, fault.kind) for fault in judge.faults({key: "x"})] == [((told,), "unknown")]
 
 
 def test_other_properties_are_held_to_their_schema():
     """A name by pattern is held to the schema of its pattern, any other to that of what else may come."""
     schema = {"type": "object", "patternProperties": {"^x": NULL}, "additionalProperties": INTEGER}
     assert found(schema, {"xa": 1, "b": "1", "c": 1}) == [(("xa",), "type"), (("b",), "type")]
+
+
+def test_a_name_of_its_own_is_no_fault_of_an_open_object():
+    """What else is sent than the declared names is not unknown where any name may come."""
+    schema = {"type": "object", "properties": {"n": INTEGER}}
+    assert found(schema, {"other": 1, "n": "x"}) == [(("n",), "type")]
 
 
 def test_no_more_faults_than_anyone_reads():
