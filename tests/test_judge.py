@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -9,12 +10,14 @@ from fastmcp import FastMCP
 from fastmcp.dependencies import Depends
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
+from fastmcp.tools.tool_transform import ArgTransform
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many
+from pydantic import BaseModel, Field
 from sampling import lax_and_strict, sampled
 
-from mcp_lenient.judge import FunctionJudge
+from mcp_lenient.judge import FunctionJudge, TransformedJudge
 from mcp_lenient.targets import find_target
 from mcp_lenient.types import Fault
 
@@ -175,6 +178,53 @@ def test_knows_exact_integers(name, strict, expected):
     """Whole floats are refused for integers by strict servers, and by parameters that ask for it."""
     judge = FunctionJudge(_typed(TYPES[name]), strict=strict)
     assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+def test_finds_no_fault_in_many_right_values(strict):
+    """A long list that is right has no fault, on a server of either strictness."""
+    judge = FunctionJudge(_typed(TYPES["list"]), strict=strict)
+    assert judge.faults({"x": list(range(500))}) == ()
+    assert judge.faults({"x": [*range(500), "a"]}) == (Fault(("x", 500), "type"),)
+
+
+class _Counted(BaseModel):
+    number: int = Field(default_factory=itertools.count().__next__)
+    name: str = ""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "one", "other", "told"),
+    [
+        pytest.param(TYPES["model"], {"x": 1}, {"x": 1, "other": 2}, False, id="a name that is not read"),
+        pytest.param(TYPES["model"], {"x": 1}, {"x": 1, "y": 2}, True, id="a name that is read"),
+        pytest.param(TYPES["model"], {"x": 1}, {"x": "q"}, True, id="refused"),
+        pytest.param(_Counted, {}, {"name": "a"}, False, id="another object each time"),
+    ],
+)
+async def test_tells_apart_what_the_tool_gets(annotation, one, other, told):
+    """A name makes a difference where the tool gets something else with it, also under another published name."""
+    tool = _typed(annotation)
+    assert FunctionJudge(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
+    assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is told
+
+
+async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedJudge:
+    """The judge of a tool that calls this one's parameter ``z``."""
+    server = FastMCP("judged", strict_input_validation=strict)
+    changed = Tool.from_tool(tool, name="changed", transform_args={"x": ArgTransform(name="z")})
+    server.add_tool(changed)
+    judge = (await find_target(server, changed)).judge
+    assert isinstance(judge, TransformedJudge)
+    return judge
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
+    """By the parent's validator, at its strictness, and with what is wrong told where it stands."""
+    judge = await _transformed(_typed(TYPES["list"]), strict=strict)
+    assert (judge.exact_integers, judge.by_schema) == (strict, False)
+    assert judge.faults({"z": [1, "a"]}) == (Fault(("z", 1), "type"),)
 
 
 @given(
