@@ -57,8 +57,6 @@ def overlooked(
     changed = frozenset(repair.pointer for repair in repairs)
     look = _Look(plan, everything_is_own=judge.by_schema, changed=changed)
     found = sorted(look.unheard(top, arguments), key=str)
-    if not found:
-        return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
     kept = [path for path in found if path in look.kept]
     return (*kept, *_unread([path for path in found if path not in look.kept], arguments, judge))
@@ -187,12 +185,14 @@ class _Look:
         meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
         if not same:
             meant = [name for near in node.slips(key) for name in near if name not in value]
-        if meant and node.shape.extra in (True, {}):
+        if not meant:
+            return False
+        if node.shape.extra in (True, {}):
             self.kept.add((*path, key))
-        elif meant and isinstance(node.shape.extra, Mapping) and pointer((*path, key)) not in self.changed:
+        elif isinstance(node.shape.extra, Mapping) and pointer((*path, key)) not in self.changed:
             # Other names are expected here, and of a kind of their own.
             return any(node.property_nodes[name].takes(value[key]) for name in meant)
-        return bool(meant)
+        return True
 
 
 def _may_be(branch: Node, value: Any, plan: Plan) -> bool:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from strategies import Json
 from tables import (
+    ARRAY,
     BOOLEAN,
     INTEGER,
     OBJECT,
@@ -22,6 +25,12 @@ from tables import (
     table,
     union,
 )
+
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Fault
 
 STRINGS = array(STRING)
 SEARCH = closed("query", query=STRING, max_results=INTEGER)
@@ -113,6 +122,14 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     ),
     leaves_call(
         "open, the required name is there", opened("query", query=STRING), {"query": "a", "Query": "b"}
+    ),
+    mends_call(
+        "every key may come, beside a required name in the same style",
+        {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": True},
+        {"userId": "u", "dryRun": True},
+        {"user_id": "u", "dry_run": True},
+        "rename_case /userId",
+        "rename_case /dryRun",
     ),
 )
 def test_rename_case(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -230,10 +247,80 @@ OPEN_ORDER = opened(
         "text_to_integer /count",
     ),
     leaves_call("nothing is to be repaired", OPEN_ORDER, {"item": "tea", "count": 5, "dryRun": True}),
+    refuses_call(
+        "a value that the declared name does not take",
+        OPEN_ORDER,
+        {"item": "tea", "count": "5", "dryRun": "yes"},
+    ),
+    refuses_call(
+        "another branch of the union takes no key at all",
+        closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, closed())),
+        {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
+    ),
+    mends_call(
+        "a slip, beside the name itself",
+        OPEN_ORDER,
+        {"item": "tea", "count": "5", "preview": False, "preveiw": True},
+        {"item": "tea", "count": 5, "preview": False, "preveiw": True},
+        "text_to_integer /count",
+    ),
+    mends_call(
+        "a branch of the union has it as it is",
+        closed("n", "o", n=INTEGER, o=union(opened(dry_run=BOOLEAN), opened(dryRun=BOOLEAN))),
+        {"n": "5", "o": {"dryRun": True}},
+        {"n": 5, "o": {"dryRun": True}},
+        "text_to_integer /n",
+    ),
+    mends_call(
+        "of a branch that another constant stands for",
+        closed(
+            "n",
+            "o",
+            n=INTEGER,
+            o=union(
+                opened("kind", kind=enum("a"), dry_run=BOOLEAN), opened("kind", kind=enum("b"), size=INTEGER)
+            ),
+        ),
+        {"n": "5", "o": {"kind": "b", "dryRun": True}},
+        {"n": 5, "o": {"kind": "b", "dryRun": True}},
+        "text_to_integer /n",
+    ),
+    mends_call(
+        "a list, where a branch of no type names properties",
+        closed("n", "o", n=INTEGER, o=union({"properties": {"a": INTEGER}}, ARRAY)),
+        {"n": "5", "o": [{"b": 1}]},
+        {"n": 5, "o": [{"b": 1}]},
+        "text_to_integer /n",
+    ),
+    mends_call(
+        "many unions, none of which has one",
+        closed("n", "o", n=INTEGER, o=array(nullable(OPEN_ORDER))),
+        {"n": "5", "o": [{"item": "tea", "count": 5}] * 1_500},
+        {"n": 5, "o": [{"item": "tea", "count": 5}] * 1_500},
+        "text_to_integer /n",
+    ),
 )
 def test_overlooked_names(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """What is repaired is not run with a name unheard that is a declared one in another spelling."""
     check(schema, sent, expected, repairs)
+
+
+@pytest.mark.parametrize("more", [{}, {"additionalProperties": True}], ids=["open", "every key may come"])
+def test_an_overlooked_name_is_told_once(more: Json) -> None:
+    """Each name that would be overlooked is one fault, whether its object says that it keeps every key or not."""
+    schema = {**OPEN_ORDER, **more}
+    sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
+    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+    assert outcome.faults == (Fault(("dryRun",), "overlooked"), Fault(("preveiw",), "overlooked"))
+
+
+def test_keys_of_a_client_are_not_counted_among_those_that_are_renamed() -> None:
+    """However many keys a client added beside it, a name in another style is found."""
+    keys = [f"_k{letter}" for letter in "abcdefghijklmnop"]
+    sent = {"userId": "u", **dict.fromkeys(keys, 1)}
+    dropped = [("drop_injected", f"/{key}") for key in keys]
+    schema = closed("user_id", user_id=STRING)
+    check(schema, sent, {"user_id": "u"}, [*dropped, ("rename_case", "/userId")])
 
 
 def test_overlooked_names_of_a_destructive_tool() -> None:
