@@ -72,9 +72,9 @@ def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome
     if judge.by_schema:
         return _by_reading(arguments, judge, run, None, ())
     base, moves, faults = _moves(dict(arguments), judge, run)
-    if moves and not faults:
+    if not faults:
         return Outcome("repaired", base, moves)
-    return _by_reading(base if moves else arguments, judge, run, faults, moves)
+    return _by_reading(base, judge, run, faults, moves)
 
 
 _ROUNDS = 4
@@ -113,17 +113,17 @@ def _by_reading(
         readings = distinct(found)
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
-        if len(readings) > 1:
+        if readings:
             return _tied(sent, readings, judge, moves)
         run = Run(plan, judge.exact_integers, min(run.steps, _MENDING_STEPS), run.texts)
         mended = mend(plan.top, sent, (), run, scope)
     except OutOfSteps:
-        return Outcome("refused", arguments, moves, faults or judge.faults(arguments))
+        return Outcome("refused", arguments, moves, judge.faults(arguments))
     value = plain(mended.value)
     remaining = judge.faults(value) if mended.repairs or not faults else faults
     if not remaining:
         # Mended, it would be taken, but only against a guard: what was sent is what is refused.
-        return Outcome("refused", arguments, moves, faults or judge.faults(arguments), tuple(run.ties))
+        return Outcome("refused", arguments, moves, judge.faults(arguments), tuple(run.ties))
     return Outcome("refused", value, (*moves, *mended.repairs), remaining, tuple(run.ties))
 
 
@@ -132,10 +132,8 @@ def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) ->
     top = run.plan.top
     found = structure(top, arguments, (), run, scope)
     for rule, cost, apply in top.rules.get(dict, ()):
-        if found and worst_tier(found[0].cost) < rule.tier:
-            break
         found += _read_content(rule, cost, apply, arguments, run)
-    return [_plain(reading) for reading in cheapest(found)]
+    return [reading._replace(value=plain(reading.value)) for reading in cheapest(found)]
 
 
 def _read_content(
@@ -155,11 +153,6 @@ def _read_content(
 
 def _as_is(node: Node, value: Any) -> list[Reading]:
     return [Reading(value, 0)] if node.takes(value) else []
-
-
-def _plain(reading: Reading) -> Reading:
-    value = plain(reading.value) if reading.repairs else reading.value
-    return reading if value is reading.value else Reading(value, reading.cost, reading.repairs)
 
 
 def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge, moves: tuple[Repair, ...]) -> Outcome:
