@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from fastmcp import FastMCP
@@ -188,6 +188,26 @@ def test_finds_no_fault_in_many_right_values(strict):
     assert judge.faults({"x": [*range(500), "a"]}) == (Fault(("x", 500), "type"),)
 
 
+class _Held(BaseModel):
+    anything: Any
+
+
+@pytest.mark.parametrize("count", [1, 500], ids=["few", "many"])
+def test_many_values_are_held_to_what_the_server_can_write(count):
+    """Half of a surrogate pair is refused by a strict server, which writes JSON, and by no other."""
+    sent = {"x": [{"anything": "\ud800"}] * count}
+    assert FunctionJudge(_typed(list[_Held]), strict=False).accepts(sent)
+    assert not FunctionJudge(_typed(list[_Held]), strict=True).accepts(sent)
+
+
+def test_judges_that_ask_the_same_validator_are_equal():
+    """Of one function at one strictness; a judge is equal to nothing else."""
+    tool, other = _typed(int), _typed(int)
+    lax, strict = (FunctionJudge(tool, strict=strict) for strict in (False, True))
+    assert lax == FunctionJudge(tool, strict=False)
+    assert lax not in (strict, FunctionJudge(other, strict=False), None)
+
+
 class _Counted(BaseModel):
     number: int = Field(default_factory=itertools.count().__next__)
     name: str = ""
@@ -217,6 +237,15 @@ async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedJudge:
     judge = (await find_target(server, changed)).judge
     assert isinstance(judge, TransformedJudge)
     return judge
+
+
+async def test_a_published_default_is_filled_in():
+    """FastMCP sends what a transformed tool publishes as a default, though the function needs the parameter."""
+    tool = _typed(Annotated[int, Field(json_schema_extra={"default": 3})])
+    assert not FunctionJudge(tool, strict=False).accepts({})
+    assert (await _transformed(tool)).accepts({})
+    changed = Tool.from_tool(tool, transform_args={"x": ArgTransform(name="z")})
+    assert await _disagreements(changed, [{}, {"z": 1}, {"z": "q"}], strict=False) == []
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])

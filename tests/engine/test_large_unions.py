@@ -8,6 +8,9 @@ import pytest
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.plan import Plan
+from mcp_lenient.repair import repair
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Fault, Outcome
 
 MANY = 1_000
 # Where each branch compiled the whole schema again, this took 20 seconds and more.
@@ -109,3 +112,17 @@ def test_the_branches_that_take_a_value_are_those_whose_own_schema_does(value):
     union = Plan(schema, Policy()).top.property_nodes["x"]
     assert union.discriminator is not None
     assert union.taking(value) == [branch for branch in union.branches if branch.takes(value)]
+
+
+def test_more_branches_than_are_looked_through_for_overlooked_names():
+    """A call that would run repaired is refused where nobody can tell in time what it would leave unheard."""
+    branches = [{"type": "object", "properties": {f"key_{at}": {"type": "integer"}}} for at in range(70)]
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "rows": {"type": "array", "items": {"anyOf": branches}}},
+    }
+    for rows, status in ((1, "repaired"), (200, "refused")):
+        sent = {"n": "5", "rows": [{"other": 1}] * rows}
+        outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+        assert outcome.status == status
+    assert outcome == Outcome("refused", sent, faults=(Fault(("n",), "type"),))

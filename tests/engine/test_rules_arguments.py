@@ -147,6 +147,23 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"args": {"a": 1}},
     ),
     refuses_call("the text has an object", FILTER, {'{"field": "a"}': {"b": 1}}),
+    mends_call(
+        "for a schema whose parts are found by its address",
+        {
+            **closed("n", n={"$ref": "n"}),
+            "$id": "https://example.org/schema",
+            "$defs": {"n": {"$id": "n", "type": "integer"}},
+        },
+        {"args": {"n": 5}},
+        {"n": 5},
+        "unwrap_arguments ",
+    ),
+    refuses_call("with a slip in it", FILTER, {"args": {"feild": "a"}}),
+    refuses_call(
+        "with another container to be made in it",
+        closed("tags", tags=STRINGS),
+        {"args": {"tags": "a"}},
+    ),
 )
 def test_unwrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Arguments in a wrapper that clients are known to add come out of it, when it is the only key."""

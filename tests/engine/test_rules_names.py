@@ -123,6 +123,7 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     leaves_call(
         "open, the required name is there", opened("query", query=STRING), {"query": "a", "Query": "b"}
     ),
+    refuses_call("beside a key that is no text", SEARCH, {"Query": "a", 1: 5}),
     mends_call(
         "every key may come, beside a required name in the same style",
         {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": True},
@@ -312,6 +313,16 @@ def test_an_overlooked_name_is_told_once(more: Json) -> None:
     sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
     outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
     assert outcome.faults == (Fault(("dryRun",), "overlooked"), Fault(("preveiw",), "overlooked"))
+
+
+def test_no_more_keys_are_renamed_than_anyone_sends_in_another_style() -> None:
+    """Of an object with more undeclared keys than that no key is renamed."""
+    letters = "abcdefghijklmnopq"
+    schema = closed(**{f"key_{letter}": INTEGER for letter in letters})
+    for count in (16, 17):
+        sent = {f"key{letter.upper()}": 1 for letter in letters[:count]}
+        expected = {f"key_{letter}": 1 for letter in letters[:count]} if count == 16 else None
+        check(schema, sent, expected, [("rename_case", f"/{key}") for key in sent])
 
 
 def test_keys_of_a_client_are_not_counted_among_those_that_are_renamed() -> None:

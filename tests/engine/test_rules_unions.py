@@ -20,11 +20,18 @@ from tables import (
     leaves,
     mends,
     nullable,
+    opened,
     refuses,
     table,
     tied_values,
     union,
 )
+
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Fault, Repair
 
 STRINGS = array(STRING)
 CIRCLE = closed("kind", "radius", kind={"const": "circle"}, radius=NUMBER)
@@ -65,6 +72,16 @@ SHAPE = union(CIRCLE, SQUARE)
     ),
     refuses("both branches of oneOf take it", {"oneOf": [closed(x=INTEGER), closed(x=NUMBER)]}, {"x": 1}),
     leaves("the other branch takes it", union(INTEGER, STRING), "5"),
+    mends(
+        "a map that knows every name as it is",
+        union(
+            opened("user_id", user_id=STRING, dry_run=BOOLEAN),
+            {"type": "object", "additionalProperties": union(INTEGER, BOOLEAN)},
+        ),
+        {"userId": "5", "dryRun": True},
+        {"userId": 5, "dryRun": True},
+        "text_to_integer /p/userId",
+    ),
     leaves("anything", union(INTEGER, {}), "5"),
 )
 def test_unions(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -159,3 +176,21 @@ def test_a_tie_names_both_readings(schema: Any, sent: Any, readings: list[Any]) 
     named = tied_values(closed("p", "n", p=schema, n=INTEGER), {"p": sent, "n": 1})["p"]
     assert len(named) == 2
     assert all(reading in named for reading in readings)
+
+
+def test_a_tie_of_two_wrappers_names_both_readings() -> None:
+    """Where the arguments as a whole have two readings, those of the parameter are named that it would have."""
+    sent = {"input": {"args": {"a": 1}}}
+    schema = closed("args", args=OBJECT)
+    assert tied_values(schema, sent) == {"args": [{"args": {"a": 1}}, {"a": 1}]}
+    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+    assert (outcome.arguments, outcome.faults) == ({}, (Fault(("args",), "missing"),))
+
+
+def test_beside_a_tie_the_rest_is_repaired() -> None:
+    """The parameter that ties stays as it was sent, and no repair of it is told."""
+    schema = closed("p", "n", p=nullable(enum("none", "all")), n=INTEGER)
+    outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, SchemaJudge(schema))
+    assert outcome.arguments == {"p": "None", "n": 5}
+    assert outcome.repairs == (Repair("text_to_integer", "/n", "string", "integer"),)
+    assert outcome.faults == (Fault(("p",), "value"),)

@@ -12,7 +12,7 @@ from fastmcp import Context
 from fastmcp.dependencies import Depends
 from fastmcp.tools import Tool
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -293,6 +293,19 @@ class _ByAlias(BaseModel):
     meta_data: dict[str, Any] = Field({}, alias="metaData")
 
 
+class _AlsoByAlias(_ByAlias):
+    dry_run: bool = False
+
+
+def _named_twice(count: int) -> type[BaseModel]:
+    """A model of so many names, each of which its validator knows by another one too."""
+    fields: Any = {
+        f"key_{letter}": (bool, Field(False, alias=f"key{letter.upper()}"))
+        for letter in "abcdefghijklmnopqrst"[:count]
+    }
+    return create_model("NamedTwice", __config__=ConfigDict(populate_by_name=True), **fields)
+
+
 class _SaidToBeClosed(BaseModel):
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
     dry_run: bool = False
@@ -339,6 +352,8 @@ async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, h
         pytest.param(_ByAlias, {"meta_data": {"a": 1}}, id="by its own name"),
         pytest.param(_ByAlias, {"meta_data": {}}, id="by its own name, as the default is"),
         pytest.param(_Message, {"address": "a", "other": 1}, id="like no declared name"),
+        pytest.param(list[_ByAlias], [{"meta_data": {"a": 1}}] * 20, id="by its own name, in many items"),
+        pytest.param(_named_twice(16), {f"key_{at}": True for at in "abcdefghijklmnop"}, id="of many names"),
     ],
 )
 async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(model: Any, it: Any) -> None:
@@ -363,6 +378,8 @@ async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(m
             {"kind": "lax", "n": 5, "dryRun": True},
             id="told by its discriminator",
         ),
+        pytest.param(_Message | dict[str, Any], {"address": "a", "dryRun": True}, id="a map as well"),
+        pytest.param(_AlsoByAlias, {"meta_data": {"a": 1}, "dryRun": True}, id="beside one that is read"),
     ],
 )
 async def test_what_a_model_would_forget_beside_a_repair(model: Any, it: Any, strict: bool) -> None:
@@ -370,6 +387,13 @@ async def test_what_a_model_would_forget_beside_a_repair(model: Any, it: Any, st
     server = lenient(_with_model(model), strict=strict)
     result = await call(server, "take", {"it": it, "tags": '["a"]'})
     assert [each["code"] for each in envelope(result)["details"]["violations"]] == ["unknown"]
+
+
+async def test_more_names_in_another_spelling_than_are_asked_about() -> None:
+    """Where so many names are sent in another spelling, it is not found out which of them the model reads."""
+    sent = {"it": {f"key_{letter}": True for letter in "abcdefghijklmnopq"}, "tags": '["a"]'}
+    result = await call(lenient(_with_model(_named_twice(17))), "take", sent)
+    assert code(result) == "INVALID_ARGUMENTS"
 
 
 async def test_a_field_that_only_the_validator_takes_hides_no_name() -> None:
