@@ -73,6 +73,13 @@ SHAPE = union(CIRCLE, SQUARE)
     refuses("both branches of oneOf take it", {"oneOf": [closed(x=INTEGER), closed(x=NUMBER)]}, {"x": 1}),
     leaves("the other branch takes it", union(INTEGER, STRING), "5"),
     mends(
+        "a text in a wrapper, for two kinds of text",
+        union(enum("fast", "slow"), {"type": "string", "pattern": "^F"}),
+        {"p": "FAST"},
+        "FAST",
+        "wrapped_value",
+    ),
+    mends(
         "a map that knows every name as it is",
         union(
             opened("user_id", user_id=STRING, dry_run=BOOLEAN),
