@@ -389,6 +389,16 @@ async def test_what_a_model_would_forget_beside_a_repair(model: Any, it: Any, st
     assert [each["code"] for each in envelope(result)["details"]["violations"]] == ["unknown"]
 
 
+def _moded(mode: Literal["fast", "slow"], n: int) -> str:
+    return f"{mode} {n}"
+
+
+async def test_what_could_be_mended_of_a_refused_call_is_not_held_against_it() -> None:
+    """The envelope speaks of what is left alone."""
+    result = await call(lenient(_moded), "_moded", {"mode": "FAST", "n": "many"})
+    assert [each["pointer"] for each in envelope(result)["details"]["violations"]] == ["/n"]
+
+
 async def test_more_names_in_another_spelling_than_are_asked_about() -> None:
     """Where so many names are sent in another spelling, it is not found out which of them the model reads."""
     sent = {"it": {f"key_{letter}": True for letter in "abcdefghijklmnopq"}, "tags": '["a"]'}
