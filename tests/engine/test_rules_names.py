@@ -254,6 +254,11 @@ OPEN_ORDER = opened(
         {"item": "tea", "count": "5", "dryRun": "yes"},
     ),
     refuses_call(
+        "in an item of a list in a union",
+        closed("n", "o", n=INTEGER, o=nullable(array(OPEN_ORDER))),
+        {"n": "5", "o": [{"item": "tea", "count": 5, "dryRun": True}]},
+    ),
+    refuses_call(
         "another branch of the union takes no key at all",
         closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, closed())),
         {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
