@@ -12,6 +12,7 @@ from tables import (
     array,
     check_destructive,
     closed,
+    leaves,
     mends,
     mends_call,
     refuses,
@@ -94,6 +95,7 @@ STRINGS = array(STRING)
     refuses_call("wrapped arguments", closed("id", id=INTEGER), {"args": {"id": 5}}),
     refuses_call("flat fields", closed("data", data=closed("id", id=INTEGER)), {"id": 5}),
     refuses_call("name by slip", closed("content", content=STRING), {"contnet": "a"}),
+    leaves("what is right", STRINGS, ["a"]),
 )
 def test_destructive_tools(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A tool that destroys gets rules of tiers 1 and 2 alone, and a default only where it is null."""

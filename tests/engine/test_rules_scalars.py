@@ -91,6 +91,13 @@ def test_text_to_number(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
     refuses("half", INTEGER, 7.5),
     refuses("NaN", INTEGER, float("nan")),
     refuses("infinite", INTEGER, float("inf")),
+    mends(
+        "whole, beside one to repair",
+        array(INTEGER),
+        [7.0, "5"],
+        [7.0, 5],
+        "text_to_integer /p/1",
+    ),
 )
 def test_whole_floats(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """JSON Schema takes 7.0 for an integer, and what is taken is not touched."""
