@@ -60,8 +60,7 @@ def _by_rules(
             for inner in readings:
                 if not _beyond(rule.name, inner.cost):
                     found.append(Reading(inner.value, cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
-        if len(found) > 1:
-            found = cheapest(found)
+        found = cheapest(found)
     return found
 
 
@@ -259,8 +258,6 @@ def _or_absent(
     if name not in node.shape.properties or name in node.shape.required:
         return found
     for rule, cost, apply in child.absence.get(type(value), ()):
-        if found and worst_tier(found[0].cost) < rule.tier:
-            break
         if apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), "absent")
             found = cheapest([*found, Reading(ABSENT, cost, (record,))])
@@ -273,11 +270,10 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
     item_at = node.item_nodes(mixed=is_mixed(value))
     changed: list[tuple[int, list[Reading]]] = []
     for index in indices:
-        below = scope_below(scope, index)
         item, entry = item_at(index), value[index]
-        if below is UNTOUCHED or (below is None and takes(item, entry, run)):
+        if takes(item, entry, run):
             continue
-        within = (*path, index)
+        below, within = scope_below(scope, index), (*path, index)
         readings = (
             _read_wrong(item, entry, within, run) if below is None else read(item, entry, within, run, below)
         )

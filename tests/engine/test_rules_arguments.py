@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tables import (
+    BOOLEAN,
     INTEGER,
     OBJECT,
     STRING,
@@ -288,6 +289,11 @@ def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
         "a boolean is no integer", closed("p", p=INTEGER), {"p": {"type": "integer", "value": True}}
     ),
     refuses_call("a second key", closed("p", p=INTEGER), {"p": {"p": 5, "q": 6}}),
+    refuses_call(
+        "a field of its own name, or a wrapper",
+        closed("p", p=closed(p={**OBJECT, "additionalProperties": BOOLEAN}, b=INTEGER)),
+        {"p": {"p": {"b": 1}}},
+    ),
     leaves_call("the schema takes the wrapper", closed("p", p=OBJECT), {"p": {"p": 5}}),
     leaves_call(
         "the schema takes the typed wrapper", closed("p", p=OBJECT), {"p": {"type": "integer", "value": 5}}

@@ -482,6 +482,7 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
     refuses_call("a short word", closed("path", path=STRING), {"pth": "a"}),
     refuses_call("a digit", closed("page12", page12=INTEGER), {"page21": 1}),
     refuses_call("plural toward a text", closed("tag", tag=STRING), {"tags": "a"}),
+    refuses_call("singular, a list in text", closed("tags", tags=array(INTEGER)), {"tag": "[1]"}),
     refuses_call("two keys", closed("content", content=STRING), {"contnet": "a", "conetnt": "b"}),
     refuses_call(
         "a key by case and one by slip", closed("content", content=STRING), {"Content": "a", "contnet": "b"}

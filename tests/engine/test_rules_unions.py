@@ -176,6 +176,12 @@ def test_discriminators(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
             [{"x": True}, {"x": "1"}],
             id="tier 4",
         ),
+        pytest.param(
+            union(opened("x", x=INTEGER, dry_run=BOOLEAN), opened("x", x=BOOLEAN, dry_run=BOOLEAN)),
+            {"x": "1", "dryRun": True},
+            [{"x": 1, "dryRun": True}, {"x": True, "dryRun": True}],
+            id="a name that neither hears",
+        ),
     ],
 )
 def test_a_tie_names_both_readings(schema: Any, sent: Any, readings: list[Any]) -> None:
