@@ -110,11 +110,11 @@ def _key(
 
 
 def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None) -> Change:
-    readings = read_property(node, name, value, path, run, scope)
-    alone = _alone(readings, value, path, run)
+    alone = _alone(read_property(node, name, value, path, run, scope), value, path, run)
+    if alone is not None:
+        return alone
     child = node.property(name)
-    if alone is not None or child is None:
-        return alone or Change(value)
+    assert child is not None  # noqa: S101 - what no schema speaks of has a reading
     return _broken(child, value, path, run, scope)
 
 

@@ -1,0 +1,145 @@
+"""What a refused call looks like to the envelope: all that is certain is repaired, the rest is as it was sent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+from fastmcp.tools import FunctionTool, Tool
+from pydantic import BeforeValidator
+from strategies import exactly
+from tables import BOOLEAN, INTEGER, NUMBER, STRING, array, closed, enum, nullable, union
+
+from mcp_lenient.judge import FunctionJudge
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Outcome
+
+EITHER = union(closed("x", x=INTEGER), closed("x", x=BOOLEAN))
+
+
+def _refused(schema: Any, value: Any) -> Outcome:
+    """What becomes of a value beside another one that no rule can put right."""
+    schema = closed("wrong", p=schema, wrong=INTEGER)
+    outcome = repair(Plan(schema, Policy()), {"p": value, "wrong": "x"}, SchemaJudge(schema))
+    assert outcome.status == "refused"
+    assert outcome.arguments.pop("wrong") == "x"  # type: ignore[attr-defined]
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "mended", "repairs"),
+    [
+        pytest.param(
+            closed("n", "m", n=INTEGER, m=INTEGER),
+            {"N": "5", "m": "x"},
+            {"n": 5, "m": "x"},
+            ["rename_case /p/N string string", "text_to_integer /p/N string integer"],
+            id="a name beside a wrong value",
+        ),
+        pytest.param(
+            closed(n=INTEGER, m=INTEGER),
+            {"n": None, "m": "x"},
+            {"m": "x"},
+            ["null_to_absent /p/n null absent"],
+            id="what is left out beside a wrong value",
+        ),
+        pytest.param(
+            {**NUMBER, "maximum": 5},
+            "6.5",
+            6.5,
+            ["text_to_number /p string number"],
+            id="the number in a text, beyond a bound",
+        ),
+        pytest.param(
+            {**INTEGER, "maximum": 5},
+            "6",
+            6,
+            ["text_to_integer /p string integer"],
+            id="the integer in a text, beyond a bound",
+        ),
+        pytest.param(
+            nullable(closed("n", "m", n=INTEGER, m=INTEGER)),
+            {"n": "5", "m": "x"},
+            {"n": 5, "m": "x"},
+            ["text_to_integer /p/n string integer"],
+            id="in an object that may be null",
+        ),
+        pytest.param(
+            nullable(array(INTEGER)),
+            ["5", "x"],
+            [5, "x"],
+            ["text_to_integer /p/0 string integer"],
+            id="in a list that may be null",
+        ),
+        pytest.param(
+            union(closed("n", n=INTEGER), closed("m", m=INTEGER)),
+            {"n": "x"},
+            {"n": "x"},
+            [],
+            id="which of two objects was meant is not certain",
+        ),
+        pytest.param(
+            array(INTEGER),
+            '["5", "x"]',
+            [5, "x"],
+            ["json_text_to_array /p string array", "text_to_integer /p/0 string integer"],
+            id="in the text of a list",
+        ),
+        pytest.param(
+            nullable(closed("n", "m", n=INTEGER, m=INTEGER)),
+            '{"n": "5", "m": "x"}',
+            {"n": 5, "m": "x"},
+            ["json_text_to_object /p string object", "text_to_integer /p/n string integer"],
+            id="in the text of an object that may be null",
+        ),
+        pytest.param(
+            nullable({**INTEGER, "maximum": 5}),
+            "6",
+            6,
+            ["text_to_integer /p string integer"],
+            id="the integer in a text where null may stand",
+        ),
+        pytest.param(enum("a", "b"), "c", "c", [], id="a text that is none of the values"),
+        pytest.param(
+            array(STRING), [5, {}], [5, {}], [], id="a number in a list that holds other things too"
+        ),
+    ],
+)
+def test_what_is_certain_is_mended(schema, sent, mended, repairs):
+    """Of a value that stays wrong, what has one reading by itself is told as that."""
+    outcome = _refused(schema, sent)
+    assert exactly(outcome.arguments) == exactly({"p": mended})
+    assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
+
+
+def test_two_readings_are_told_of_the_parameter_that_has_them():
+    """Where the whole is wrong in each of them, they are still told where they differ."""
+    schema = {**closed("p", p=EITHER, n=INTEGER, q=INTEGER), "dependentRequired": {"p": ["q"]}}
+    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "n": "5"}, SchemaJudge(schema))
+    assert (outcome.status, outcome.arguments) == ("refused", {"p": {"x": "1"}, "n": 5})
+    assert [(tie.path, len(tie.readings)) for tie in outcome.ties] == [(("p",), 2)]
+
+
+def test_what_only_the_author_takes_stays_as_it_was_sent():
+    """In a list that is refused for one item, the schema has no say in another that the author's validator takes."""
+
+    def switches(
+        p: list[Annotated[bool, BeforeValidator(lambda value: "on" if value == "no" else value)]],
+    ) -> None:
+        """Takes switches."""
+
+    tool = Tool.from_function(switches)
+    assert isinstance(tool, FunctionTool)
+    outcome = repair(Plan(tool.parameters, Policy()), {"p": ["no", 7]}, FunctionJudge(tool, strict=False))
+    assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": ["no", 7]}, ())
+
+
+def test_what_has_two_readings_stays_as_it_was_sent():
+    """Where an object has two readings, nothing in it is changed, and both are told for the whole of it."""
+    sent = {"one": {"x": "1"}, "n": "5"}
+    outcome = _refused(closed("one", "n", one=EITHER, n=INTEGER), sent)
+    assert (outcome.arguments, outcome.repairs) == ({"p": sent}, ())
+    assert [(tie.path, len(tie.readings)) for tie in outcome.ties] == [(("p",), 2)]
