@@ -28,9 +28,9 @@ def moved(node: Node, value: Any, path: Path, run: Run, scope: Scope) -> Change:
         branch = meant_branch(node, value)
         if branch is not None:
             return moved(branch, value, path, run, scope)
-    elif node.is_object and isinstance(value, dict):
+    elif isinstance(value, dict):
         return _moved_object(node, value, path, run, scope)
-    elif node.is_array and isinstance(value, list):
+    elif isinstance(value, list):
         return _moved_items(node, value, path, run, scope)
     return _out_of_text(node, value, path, run) if isinstance(value, str) else Change(value)
 

@@ -1,0 +1,177 @@
+"""What comes to its place as it is, so that the tool's own validator has the first say in what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+from fastmcp.tools import FunctionTool, Tool
+from pydantic import AfterValidator, BaseModel, BeforeValidator
+
+from mcp_lenient.judge import FunctionJudge
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.repair import repair
+from mcp_lenient.types import Outcome
+
+Words = Annotated[
+    list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)
+]
+
+
+class Row(BaseModel):
+    """A row whose tags the author splits at blanks."""
+
+    tags: Words
+    count: int = 0
+
+
+class Switch(BaseModel):
+    """A switch, which lax validation turns by a word."""
+
+    on: bool
+    row: Row | None = None
+
+
+def _lower(value: Any) -> Any:
+    assert not isinstance(value, dict) or all(key.islower() for key in value), "must be of lower case"
+    return value
+
+
+def _flat(value: Any) -> Any:
+    assert not isinstance(value, dict), "must be flat"
+    return value
+
+
+def maybe(row: Row | None) -> None:
+    """Takes a row or null."""
+
+
+def several(rows: list[Row]) -> None:
+    """Takes rows."""
+
+
+def words(words: Words, n: int) -> None:
+    """Takes words and a number."""
+
+
+def switch(switch: Annotated[Switch, BeforeValidator(_lower)]) -> None:
+    """Takes a switch whose names are of lower case."""
+
+
+def anything(p: dict[str, Annotated[Any, AfterValidator(_flat)]]) -> None:
+    """Takes an object of any names."""
+
+
+def options(options: dict[str, Any]) -> None:
+    """Takes an object of any names and values."""
+
+
+def either(p: Row | list[Row]) -> None:
+    """Takes a row or rows."""
+
+
+def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: Any) -> Outcome:
+    tool = Tool.from_function(function)
+    assert isinstance(tool, FunctionTool)
+    return repair(Plan(tool.parameters, Policy(**policy)), arguments, FunctionJudge(tool, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("function", "sent", "arguments", "repairs"),
+    [
+        pytest.param(
+            maybe,
+            {"row": {"Tags": "a b"}},
+            {"row": {"tags": "a b"}},
+            ["rename_case /row/Tags string string"],
+            id="a name in an object that may be null",
+        ),
+        pytest.param(
+            maybe,
+            {"row": '{"tags": "a b"}'},
+            {"row": {"tags": "a b"}},
+            ["json_text_to_object /row string object"],
+            id="an object that may be null, out of a text",
+        ),
+        pytest.param(
+            several,
+            {"rows": '[{"tags": "a b"}]'},
+            {"rows": [{"tags": "a b"}]},
+            ["json_text_to_array /rows string array"],
+            id="a list out of a text",
+        ),
+        pytest.param(
+            several,
+            {"rows": [{"tags": "a"}, '{"Tags": "a b"}', {"tags": "c d"}, {"Tags": "e f"}]},
+            {"rows": [{"tags": "a"}, {"tags": "a b"}, {"tags": "c d"}, {"tags": "e f"}]},
+            [
+                "json_text_to_object /rows/1 string object",
+                "rename_case /rows/3/Tags string string",
+                "rename_case /rows/1/Tags string string",
+            ],
+            id="items out of texts, and what was in these",
+        ),
+        pytest.param(
+            either,
+            {"p": '{"Tags": "a b"}'},
+            {"p": {"tags": "a b"}},
+            ["json_text_to_object /p string object", "rename_case /p/Tags string string"],
+            id="one of two kinds of containers out of a text",
+        ),
+        pytest.param(
+            words,
+            {"words": '["a"]', "n": "1e3"},
+            {"words": '["a"]', "n": 1000},
+            ["text_to_integer /n string integer"],
+            id="nothing out of a text that the validator takes",
+        ),
+        pytest.param(
+            maybe,
+            {"row": {"row": {"tags": ["a"]}}},
+            {"row": {"tags": ["a"]}},
+            ["wrapped_value /row object object"],
+            id="an object out of itself, below the arguments",
+        ),
+        pytest.param(
+            maybe,
+            {"args": {"row": {"tags": "a b"}}, "toolCallId": "c"},
+            {"row": {"tags": "a b"}},
+            ["drop_injected /toolCallId string absent", "unwrap_arguments  object object"],
+            id="arguments out of a wrapper",
+        ),
+        pytest.param(
+            switch,
+            {"switch": {"On": "yes", "row": {"tags": ["a"]}}},
+            {"switch": {"on": True, "row": {"tags": ["a"]}}},
+            ["rename_case /switch/On string string", "text_to_boolean /switch/On string boolean"],
+            id="no name in an object that is refused as a whole",
+        ),
+    ],
+)
+def test_what_moves(function, sent, arguments, repairs):
+    """A move leaves the value to the tool's own validator; what that takes is not read by the schema."""
+    outcome = _outcome(function, sent)
+    assert (outcome.status, outcome.arguments) == ("repaired", arguments), outcome
+    assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
+
+
+def test_no_wrapper_no_move():
+    """Names that are wrong, without a wrapper that would explain them, are refused as they were sent."""
+    sent = {"rows": [], "nothing": 1, "other": 2}
+    outcome = _outcome(several, sent)
+    assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
+
+
+def test_what_no_schema_speaks_of_stays():
+    """A value under a name that the schema does not know is refused as it was sent."""
+    outcome = _outcome(anything, {"p": {"a": {"k": 1}}})
+    assert (outcome.status, outcome.arguments) == ("refused", {"p": {"a": {"k": 1}}})
+
+
+def test_a_declared_alias_is_no_wrapper():
+    """A name that the operator declared for a parameter is that parameter, though wrappers are called so too."""
+    outcome = _outcome(options, {"args": {"options": {}}}, aliases={"options": ("args",)})
+    assert outcome.arguments == {"options": {"options": {}}}
+    assert [each.rule for each in outcome.repairs] == ["rename_alias"]
