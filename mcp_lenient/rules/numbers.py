@@ -17,8 +17,8 @@ _MAX_BITS: Final = math.floor(MAX_SPELLING * math.log2(10))
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
 _PLAIN_FRACTION: Final = re.compile(r"-?[0-9]+\.[0-9]{2,}")
-_ALWAYS_EXACT: Final = len("-.") + 14
-"""A number this short without an exponent has at most 15 digits, and a double gives 15 digits back."""
+_ALWAYS_EXACT: Final = 16
+"""A number this short with a point and no exponent has at most 15 digits, and a double gives 15 digits back."""
 
 
 class SpelledFloat(float):
@@ -152,9 +152,9 @@ def whole_float(value: float) -> int | None:
     >>> whole_float(7.0), whole_float(7.5)
     (7, None)
     """
-    if not value.is_integer() or abs(value) > _SAFE:
+    if not value.is_integer() or abs(value) > _SAFE or repr(value) == "-0.0":
         return None
-    return None if value == 0 and math.copysign(1, value) < 0 else int(value)
+    return int(value)
 
 
 def number_as_text(value: float) -> str | None:

@@ -111,6 +111,7 @@ def test_not_spelled_as_json(text: str) -> None:
         pytest.param("5.960464477539063e-08", 2.0**-24, id="digits-rounded-half-up"),
         pytest.param("1." + "0" * 100, 1.0, id="many-zeros"),
         pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-holds"),
+        pytest.param("-0.10000000000000001", -0.1, id="negative-with-seventeen-digits-of-a-double"),
     ],
 )
 def test_number_in_text(text: str, number: float) -> None:
@@ -135,6 +136,7 @@ def test_number_in_text(text: str, number: float) -> None:
         pytest.param("9" * (MAX_SPELLING + 1), id="too-long"),
         pytest.param("1." + "0" * MAX_SPELLING, id="too-long-fraction"),
         pytest.param("9" * 5_000_000, id="megabytes-of-digits"),
+        pytest.param("1E999", id="overflow-in-upper-case"),
     ],
 )
 def test_number_that_loses_digits(text: str) -> None:
@@ -232,6 +234,8 @@ def test_whole_float(value: float, integer: int | None) -> None:
         pytest.param(SpelledFloat(3.1, "3.10"), "3.10", id="spelled"),
         pytest.param(SpelledFloat(1000.0, "1e3"), "1e3", id="spelled-exponent"),
         pytest.param(SpelledFloat(-0.0, "-0"), "-0", id="spelled-negative-zero"),
+        pytest.param(2**13287 - 1, str(2**13287 - 1), id="as-long-as-one-that-is-read"),
+        pytest.param(10**MAX_SPELLING + 1, None, id="longer-than-any-that-is-read"),
     ],
 )
 def test_number_as_text(value: float, text: str | None) -> None:
@@ -266,6 +270,14 @@ def test_read_float_keeps_the_spelling(spelling: str, repeated: str | None) -> N
     """A float read from text gives its source spelling back."""
     read = read_float(spelling)
     assert (None if read is None else number_as_text(read)) == repeated
+
+
+def test_the_longest_number_of_json_text() -> None:
+    """A longer one is refused, whatever its digits are."""
+    assert read_integer("9" * MAX_SPELLING) == 10**MAX_SPELLING - 1
+    assert read_integer("9" * (MAX_SPELLING + 1)) is None
+    assert read_float("1.".ljust(MAX_SPELLING, "0")) == 1
+    assert read_float("1.".ljust(MAX_SPELLING + 1, "0")) is None
 
 
 def test_read_integer_keeps_the_sign_of_zero() -> None:
