@@ -137,7 +137,7 @@ def _bare(text: str) -> str:
         text = text[1:].lstrip()
     if not text.startswith(_FENCE):
         return text
-    if not text.endswith(_FENCE) or len(text) < 2 * len(_FENCE):
+    if not text.endswith(_FENCE):
         return ""
     return text[len(_FENCE) : -len(_FENCE)].lstrip(_FENCE_INFO).strip()
 
@@ -287,9 +287,7 @@ def _as_json(text: str, max_depth: int) -> tuple[str, frozenset[str]] | None:
 
 
 def _requoted(token: str) -> str:
-    body = token[1:-1]
-    if "\\" in body or '"' in body:
-        body = _IN_QUOTES.sub(lambda part: _REQUOTED.get(part[0], part[0]), body)
+    body = _IN_QUOTES.sub(lambda part: _REQUOTED.get(part[0], part[0]), token[1:-1])
     return f'"{body}"'
 
 
@@ -308,10 +306,10 @@ def _json5_reading(text: str) -> str | None:
 
 
 def _python_reading(text: str) -> str | None:
-    if "\\/" in text:  # no escape in Python: spelled out, or the interpreter warns about it
-        text = _SLASH_ESCAPE.sub(r"\\\\", text)
+    # `\/` is no escape in Python: its backslash is spelled out, or the interpreter warns about it.
+    spelled_out = _SLASH_ESCAPE.sub(r"\\\\", text)
     try:
-        return json.dumps(ast.literal_eval(text))
+        return json.dumps(ast.literal_eval(spelled_out))
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
 

@@ -113,6 +113,11 @@ def test_json(text: str, value: Any) -> None:
         pytest.param("```json5\n{a: 1}\n```", {"a": 1}, id="fence"),
         pytest.param(json.dumps("{'a': 1}"), {"a": 1}, id="quoted"),
         pytest.param("[1.50, 1e3, -2,]", [1.5, 1000.0, -2], id="numbers"),
+        pytest.param(
+            "['\ud800'" + ", []" * 64 + "]",
+            ["\ud800", *([] for _ in range(64))],
+            id="surrogate-and-many-brackets",
+        ),
     ],
 )
 def test_json5(text: str, value: Any) -> None:
@@ -171,6 +176,12 @@ def test_python(text: str, value: Any) -> None:
         pytest.param("//only/a/comment", id="comment-only"),
         pytest.param("[1] //" + "a" * 1000, id="too-long-a-comment-behind"),
         pytest.param("/usr/bin", id="path"),
+        pytest.param("/* five */ 5 //", id="number-among-comments"),
+        pytest.param("// none\nnull", id="null-behind-a-comment"),
+        pytest.param("/* */]", id="comment-and-a-closing-bracket"),
+        pytest.param(
+            json.dumps(json.dumps(json.dumps(json.dumps("a/b")))), id="four-layers-of-quotes-around-a-path"
+        ),
     ],
 )
 def test_no_container(text: str) -> None:
@@ -332,6 +343,14 @@ def test_grammars_that_differ(text: str) -> None:
     assert not caught
 
 
+def test_python_is_not_asked_about_a_comment_of_json5() -> None:
+    """What stands in it would make the interpreter warn."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert read("['\\n', //1if\n]") == (["\n"], "json5")
+    assert not caught
+
+
 def test_dialects_in_force() -> None:
     """Only the grammars asked for are read; plain JSON does not pass for another."""
     json5: frozenset[Dialect] = frozenset({"json5"})
@@ -386,6 +405,12 @@ def test_limit_on_depth(nested: Any) -> None:
     """Nesting up to the limit is read, one level more is not; brackets in strings do not count."""
     assert parse(nested(40), max_depth=40) is not None
     assert parse(nested(41), max_depth=40) is None
+
+
+def test_json_as_deep_as_the_limit() -> None:
+    """It is read as the JSON that it is, not as JSON5."""
+    assert parse("[[1], [2]]", max_depth=2) == Parsed([[1], [2]], "json")
+    assert parse("[[[1]], [2]]", max_depth=3) == Parsed([[[1]], [2]], "json")
 
 
 def test_many_shallow_containers() -> None:
