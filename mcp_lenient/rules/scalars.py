@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_lenient.rules.numbers import integer_in_text, number_as_text, number_in_text, whole_float
 from mcp_lenient.rules.rule import Apply, Place, Site, made
-from mcp_lenient.rules.words import NO_MATCH, boolean_in_text, enum_folder, json_boolean_in_text
+from mcp_lenient.rules.words import boolean_in_text, enum_folder, json_boolean_in_text
 
 _Values = tuple[Any, ...]
 
@@ -82,16 +82,8 @@ def number_to_text(site: Site) -> Apply | None:
 
 def fold_enum(site: Site) -> Apply | None:
     """``"FAST"`` to the one enum value ``"fast"`` that differs by nothing but spelling."""
-    values = site.shape.enum
-    if not values or (len(values) == 1 and Place.DISCRIMINATOR not in site.place):
-        return None
-    fold = enum_folder(values)
-
-    def apply(value: str) -> _Values:
-        member = fold(value)
-        return () if member is NO_MATCH else (member,)
-
-    return apply
+    values = site.shape.enum or ()
+    return enum_folder(values) if len(values) > 1 else None
 
 
 def _is(site: Site, json_type: str) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from mcp_lenient.rules.names import fold_case
 from mcp_lenient.rules.numbers import number_in_text
@@ -51,15 +50,6 @@ _BITS_OR_BYTES = frozenset({"kb", "mb", "gb", "tb", "pb", "kbps", "mbps", "gbps"
 _MILLI_OR_MEGA = frozenset({"mw", "mwh", "mj", "mpa"})
 
 
-class NoMatch(enum.Enum):
-    """What an enum folder answers for a value that no member, or more than one, stands for."""
-
-    NO_MATCH = "no match"
-
-
-NO_MATCH: Final = NoMatch.NO_MATCH
-
-
 def boolean_in_text(text: str) -> bool | None:
     """What true/false, yes/no, on/off, 1/0 say, in any case and with space around; None for other text."""
     return _boolean(text, _BOOLEANS)
@@ -100,14 +90,14 @@ def holds_json(text: str) -> bool:
     return _JSON_INSIDE.search(text) is not None
 
 
-def enum_folder(values: Sequence[Any]) -> Callable[[Any], Any]:
-    """Compile the enum values to the function that finds the one member a value stands for.
+def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
+    """Compile the enum values to the function that finds the one member a text stands for.
 
     A text stands for a member that differs by letter case, by space or quotes around it, or by ``-``, ``_`` or
-    a space between letters; the text of a JSON number also for that number. The function returns a member as
-    it is, and ``NO_MATCH`` where none or more than one fits. Letter case counts where it may change the
-    meaning: in a text of one letter and in a single letter of a text with digits (``m`` and ``M``: minute,
-    month, million), and in units (``MB`` and ``Mb``, ``mW`` and ``MW``).
+    a space between letters; the text of a JSON number also for that number. Where none fits, or more than one,
+    the function returns nothing. Letter case counts where it may change the meaning: in a text of one letter
+    and in a single letter of a text with digits (``m`` and ``M``: minute, month, million), and in units
+    (``MB`` and ``Mb``, ``mW`` and ``MW``).
     """
     texts = [value for value in values if isinstance(value, str)]
     known = frozenset(texts)
@@ -124,16 +114,13 @@ def enum_folder(values: Sequence[Any]) -> Callable[[Any], Any]:
         members = folded.get(_fold(text), ())
         return members if len(members) != 1 or _same_case(text, members[0]) else ()
 
-    def fold(value: Any) -> Any:
-        if not isinstance(value, str):
-            exact = any(type(member) is type(value) and member == value for member in values)
-            return value if exact else NO_MATCH
+    def fold(value: str) -> tuple[Any, ...]:
         if value in known:
-            return value
+            return (value,)
         text = value.strip()
-        number = number_in_text(text) if numbers else None
+        number = number_in_text(text)
         found = {*meant(text), *meant(_unquoted(text)), *(each for each in numbers if each == number)}
-        return found.pop() if len(found) == 1 else NO_MATCH
+        return tuple(found) if len(found) == 1 else ()
 
     return fold
 
@@ -167,12 +154,7 @@ def _same_case(text: str, member: str) -> bool:
 def _case_counts(ours: str, theirs: str, *, single: bool) -> bool:
     if len(ours) == 1:
         return single
-    if (
-        len(ours) <= _LONGEST_UNIT
-        and ours[0] != theirs[0]
-        and ours[1:] == theirs[1:]
-        and not ours[1:].islower()
-    ):
+    if len(ours) <= _LONGEST_UNIT and ours[1:] == theirs[1:] and not ours[1:].islower():
         return True  # mV and MV
     word = ours.lower()
     return word in _MILLI_OR_MEGA or (word in _BITS_OR_BYTES and not (ours.islower() or theirs.islower()))
@@ -187,7 +169,7 @@ def split_numbers(text: str) -> list[int | float] | None:
     if len(text) > _LONGEST_LIST:
         return None
     separator = ";" if ";" in text else ","
-    if separator == "," and not _parts_clearly(text.strip()):
+    if not _parts_clearly(text.strip()):
         return None
     numbers: list[int | float] = []
     for part in text.split(separator):

@@ -54,6 +54,7 @@ MODES = enum("fast", "slow_mode", "AUTO")
     refuses("across types", union(BOOLEAN, enum("auto", "never")), "AUTO"),
     leaves("both spellings are members", enum("ab", "AB"), "AB"),
     leaves("a text and its number", enum("1", 1), "1"),
+    refuses("number of a text member beside a number", enum("1", 2), 1),
 )
 def test_fold_enum(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """An enum value that differs by spelling alone is found when it is the only one."""
