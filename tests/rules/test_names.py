@@ -224,6 +224,8 @@ def test_real_words_have_a_neighbor():
         pytest.param("_tag", ["_tags"], ("_tags", True), id="private-on-both-sides"),
         pytest.param("b" * 100, ["b" * 100 + "s"], ("b" * 100 + "s", True), id="longest"),
         pytest.param("b" * 101, ["b" * 101 + "s"], None, id="one-longer"),
+        pytest.param("tag", ["_tags", "tags"], ("tags", True), id="beside-a-private-one"),
+        pytest.param("tag[]", ["tag[]s"], None, id="bracket"),
         pytest.param("area", ["areas"], ("areas", True), id="a-s"),
         pytest.param("areas", ["area"], ("area", False), id="a-s-back"),
     ],

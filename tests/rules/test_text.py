@@ -398,8 +398,18 @@ def test_limits_on_length() -> None:
         lambda depth: (
             '[{"a":' * (depth // 2) + "[]" * (depth % 2) + "1" * (1 - depth % 2) + "}]" * (depth // 2)
         ),
+        lambda depth: "[" + "(1,), [2], {'a': 3}, " * 50 + "[" * (depth - 1) + "]" * depth,
     ],
-    ids=["arrays", "objects", "single-quotes", "tuples", "brackets-in-strings", "bare-keys", "mixed"],
+    ids=[
+        "arrays",
+        "objects",
+        "single-quotes",
+        "tuples",
+        "brackets-in-strings",
+        "bare-keys",
+        "mixed",
+        "behind-others",
+    ],
 )
 def test_limit_on_depth(nested: Any) -> None:
     """Nesting up to the limit is read, one level more is not; brackets in strings do not count."""
