@@ -61,8 +61,6 @@ _NO_PLURALS = frozenset(
 
 def fold_case(text: str) -> str:
     """The text without its letter case, of the same length: ``ß`` and ``ss`` stay two spellings."""
-    if text.isascii():
-        return text.lower()
     folded = text.casefold()
     return folded if len(folded) == len(text) else text.lower()
 
@@ -190,7 +188,7 @@ def _swapped(one: str, other: str) -> bool:
 
 def _lacks_one(short: str, long: str) -> bool:
     """Whether a letter of the long word, neither its first nor its last, is all that the short one lacks."""
-    if len(long) != len(short) + 1 or long[1:] == short or long[:-1] == short:
+    if short in (long[1:], long[:-1]):
         return False
     at = _first_difference(short, long)
     return short[at:] == long[at + 1 :]

@@ -102,6 +102,7 @@ JSON_VALUE = st.recursive(
         pytest.param(["a", "b"], "A", NO_MATCH, id="single-letter-of-no-date"),
         pytest.param(["fast", "slow"], "*fast*", NO_MATCH, id="stars-are-no-quotes"),
         pytest.param(["", "a"], '"', NO_MATCH, id="lone-quote"),
+        pytest.param(["", "a"], '""', "", id="quotes-around-nothing"),
         pytest.param(["HH:mm", "H"], "hh:mm", NO_MATCH, id="hours-of-the-half-day"),
         pytest.param(["MM", "YY"], "mm", NO_MATCH, id="minutes-or-months"),
         pytest.param(["%Y", "%m"], "%y", NO_MATCH, id="percent-sign"),
