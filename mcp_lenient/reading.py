@@ -30,13 +30,14 @@ def read(node: Node, value: Any, path: Path, run: Run, scope: Scope | None, agai
     run.steps -= 1
     if run.steps < 0:
         raise OutOfSteps
-    if scope is not None and not scope.full:
-        found = structure(node, value, path, run, scope)
-        if found or takes(node, value, run):
-            return found
-        return _by_rules(node, value, path, run, again, found)
+    partly = scope is not None and not scope.full
+    found = structure(node, value, path, run, scope) if partly else []
+    if found:
+        return found
     if takes(node, value, run):
         return [Reading(value, 0)]
+    if partly:
+        return _by_rules(node, value, path, run, again, [])
     return _read_wrong(node, value, path, run, scope, again)
 
 
@@ -101,8 +102,6 @@ def structure(node: Node, value: Any, path: Path, run: Run, scope: Scope | None)
         return _read_object(node, value, path, run, scope)
     if node.is_array and isinstance(value, list):
         return _read_array(node, value, path, run, scope)
-    if scope is not None and not scope.full:
-        return read(node, value, path, run, None)
     return []
 
 

@@ -73,6 +73,27 @@ class Full(BaseModel):
     share: float = 1.0
 
 
+class Words(BaseModel):
+    """Words that the author splits at blanks."""
+
+    words: Annotated[
+        list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)
+    ]
+    count: int
+
+
+class Spoken(Words):
+    """Told by its kind."""
+
+    kind: Literal["spoken"]
+
+
+class Silent(BaseModel):
+    """The other one."""
+
+    kind: Literal["silent"]
+
+
 class Range(BaseModel):
     """Its end is looked at beside its start."""
 
@@ -121,6 +142,14 @@ def _without_text(value: Any) -> Any:
     return value
 
 
+def _without_integers(value: Any) -> Any:
+    within = value.get("x") if isinstance(value, dict) else None
+    assert not isinstance(within, dict) or all(type(each) is bool for each in within.values()), (
+        "must be flags"
+    )
+    return value
+
+
 def _without_words(value: Any) -> Any:
     assert not isinstance(value, dict) or "yes" not in value.values(), "must not hold words"
     return value
@@ -153,10 +182,55 @@ def test_only_what_is_wrong_within_is_looked_at():
     assert found == ({"x": {"b": True}}, ("integer_to_boolean", "/x/x/b"))
 
 
+def test_a_field_that_the_validator_takes_stays_where_null_may_stand():
+    """In a model or null, too, a field that only the author's validator takes is as it was sent."""
+    found = _mended(Words | None, {"words": "a b", "count": "1e3"})
+    assert found == ({"words": "a b", "count": 1000}, ("text_to_integer", "/x/count"))
+
+
+def test_an_object_that_is_refused_as_a_whole_may_be_a_wrapper():
+    """Where the author refuses an object and no field of it, it may be a wrapper of its own name as well."""
+    sent = {"x": {"b": 1}}
+    outcome = _outcome(Annotated[Flags, BeforeValidator(_without_integers)], sent)
+    assert (outcome.status, [tie.path for tie in outcome.ties]) == ("refused", [("x",)])
+    assert [reading.value for reading in outcome.ties[0].readings] == [{"x": {"b": True}}, {"b": 1}]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        pytest.param(
+            {"kind": "spoken", "words": "a b", "count": "1e3"},
+            {"kind": "spoken", "words": "a b", "count": 1000},
+            id="the kind as it is",
+        ),
+        pytest.param(
+            {"kind": "Spoken", "words": ["a"], "count": "1e3"},
+            {"kind": "spoken", "words": ["a"], "count": 1000},
+            id="the kind in another case",
+        ),
+    ],
+)
+def test_the_validator_has_its_say_once_the_kind_is_known(sent, expected):
+    """Of the kind that was sent only what is refused is read by the schema; of one that was repaired, all of it."""
+    assert _mended(Annotated[Spoken | Silent, Field(discriminator="kind")], sent)[0] == expected
+
+
 def test_a_value_of_no_branch_is_read_by_all():
     """A text of which the author's validator makes an object that lacks a name is read by what the schema declares."""
     found = _mended(Annotated[Named, BeforeValidator(_named)] | None, "null")
     assert found == (None, ("null_text_to_null", "/x"))
+
+
+def test_an_object_for_a_list_is_read_by_the_schema():
+    """Where the author makes a list of an object and refuses a field, the object is read as the schema has it."""
+    one = Annotated[list[Named], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)]
+    found = _mended(one, {"name": "a", "count": "1e3"})
+    assert found == (
+        [{"name": "a", "count": 1000}],
+        ("object_to_array", "/x"),
+        ("text_to_integer", "/x/0/count"),
+    )
 
 
 def test_a_list_that_is_refused_as_a_whole_is_read_throughout():

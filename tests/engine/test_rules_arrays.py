@@ -136,6 +136,7 @@ def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     refuses("another key", INTEGERS, {"value": [1]}),
     refuses("two keys", INTEGERS, {"item": [1], "count": 1}),
     refuses("only some", INTEGERS, [{"item": 1}, 2]),
+    refuses("in a text", INTEGERS, '[{"item": 1}]'),
     refuses("another type", INTEGERS, {"item": ["a"]}),
     refuses("an object is wanted", closed("id", id=INTEGER), {"item": [1]}),
     leaves("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
