@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_lenient.choice import Change
 from mcp_lenient.naming import Naming
-from mcp_lenient.plan import Node
+from mcp_lenient.node import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import (
     is_mixed,

@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp_lenient.choice import Change, distinct
 from mcp_lenient.naming import AS_SENT, names_right, without_injected
-from mcp_lenient.plan import Node
+from mcp_lenient.node import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import meant_branch, names_in
 from mcp_lenient.run import Run

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.plan import Node
+from mcp_lenient.node import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.types import Path, Repair
 from mcp_lenient.values import json_type

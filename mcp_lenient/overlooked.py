@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.naming import undeclared
-from mcp_lenient.plan import Node, Plan
+from mcp_lenient.node import Node
+from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.rule import Place
 from mcp_lenient.rules.spelling import squashed

@@ -13,8 +13,8 @@ from typing import Any
 
 from mcp_lenient.choice import cheapest, combined, distinct, list_with, put_together
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
+from mcp_lenient.node import Node
 from mcp_lenient.overlooked import hearing
-from mcp_lenient.plan import Node
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.names import plural_target
 from mcp_lenient.rules.rule import ABSENT, worst_tier

@@ -14,8 +14,9 @@ from mcp_lenient.choice import cheapest, distinct
 from mcp_lenient.mending import mend
 from mcp_lenient.moving import moved
 from mcp_lenient.naming import without_injected
+from mcp_lenient.node import Node
 from mcp_lenient.overlooked import overlooked
-from mcp_lenient.plan import Node, Plan
+from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import structure
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier

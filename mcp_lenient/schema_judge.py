@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any
 
 from mcp_lenient.nesting import depth_check
-from mcp_lenient.plan import Node, Plan
+from mcp_lenient.node import Node
+from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.types import Fault, Path
 from mcp_lenient.values import json_type

@@ -11,7 +11,8 @@ from typing import Any, Final
 from mcp_types import Tool
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.plan import Node, Plan
+from mcp_lenient.node import Node
+from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.places import forms
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcp_lenient.check.finding import Hit, Level
 from mcp_lenient.check.surface import Spot, Surface, within
-from mcp_lenient.plan import Node
+from mcp_lenient.node import Node
 from mcp_lenient.redaction import cut
 from mcp_lenient.refusal.places import forms
 from mcp_lenient.schema import ANNOTATIONS

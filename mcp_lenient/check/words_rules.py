@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcp_lenient.check.finding import Hit
 from mcp_lenient.check.surface import Spot, Surface, within
-from mcp_lenient.plan import Node
+from mcp_lenient.node import Node
 from mcp_lenient.rules.names import fold_name, near_target, plural_target
 
 _MOST_NAMES: Final = 100

@@ -41,25 +41,25 @@ def injected_keys(
 ) -> frozenset[str]:
     """The undeclared keys that a known client adds to the arguments of a call.
 
+    A key that comes by itself is none of them where it is a declared name in another case style: it may be that name.
+
     Args:
         unknown: All keys that came and are not declared.
         declared: The declared names.
         also: Further keys that the operator lists.
         destructive: Whether the tool destroys; then only ``toolCallId`` and what comes with it.
     """
-    comes_with = _BESIDE_CALL_ID if _CALL_ID in unknown else frozenset[str]()
+    spelt = {fold_name(name) for name in declared}
+    known = {key for key in ({_CALL_ID} if destructive else _ALONE) if fold_name(key) not in spelt}
+    if _CALL_ID in unknown:
+        known |= _BESIDE_CALL_ID
     if destructive:
-        return frozenset(key for key in unknown if key == _CALL_ID or key in comes_with)
-    named: list[Any] = []
-    private: list[str] = []
-    for key in unknown:
-        if key in _ALONE or key in comes_with or key in also:
-            named.append(key)
-        elif isinstance(key, str) and key.startswith("_"):
-            private.append(key)
+        return frozenset(unknown) & known
+    known |= set(also)
+    private = [key for key in unknown if key not in known and isinstance(key, str) and key.startswith("_")]
     if len(private) <= _MOST_PRIVATE:
-        named += [key for key in private if _is_private(key, declared)]
-    return frozenset(named)
+        known.update(key for key in private if _is_private(key, declared))
+    return frozenset(unknown) & known
 
 
 def _is_private(key: str, declared: Collection[str]) -> bool:

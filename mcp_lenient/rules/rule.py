@@ -42,8 +42,6 @@ class Place(enum.Flag):
     """The arguments themselves."""
     TEXT = enum.auto()
     """A branch of a union in which a string of one's own may come too."""
-    DISCRIMINATOR = enum.auto()
-    """The property that tells the branches of a union apart."""
 
 
 @dataclass(frozen=True, slots=True)

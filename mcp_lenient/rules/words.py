@@ -39,8 +39,12 @@ _OTHERWISE_READ = re.compile(
 _THOUSANDS = re.compile(r"(?:^|,)[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 
 _LONGEST_UNIT = 3
-# HH:mm, yyyy-MM-dd: runs of one letter whose case is the meaning.
-_DATE_PATTERN = re.compile(r"(?:([yYmMdDhHsS])\1{0,3}[\W_]*)+")
+# Runs of one letter whose case is the meaning. With a run of a single letter beside others it is a word: sms, ssh.
+_DATE_PATTERN = re.compile(
+    r"([yYmMdDhHsS])\1{0,3}"  # M, yyyy
+    r"|(?:([yYmMdDhHsS])\2{1,3})+"  # yyyyMMdd
+    r"|(?=.*[\W_])(?:([yYmMdDhHsS])\3{0,3}[\W_]*)+"  # HH:mm, d.M.yyyy
+)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")

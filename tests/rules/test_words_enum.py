@@ -105,6 +105,10 @@ JSON_VALUE = st.recursive(
         pytest.param(["", "a"], '""', "", id="quotes-around-nothing"),
         pytest.param(["HH:mm", "H"], "hh:mm", NO_MATCH, id="hours-of-the-half-day"),
         pytest.param(["MM", "YY"], "mm", NO_MATCH, id="minutes-or-months"),
+        pytest.param(["yyyyMMdd", "epoch"], "yyyymmdd", NO_MATCH, id="date-without-separators"),
+        pytest.param(["d.M.yyyy", "epoch"], "d.m.yyyy", NO_MATCH, id="date-of-single-letters"),
+        pytest.param(["sms", "email"], "SMS", "sms", id="word-of-a-dates-letters"),
+        pytest.param(["ssh", "https"], "SSH", "ssh", id="word-of-a-dates-letters-one-twice"),
         pytest.param(["%Y", "%m"], "%y", NO_MATCH, id="percent-sign"),
     ],
 )
