@@ -31,6 +31,8 @@ class Naming(NamedTuple):
 
     def records(self, value: Mapping[str, Any], path: Path) -> tuple[int, tuple[Repair, ...]]:
         """What leaving keys out costs, and its repairs."""
+        if not self.dropped:
+            return 0, ()
         repairs = tuple(
             Repair(self.dropped[key][1], pointer((*path, key)), json_type(sent), "absent")
             for key, sent in value.items()
@@ -87,6 +89,8 @@ def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
 def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
     """The keys to leave out, each with its cost and rule."""
     found: dict[str, tuple[int, str]] = {}
+    if not unknown:
+        return found
     for rule, cost, apply in node.drops:
         for key in apply(unknown):
             found.setdefault(key, (cost, rule.name))
@@ -96,6 +100,8 @@ def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
 def without_injected(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
     """The object without the keys that a client added, what that costs, and its repairs."""
     dropped = drops(node, undeclared(node, value))
+    if not dropped:
+        return value, 0, ()
     rest = {key: sent for key, sent in value.items() if key not in dropped}
     return rest, *Naming(dropped=dropped).records(value, ())
 
@@ -119,6 +125,8 @@ def _renamed(
             rename = _rename(node, key, value[key], absent, accepts_near)
             if rename is not None and rename.rule == _STYLE:
                 found[key] = rename
+    if len(found) < 2:
+        return found
     targets = [rename.name for rename in found.values()]
     return {key: rename for key, rename in found.items() if targets.count(rename.name) == 1}
 

@@ -58,6 +58,8 @@ def overlooked(
     changed = frozenset(repair.pointer for repair in repairs)
     look = _Look(plan, everything_is_own=judge.by_schema, changed=changed)
     found = sorted(look.unheard(top, arguments), key=str)
+    if not found:
+        return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
     kept = [path for path in found if path in look.kept]
     return (*kept, *_unread([path for path in found if path not in look.kept], arguments, judge))

@@ -133,8 +133,10 @@ def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) ->
     top = run.plan.top
     found = structure(top, arguments, (), run, scope)
     for rule, cost, apply in top.rules.get(dict, ()):
+        if found and worst_tier(found[0].cost) < rule.tier:
+            break
         found += _read_content(rule, cost, apply, arguments, run)
-    return [reading._replace(value=plain(reading.value)) for reading in cheapest(found)]
+    return [Reading(plain(value), cost, repairs) for value, cost, repairs in cheapest(found)]
 
 
 def _read_content(

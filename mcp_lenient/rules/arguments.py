@@ -22,6 +22,8 @@ def unwrap_arguments(site: Site) -> Apply | None:
     limits = site.policy.limits
 
     def apply(arguments: dict[str, Any]) -> _Values:
+        if arguments.keys() <= declared:
+            return ()
         readings = (_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits))
         return tuple(each for each in readings if each)
 

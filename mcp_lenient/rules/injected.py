@@ -49,17 +49,28 @@ def injected_keys(
         also: Further keys that the operator lists.
         destructive: Whether the tool destroys; then only ``toolCallId`` and what comes with it.
     """
-    spelt = {fold_name(name) for name in declared}
-    known = {key for key in ({_CALL_ID} if destructive else _ALONE) if fold_name(key) not in spelt}
-    if _CALL_ID in unknown:
-        known |= _BESIDE_CALL_ID
-    if destructive:
-        return frozenset(unknown) & known
-    known |= set(also)
-    private = [key for key in unknown if key not in known and isinstance(key, str) and key.startswith("_")]
+    comes_with = _BESIDE_CALL_ID if _CALL_ID in unknown else frozenset[str]()
+    alone = {_CALL_ID} if destructive else _ALONE
+    named: list[Any] = []
+    private: list[str] = []
+    for key in unknown:
+        if (key in alone and not _is_spelt(key, declared)) or key in comes_with:
+            named.append(key)
+        elif destructive:
+            continue
+        elif key in also:
+            named.append(key)
+        elif isinstance(key, str) and key.startswith("_"):
+            private.append(key)
     if len(private) <= _MOST_PRIVATE:
-        known.update(key for key in private if _is_private(key, declared))
-    return frozenset(unknown) & known
+        named += [key for key in private if _is_private(key, declared)]
+    return frozenset(named)
+
+
+def _is_spelt(key: str, declared: Collection[str]) -> bool:
+    """Whether a declared name is the key in another case style."""
+    folded = fold_name(key)
+    return any(fold_name(name) == folded for name in declared)
 
 
 def _is_private(key: str, declared: Collection[str]) -> bool:
