@@ -61,7 +61,7 @@ class FunctionJudge:
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return True
         try:
-            self._validate(dict(arguments))
+            self._validate(arguments if type(arguments) is dict else dict(arguments))
         except (ValueError, RecursionError):
             return False
         except Exception:  # noqa: BLE001 - whatever an author's validator raises

@@ -110,8 +110,9 @@ def _by_reading(
     sent = dict(arguments)
     scope = None if faults is None else scope_of(faults)
     try:
-        found = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
-        readings = distinct(found)
+        readings = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
+        if len(readings) > 1:
+            readings = distinct(readings)
         if len(readings) == 1:
             return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
         if readings:
@@ -136,7 +137,7 @@ def _read_arguments(arguments: dict[str, Any], run: Run, scope: Scope | None) ->
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         found += _read_content(rule, cost, apply, arguments, run)
-    return [Reading(plain(value), cost, repairs) for value, cost, repairs in cheapest(found)]
+    return [_plain(reading) for reading in cheapest(found)]
 
 
 def _read_content(
@@ -156,6 +157,11 @@ def _read_content(
 
 def _as_is(node: Node, value: Any) -> list[Reading]:
     return [Reading(value, 0)] if node.takes(value) else []
+
+
+def _plain(reading: Reading) -> Reading:
+    value = plain(reading.value)
+    return reading if value is reading.value else Reading(value, reading.cost, reading.repairs)
 
 
 def _tied(sent: dict[str, Any], readings: list[Reading], judge: Judge, moves: tuple[Repair, ...]) -> Outcome:
