@@ -243,6 +243,7 @@ def read_property(
     node: Node, name: str, value: Any, path: Path, run: Run, scope: Scope | None
 ) -> list[Reading]:
     """The cheapest readings of a property's value, ``ABSENT`` among them where it may be left out."""
+    run.steps -= 1
     if scope is UNTOUCHED:
         return [Reading(value, 0)]
     child = node.property(name)
@@ -269,10 +270,11 @@ def _read_array(node: Node, value: list[Any], path: Path, run: Run, scope: Scope
     item_at = node.item_nodes(mixed=is_mixed(value))
     changed: list[tuple[int, list[Reading]]] = []
     for index in indices:
+        below = scope_below(scope, index)
         item, entry = item_at(index), value[index]
-        if takes(item, entry, run):
+        if below is None and takes(item, entry, run):
             continue
-        below, within = scope_below(scope, index), (*path, index)
+        within = (*path, index)
         readings = (
             _read_wrong(item, entry, within, run) if below is None else read(item, entry, within, run, below)
         )

@@ -73,7 +73,7 @@ def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome
     if judge.by_schema:
         return _by_reading(arguments, judge, run, None, ())
     base, moves, faults = _moves(dict(arguments), judge, run)
-    if not faults:
+    if moves and not faults:
         return Outcome("repaired", base, moves)
     return _by_reading(base, judge, run, faults, moves)
 

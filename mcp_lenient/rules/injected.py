@@ -41,8 +41,6 @@ def injected_keys(
 ) -> frozenset[str]:
     """The undeclared keys that a known client adds to the arguments of a call.
 
-    A key that comes by itself is none of them where it is a declared name in another case style: it may be that name.
-
     Args:
         unknown: All keys that came and are not declared.
         declared: The declared names.
@@ -50,27 +48,18 @@ def injected_keys(
         destructive: Whether the tool destroys; then only ``toolCallId`` and what comes with it.
     """
     comes_with = _BESIDE_CALL_ID if _CALL_ID in unknown else frozenset[str]()
-    alone = {_CALL_ID} if destructive else _ALONE
+    if destructive:
+        return frozenset(key for key in unknown if key == _CALL_ID or key in comes_with)
     named: list[Any] = []
     private: list[str] = []
     for key in unknown:
-        if (key in alone and not _is_spelt(key, declared)) or key in comes_with:
-            named.append(key)
-        elif destructive:
-            continue
-        elif key in also:
+        if key in _ALONE or key in comes_with or key in also:
             named.append(key)
         elif isinstance(key, str) and key.startswith("_"):
             private.append(key)
     if len(private) <= _MOST_PRIVATE:
         named += [key for key in private if _is_private(key, declared)]
     return frozenset(named)
-
-
-def _is_spelt(key: str, declared: Collection[str]) -> bool:
-    """Whether a declared name is the key in another case style."""
-    folded = fold_name(key)
-    return any(fold_name(name) == folded for name in declared)
 
 
 def _is_private(key: str, declared: Collection[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from mcp_lenient.rules.names import fold_case
@@ -39,12 +40,8 @@ _OTHERWISE_READ = re.compile(
 _THOUSANDS = re.compile(r"(?:^|,)[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 
 _LONGEST_UNIT = 3
-# Runs of one letter whose case is the meaning. With a run of a single letter beside others it is a word: sms, ssh.
-_DATE_PATTERN = re.compile(
-    r"([yYmMdDhHsS])\1{0,3}"  # M, yyyy
-    r"|(?:([yYmMdDhHsS])\2{1,3})+"  # yyyyMMdd
-    r"|(?=.*[\W_])(?:([yYmMdDhHsS])\3{0,3}[\W_]*)+"  # HH:mm, d.M.yyyy
-)
+# HH:mm, yyyy-MM-dd: letters whose case is the meaning.
+_DATE_PATTERN = re.compile(r"[yYmMdDhHsS][yYmMdDhHsS\W_]*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
@@ -145,9 +142,19 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
+def _is_word(text: str) -> bool:
+    """Whether letters that may be a date pattern are a word such as ``sms`` or ``SSH``: in one case, not all doubled."""
+    return (
+        len(text) > 2
+        and text.isalpha()
+        and (text.islower() or text.isupper())
+        and any(len(tuple(run)) == 1 for _, run in groupby(text))
+    )
+
+
 def _same_case(text: str, member: str) -> bool:
     """Whether two texts of equal letters differ in case only where case says nothing."""
-    if "%" in text or _DATE_PATTERN.fullmatch(text):
+    if "%" in text or (_DATE_PATTERN.fullmatch(text) and not (_is_word(text) and _is_word(member))):
         return False
     ours, theirs = _LETTERS.findall(text), _LETTERS.findall(member)
     single = len(text) == 1 or _DIGIT.search(text) is not None or "-" in text[1:-1]

@@ -297,6 +297,14 @@ def test_many_unknown_names() -> None:
 
 
 @pytest.mark.slow
+def test_many_keys_of_many_open_branches() -> None:
+    """Keys that no branch of a large union speaks of count as work for each branch."""
+    branches = [opened("x", x={**INTEGER, "minimum": index}) for index in range(800)]
+    keys = {f"k{index}": 1 for index in range(20_000)}
+    assert timed(opened(p=union(*branches)), {"p": {**keys, "x": []}}).violations
+
+
+@pytest.mark.slow
 def test_many_ties() -> None:
     """Twenty thousand items with two readings each are refused."""
     row = union(opened(x=BOOLEAN), opened(x=INTEGER))

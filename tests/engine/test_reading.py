@@ -13,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationInfo,
     field_validator,
 )
@@ -287,3 +288,12 @@ def test_a_whole_float_is_an_integer_for_a_strict_server(annotation, sent, expec
     """What JSON Schema takes for an integer and strict validation does not becomes one."""
     found = _mended(annotation, sent, strict=True)
     assert found == (expected, ("whole_float_to_integer", pointer))
+
+
+def test_a_whole_float_below_a_pattern_of_an_item():
+    """On a strict server an item is read where the validator refuses a whole float under one of its keys."""
+    key = Annotated[str, StringConstraints(pattern="^x")]
+    assert _mended(list[dict[key, int]], [{"xa": 7.0}], strict=True) == (
+        [{"xa": 7}],
+        ("whole_float_to_integer", "/x/0/xa"),
+    )

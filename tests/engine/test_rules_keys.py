@@ -130,26 +130,6 @@ NAMED = closed("name", name=STRING)
     refuses_call("in another case", NAMED, {"name": "a", "tool_call_id": "c"}),
     leaves_call("open", opened("name", name=STRING), {"name": "a", "toolCallId": "c"}),
     leaves_call("declared", closed(toolCallId=STRING), {"toolCallId": "c"}),
-    mends_call(
-        "a declared name in another case style",
-        closed("name", name=STRING, tool_call_id=STRING),
-        {"name": "a", "toolCallId": "c"},
-        {"name": "a", "tool_call_id": "c"},
-        "rename_case /toolCallId",
-    ),
-    mends_call(
-        "what comes beside it is never a declared name in another case style",
-        closed("name", name=STRING, session_id=STRING),
-        {"name": "a", "toolCallId": "c", "sessionId": "s"},
-        {"name": "a"},
-        "drop_injected /toolCallId",
-        "drop_injected /sessionId",
-    ),
-    refuses_call(
-        "two spellings of a declared name",
-        closed("name", name=STRING, tool_call_id=STRING),
-        {"name": "a", "tool_call_id": "b", "toolCallId": "c"},
-    ),
 )
 def test_drop_injected(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Keys that known clients add are left out at the top of closed objects."""
