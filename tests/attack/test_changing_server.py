@@ -247,6 +247,8 @@ class ChangingServer(RuleBasedStateMachine):
             kinds = [kind for kind, _ in may_be]
         allowed = [self._run(_reference(kind, name, value)) for kind in kinds]
         if len(may_be) > 1:
+            # Repaired for one tool, whose validator had a thread, and met by another that takes what was made for it.
+            allowed += [self._run(_reference(kind, name, value)) for kind, _ in may_be]
             # Judged by one tool, met by another, looked up when the first was back: FastMCP's own error stands.
             allowed += [
                 ("refused", f"Unknown tool: '{name}'"),
