@@ -136,7 +136,9 @@ class TransformedJudge:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the tool would take these arguments."""
-        return not self.faults(arguments)
+        if arguments.keys() <= self.forwarding.names.keys() and not self._missing(arguments):
+            return self.parent.accepts(self._forwarded(arguments)) or not self.faults(arguments)
+        return False
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """All that is wrong, under the published names."""

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from fastmcp import Context
 from fastmcp.dependencies import Depends
+from fastmcp.tools import Tool
 from pydantic import (
     AfterValidator,
     AliasChoices,
@@ -163,6 +164,16 @@ TYPES: dict[str, Any] = {
     "after": Annotated[str, AfterValidator(_short)],
     "fails": Annotated[int, BeforeValidator(_fails)],
 }
+
+
+def typed(annotation: Any) -> Tool:
+    """A tool with one required parameter ``x`` of this type."""
+
+    async def taking(x: Any) -> None: ...
+
+    taking.__annotations__ = {"x": annotation, "return": None}
+    return Tool.from_function(taking)
+
 
 DEEP: Any = 1
 for _ in range(400):

@@ -13,7 +13,7 @@ from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransform
 from hypothesis import given
 from hypothesis import strategies as st
-from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many
+from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many, typed
 from pydantic import BaseModel, Field
 from sampling import lax_and_strict, sampled
 
@@ -71,15 +71,8 @@ JSON = st.recursive(
 )
 
 
-def _typed(annotation: Any) -> Tool:
-    async def typed(x: Any) -> None: ...
-
-    typed.__annotations__ = {"x": annotation, "return": None}
-    return Tool.from_function(typed)
-
-
 JUDGES = [
-    FunctionJudge(_typed(annotation), strict=strict)
+    FunctionJudge(typed(annotation), strict=strict)
     for annotation in TYPES.values()
     for strict in (False, True)
 ]
@@ -113,7 +106,7 @@ async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: boo
 @pytest.mark.parametrize(("annotation", "strict"), lax_and_strict(sampled(TYPES, 3)))
 async def test_agrees_with_fastmcp_on_a_value(annotation, strict):
     """For a parameter of this type, the judge accepts exactly the values that FastMCP runs."""
-    assert await _disagreements(_typed(annotation), [{"x": value} for value in VALUES], strict=strict) == []
+    assert await _disagreements(typed(annotation), [{"x": value} for value in VALUES], strict=strict) == []
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
@@ -126,7 +119,7 @@ async def test_agrees_with_fastmcp_on_a_function(function, strict):
 @pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
 def test_says_what_is_wrong_and_where(name, value, strict, faults):
     """A fault leads to the value as it was sent, past union branches and validators."""
-    assert FunctionJudge(_typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
+    assert FunctionJudge(typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
 
 
 def test_orders_faults_as_the_arguments_came():
@@ -168,7 +161,7 @@ def test_knows_authors_validators(name, expected):
     sync.__annotations__ = {"x": TYPES[name]}
     assert FunctionJudge(Tool.from_function(sync), strict=False).has_validators is expected
     assert not FunctionJudge(Tool.from_function(sync, run_in_thread=False), strict=False).has_validators
-    assert not FunctionJudge(_typed(TYPES[name]), strict=False).has_validators
+    assert not FunctionJudge(typed(TYPES[name]), strict=False).has_validators
 
 
 @pytest.mark.parametrize(
@@ -176,14 +169,14 @@ def test_knows_authors_validators(name, expected):
 )
 def test_knows_exact_integers(name, strict, expected):
     """Whole floats are refused for integers by strict servers, and by parameters that ask for it."""
-    judge = FunctionJudge(_typed(TYPES[name]), strict=strict)
+    judge = FunctionJudge(typed(TYPES[name]), strict=strict)
     assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 def test_finds_no_fault_in_many_right_values(strict):
     """A long list that is right has no fault, on a server of either strictness."""
-    judge = FunctionJudge(_typed(TYPES["list"]), strict=strict)
+    judge = FunctionJudge(typed(TYPES["list"]), strict=strict)
     assert judge.faults({"x": list(range(500))}) == ()
     assert judge.faults({"x": [*range(500), "a"]}) == (Fault(("x", 500), "type"),)
 
@@ -196,13 +189,13 @@ class _Held(BaseModel):
 def test_many_values_are_held_to_what_the_server_can_write(count):
     """Half of a surrogate pair is refused by a strict server, which writes JSON, and by no other."""
     sent = {"x": [{"anything": "\ud800"}] * count}
-    assert FunctionJudge(_typed(list[_Held]), strict=False).accepts(sent)
-    assert not FunctionJudge(_typed(list[_Held]), strict=True).accepts(sent)
+    assert FunctionJudge(typed(list[_Held]), strict=False).accepts(sent)
+    assert not FunctionJudge(typed(list[_Held]), strict=True).accepts(sent)
 
 
 def test_judges_that_ask_the_same_validator_are_equal():
     """Of one function at one strictness; a judge is equal to nothing else."""
-    tool, other = _typed(int), _typed(int)
+    tool, other = typed(int), typed(int)
     lax, strict = (FunctionJudge(tool, strict=strict) for strict in (False, True))
     assert lax == FunctionJudge(tool, strict=False)
     assert lax not in (strict, FunctionJudge(other, strict=False), None)
@@ -224,7 +217,7 @@ class _Counted(BaseModel):
 )
 async def test_tells_apart_what_the_tool_gets(annotation, one, other, told):
     """A name makes a difference where the tool gets something else with it, also under another published name."""
-    tool = _typed(annotation)
+    tool = typed(annotation)
     assert FunctionJudge(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
     assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is told
 
@@ -241,7 +234,7 @@ async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedJudge:
 
 async def test_a_published_default_is_filled_in():
     """FastMCP sends what a transformed tool publishes as a default, though the function needs the parameter."""
-    tool = _typed(Annotated[int, Field(json_schema_extra={"default": 3})])
+    tool = typed(Annotated[int, Field(json_schema_extra={"default": 3})])
     assert not FunctionJudge(tool, strict=False).accepts({})
     assert (await _transformed(tool)).accepts({})
     changed = Tool.from_tool(tool, transform_args={"x": ArgTransform(name="z")})
@@ -251,7 +244,7 @@ async def test_a_published_default_is_filled_in():
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
     """By the parent's validator, at its strictness, and with what is wrong told where it stands."""
-    judge = await _transformed(_typed(TYPES["list"]), strict=strict)
+    judge = await _transformed(typed(TYPES["list"]), strict=strict)
     assert (judge.exact_integers, judge.by_schema) == (strict, False)
     assert judge.faults({"z": [1, "a"]}) == (Fault(("z", 1), "type"),)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import pytest
 from damage import damages, whole_damages
 from fastmcp.tools import Tool
-from judged import TYPES, VALUES, many
+from judged import TYPES, VALUES, many, typed
 from pydantic import BaseModel, ConfigDict, Field
 from sampling import sampled
 from strategies import TEXTS
@@ -97,41 +97,46 @@ def _only(filter: _Closed) -> None: ...  # noqa: A002 - a name that callers use
 def _matrix(rows: list[list[int]], names: list[Literal["a_b", "c"]] | None = None) -> None: ...
 
 
-TOOLS: dict[str, Callable[..., None]] = {
-    "search": _search,
-    "order": _order,
-    "draw": _draw,
-    "shapes": _shapes,
-    "open": _open,
-    "either": _either,
-    "only": _only,
-    "matrix": _matrix,
-    "many": many,
-}
-
-RIGHT: dict[str, list[dict[str, Any]]] = {
-    "search": [
-        {"query": "q", "max_results": 5, "tags": ["a", "b"], "mode": "slow", "exact": True},
-        {"query": "1,2"},
-    ],
-    "order": [
-        {
-            "lines": [{"field_name": "f", "op": "not_eq", "values": ["v"], "limit": 3}],
-            "options": {"page_size": 1, "sort_by": ["f"], "parent": {"page_size": 2}},
-            "weights": {"a": 0.5},
-        }
-    ],
-    "draw": [
-        {"shape": {"kind": "circle", "radius": 1.5}, "label": "l", "opacity": 0.5},
-        {"shape": {"kind": "square", "side": 2, "corner_radius": 1}},
-    ],
-    "shapes": [{"shapes": [{"kind": "circle", "radius": 1}, {"kind": "square", "side": 2}]}],
-    "open": [{"what": {"name": "n", "dry_run": True, "more": 1}, "others": [{"name": "m"}]}],
-    "either": [{"ids": [1, 2], "text_or_list": ["a"], "at": {"x": 1}}, {"ids": 7}],
-    "only": [{"filter": {"page_size": 3, "filters": [{"field_name": "f"}]}}],
-    "many": [{"x": [1], "z": True, "y": "red", "W": 4}],
-    "matrix": [{"rows": [[1, 2], [3]], "names": ["a_b"]}],
-}
+TOOLS = [
+    pytest.param(
+        _search,
+        [
+            {"query": "q", "max_results": 5, "tags": ["a", "b"], "mode": "slow", "exact": True},
+            {"query": "1,2"},
+        ],
+        id="search",
+    ),
+    pytest.param(
+        _order,
+        [
+            {
+                "lines": [{"field_name": "f", "op": "not_eq", "values": ["v"], "limit": 3}],
+                "options": {"page_size": 1, "sort_by": ["f"], "parent": {"page_size": 2}},
+                "weights": {"a": 0.5},
+            }
+        ],
+        id="order",
+    ),
+    pytest.param(
+        _draw,
+        [
+            {"shape": {"kind": "circle", "radius": 1.5}, "label": "l", "opacity": 0.5},
+            {"shape": {"kind": "square", "side": 2, "corner_radius": 1}},
+        ],
+        id="draw",
+    ),
+    pytest.param(
+        _shapes, [{"shapes": [{"kind": "circle", "radius": 1}, {"kind": "square", "side": 2}]}], id="shapes"
+    ),
+    pytest.param(
+        _open, [{"what": {"name": "n", "dry_run": True, "more": 1}, "others": [{"name": "m"}]}], id="open"
+    ),
+    pytest.param(_either, [{"ids": [1, 2], "text_or_list": ["a"], "at": {"x": 1}}, {"ids": 7}], id="either"),
+    pytest.param(_only, [{"filter": {"page_size": 3, "filters": [{"field_name": "f"}]}}], id="only"),
+    pytest.param(_matrix, [{"rows": [[1, 2], [3]], "names": ["a_b"]}], id="matrix"),
+    pytest.param(many, [{"x": [1], "z": True, "y": "red", "W": 4}], id="many"),
+]
+"""Tools, each with calls of it that are right."""
 
 _TWICE = 150
 """So many calls of a tool are damaged twice, chosen evenly among all that could be."""
@@ -188,25 +193,17 @@ def _place(path: Path) -> str:
     return f"/{'/'.join(map(ascii, path))}"
 
 
-def _typed(annotation: Any) -> Tool:
-    async def typed(x: Any) -> None: ...
-
-    typed.__annotations__ = {"x": annotation, "return": None}
-    return Tool.from_function(typed)
-
-
 @pytest.mark.parametrize("annotation", sampled(TYPES, 5))
 def test_every_value_for_a_type(annotation, request, file_regression):
     """What becomes of a value of each kind for a parameter of this type that is required."""
-    written = _written(_typed(annotation), [{"x": value} for value in SENT])
+    written = _written(typed(annotation), [{"x": value} for value in SENT])
     file_regression.check(written, basename=request.node.callspec.id)
 
 
-@pytest.mark.parametrize("function", sampled(TOOLS, 5))
-def test_every_damage_to_a_call(function, request, file_regression):
+@pytest.mark.parametrize(("function", "right"), sampled(TOOLS, 5))
+def test_every_damage_to_a_call(function, right, request, file_regression):
     """What becomes of a right call of this tool that was damaged once, and twice."""
     tool = Tool.from_function(function, name="tool")
-    right = RIGHT[request.node.callspec.id]
     file_regression.check(_written(tool, _damaged(tool, right)), basename=request.node.callspec.id)
 
 
