@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import ValidationError
 
@@ -28,6 +28,7 @@ class Call:
 
     ``route`` are the mounted servers it is handed down through: there it comes by again. Every other call
     that comes by within the same request is made by a tool's body, which may leak what that call raised.
+    ``parsed`` are arguments that came as one text, with the source spelling of their numbers.
     """
 
     context: CallContext
@@ -36,6 +37,7 @@ class Call:
     within: Call | None
     started: int
     sent_as_text: tuple[Repair, ...] = ()
+    parsed: dict[str, Any] | None = None
     mode: Mode = "repair"
     route: tuple[tuple[FastMCP, str], ...] = ()
     leaked: BaseException | None = None

@@ -18,7 +18,8 @@ from mcp_lenient.policies import Policies
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.telemetry import Telemetry, Told
 from mcp_lenient.tools import KnownTool, ToolCache
-from mcp_lenient.whole_arguments import WholeArguments
+from mcp_lenient.whole_arguments import Reading, WholeArguments
+from mcp_lenient.whole_text import not_an_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from mcp_lenient.definitions import Definitions
     from mcp_lenient.event_fields import EventName
     from mcp_lenient.policy import Policy
-    from mcp_lenient.types import Outcome, Repair, Violation
+    from mcp_lenient.types import Outcome, Repair
 
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of a call that the judge accepted where the tool was replaced or taken away meanwhile."""
@@ -153,9 +154,11 @@ class LenientMiddleware(Middleware):
             return await call_next(context)
         server = own.fastmcp
         whole = self._whole.claim()
-        call = Call(context, call_next, own.request_context, within, started, whole.repairs)
-        if whole.fault is not None:
-            return await self._no_object(call, server, whole.fault)
+        call = Call(context, call_next, own.request_context, within, started, whole.repairs, whole.arguments)
+        if whole.fault is not None or whole.left_out:
+            answer = await self._no_object(call, server, whole)
+            if answer is not None:
+                return answer
         known = self._tools.get(server, message)
         if known is None or known.normalizers:
             # What another tool's author declared must not run on this one's arguments.
@@ -190,11 +193,14 @@ class LenientMiddleware(Middleware):
             return False, running
         return running.is_seen_to(self.policy_for(name).mode), None
 
-    async def _no_object(self, call: Call, server: FastMCP, fault: Violation) -> ToolResult:
-        """Refuse arguments that are no object; the message carries them under one name."""
+    async def _no_object(self, call: Call, server: FastMCP, whole: Reading) -> ToolResult | None:
+        """Refuse whole arguments that are no object, or a text for none at all in a destructive tool."""
         known = await self._tools.look_up(server, call.context.message)
         if known is None:
             return await self._unknown(call, server)
+        fault = whole.fault or (not_an_object("") if known.plan.destructive else None)
+        if fault is None:
+            return None
         self._tell("call_rejected", call, known, found=(fault,))
         return known.refusal(call.name, (fault,))
 
@@ -249,7 +255,7 @@ class LenientMiddleware(Middleware):
     async def _rejected(
         self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        outcome = await known.repair(arguments)
+        outcome = await known.repair(call.parsed or arguments)
         if known.mode == "observe":
             return await self._observed(call, known, outcome)
         if outcome.status == "repaired":

@@ -11,7 +11,7 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.repair import repair
+from mcp_lenient.repair import repair, repair_parsed
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
@@ -67,11 +67,11 @@ def _check(schema: object, policy: object) -> None:
 
 def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
     """Arguments that came as a text, as some clients send them whole."""
-    read = arguments_in_text(sent, plan.policy)
+    read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
     if read is None:
         return Normalized(sent, (), (not_an_object(sent),))
     arguments, record = read
-    outcome = repair(plan, arguments, judge)
+    outcome = repair_parsed(plan, arguments, judge)
     if outcome.status != "refused":
         return Normalized(outcome.arguments, (record, *outcome.repairs), ())
     return Normalized(sent, (), violations(plan.root, outcome, judge, plan.policy))

@@ -48,6 +48,21 @@ def repair(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
     return repair_rejected(plan, arguments, judge)
 
 
+def repair_parsed(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
+    """Repair arguments that were read from text, whose numbers still have their source spelling.
+
+    Args:
+        plan: The compiled schema and policy.
+        arguments: What was read, floats as :class:`~mcp_lenient.rules.numbers.SpelledFloat`; never changed.
+        judge: What the tool accepts.
+
+    Returns:
+        As :func:`repair`, with plain floats.
+    """
+    sent = plain(arguments)
+    return Outcome("accepted", sent) if judge.accepts(sent) else repair_rejected(plan, arguments, judge)
+
+
 def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:
     """As :func:`repair`, for arguments of which the judge has said already that it does not accept them."""
     outcome = _repaired(plan, arguments, judge)
@@ -56,7 +71,8 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> O
     try:
         unread = overlooked(plan.top, outcome.arguments, judge, outcome.repairs)
     except OutOfSteps:
-        return Outcome("refused", arguments, faults=judge.faults(arguments))
+        sent = plain(dict(arguments))
+        return Outcome("refused", sent, faults=judge.faults(sent))
     if not unread:
         return outcome
     faults = tuple(Fault(path, "overlooked") for path in unread)
@@ -74,7 +90,7 @@ def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome
         return _by_reading(arguments, judge, run, None, ())
     base, moves, faults = _moves(dict(arguments), judge, run)
     if moves and not faults:
-        return Outcome("repaired", base, moves)
+        return Outcome("repaired", plain(base), moves)
     return _by_reading(base, judge, run, faults, moves)
 
 
@@ -85,16 +101,16 @@ _ROUNDS = 4
 def _moves(
     sent: dict[str, Any], judge: Judge, run: Run
 ) -> tuple[dict[str, Any], tuple[Repair, ...], tuple[Fault, ...]]:
-    """What was sent brought to its place as it is, round by round, and what the judge still holds against it."""
+    """Apply moves until none remain; return the arguments with their source spellings, and the leftover faults."""
     base = sent
     moves: tuple[Repair, ...] = ()
-    faults = judge.faults(base)
+    faults = judge.faults(plain(base))
     for _ in range(_ROUNDS):
         step = moved(run.plan.top, base, (), run, scope_of(faults))
         if not step.repairs:
             break
-        base, moves = plain(step.value), (*moves, *step.repairs)
-        faults = judge.faults(base)
+        base, moves = step.value, (*moves, *step.repairs)
+        faults = judge.faults(plain(base))
     return base, moves, faults
 
 
@@ -107,10 +123,13 @@ def _by_reading(
 ) -> Outcome:
     """Read what the judge holds something against by the schema; all of it where the judge is the schema."""
     plan = run.plan
-    sent = dict(arguments)
+    spelled = dict(arguments)
+    sent = plain(spelled)
     scope = None if faults is None else scope_of(faults)
     try:
-        readings = [reading for reading in _read_arguments(sent, run, scope) if judge.accepts(reading.value)]
+        readings = [
+            reading for reading in _read_arguments(spelled, run, scope) if judge.accepts(reading.value)
+        ]
         if len(readings) > 1:
             readings = distinct(readings)
         if len(readings) == 1:
@@ -118,14 +137,14 @@ def _by_reading(
         if readings:
             return _tied(sent, readings, judge, moves)
         run = Run(plan, judge.exact_integers, min(run.steps, _MENDING_STEPS), run.texts)
-        mended = mend(plan.top, sent, (), run, scope)
+        mended = mend(plan.top, spelled, (), run, scope)
     except OutOfSteps:
-        return Outcome("refused", arguments, moves, judge.faults(arguments))
+        return Outcome("refused", sent, moves, judge.faults(sent))
     value = plain(mended.value)
     remaining = judge.faults(value) if mended.repairs or not faults else faults
     if not remaining:
         # Mended, it would be taken, but only against a guard: what was sent is what is refused.
-        return Outcome("refused", arguments, moves, judge.faults(arguments), tuple(run.ties))
+        return Outcome("refused", sent, moves, judge.faults(sent), tuple(run.ties))
     return Outcome("refused", value, (*moves, *mended.repairs), remaining, tuple(run.ties))
 
 

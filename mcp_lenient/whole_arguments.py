@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastmcp import Context
 
 from mcp_lenient import fastmcp_private
+from mcp_lenient.rules.numbers import plain
 from mcp_lenient.telemetry import Told
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
@@ -36,10 +37,21 @@ class Reading:
 
     With a ``fault``, what goes on in their place is an object that holds them, so that nothing on the way
     takes them for a call without arguments: the tool must not be run.
+
+    Attributes:
+        repairs: How the text was read.
+        fault: Why it was not read.
+        arguments: What was read, with source spellings; what goes on in the request are plain numbers.
     """
 
     repairs: tuple[Repair, ...] = ()
     fault: Violation | None = None
+    arguments: dict[str, Any] | None = None
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the text said that there are no arguments."""
+        return any(repair.after == "absent" for repair in self.repairs)
 
 
 _AS_SENT = Reading()
@@ -125,14 +137,14 @@ class WholeArguments:
             return await call_next(ctx)
         started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
-        reading = Reading(fault=not_an_object(sent)) if read is None else Reading((read[1],))
+        reading = Reading(fault=not_an_object(sent)) if read is None else Reading((read[1],), None, read[0])
         if policy.mode == "observe":
             await self._observed(owner, ctx, name, reading, started)
             return await call_next(ctx)
         token = _reading.set(reading)
         try:
             return await call_next(
-                replace(ctx, params={**params, "arguments": read[0] if read else {"arguments": sent}})
+                replace(ctx, params={**params, "arguments": plain(read[0]) if read else {"arguments": sent}})
             )
         finally:
             _reading.reset(token)

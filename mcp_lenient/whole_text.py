@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.rules.text import Dialect, parse_container, plain
+from mcp_lenient.rules.text import Dialect, parse_container
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values import json_type
 
@@ -22,14 +22,17 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
 _NOTHINGS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_text_to_absent"}
 
 
-def arguments_in_text(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair] | None:
-    """The arguments that a text is, with the repair that it took; None where it is no such text."""
+def arguments_in_text(
+    sent: Any, policy: Policy, *, destructive: bool = False
+) -> tuple[dict[str, Any], Repair] | None:
+    """Return the arguments that a text holds, with source spellings, and the repair; None where it holds none."""
     allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
     if not isinstance(sent, str) or not allowed:
         return None
     nothing = _NOTHINGS.get(sent.strip())
     if nothing is not None:
-        return ({}, Repair(nothing, "", "string", "absent")) if policy.allows(nothing) else None
+        allowed_here = policy.allows(nothing) and not destructive
+        return ({}, Repair(nothing, "", "string", "absent")) if allowed_here else None
     limits = policy.limits
     parsed = parse_container(
         sent,
@@ -40,7 +43,7 @@ def arguments_in_text(sent: Any, policy: Policy) -> tuple[dict[str, Any], Repair
     )
     if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
         return None
-    return plain(parsed.value), Repair(allowed[parsed.dialect], "", "string", "object")
+    return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")
 
 
 def not_an_object(sent: Any) -> Violation:

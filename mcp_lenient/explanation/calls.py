@@ -18,8 +18,9 @@ from mcp_lenient.pointers import pointer
 from mcp_lenient.protection import judged_by
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.repair import repair
+from mcp_lenient.repair import repair_parsed
 from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.rules.numbers import plain
 from mcp_lenient.targets import find_target
 from mcp_lenient.tools import KnownTool
 from mcp_lenient.types import Fault, Outcome, Reading, Repair
@@ -77,7 +78,7 @@ class _Explainer:
         moved: tuple[Repair, ...] = ()
         arguments = sent if sent is not None else {}
         if not isinstance(arguments, Mapping):
-            read = arguments_in_text(arguments, known.policy)
+            read = arguments_in_text(arguments, known.policy, destructive=known.plan.destructive)
             if read is None:
                 return self._no_object(arguments)
             arguments, record = read
@@ -112,13 +113,14 @@ class _Explainer:
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
         known = self.known
-        if known.judge.accepts(arguments):
+        taken = plain(arguments)
+        if known.judge.accepts(taken):
             self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
-            return self._settled(sent, arguments, moved, repaired=bool(moved))
-        self._step("What the judge says of it", *map(fault_words, known.judge.faults(arguments)))
+            return self._settled(sent, taken, moved, repaired=bool(moved))
+        self._step("What the judge says of it", *map(fault_words, known.judge.faults(taken)))
         trace = Trace(arguments)
         plan = Plan(known.plan.root, trace.policy(known.policy), destructive=known.plan.destructive)
-        outcome = repair(plan, arguments, trace.judge(known.judge))
+        outcome = repair_parsed(plan, arguments, trace.judge(known.judge))
         self._step("What the rules make of it", *_proposed(trace))
         tried = [each for each in trace.verdicts[1:] if each.arguments is not arguments]
         if tried:
