@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -41,27 +42,25 @@ class Naming(NamedTuple):
         return sum(cost for cost, _ in self.dropped.values()), repairs
 
 
-_MOST_RENAMED = 16
-"""Undeclared keys of one object beyond which none is looked at: nobody slips that often."""
-
 _STYLE = "rename_case"
+_PLURAL = "rename_plural"
 
 AS_SENT = Naming()
 """Every key under its own name."""
 
-AcceptsNear = Callable[[Node, str, str, Any], bool]
-"""Whether the declared name that was guessed for a sent one takes the value, so that the guess may stand."""
+AcceptsItems = Callable[[Node, str, Any], bool]
+"""Whether a declared list takes a value that was sent under its singular, as it is or as its one item."""
 
 
 def naming(
-    node: Node, value: Mapping[str, Any], accepts_near: AcceptsNear, judged: Collection[str] = ()
+    node: Node, value: Mapping[str, Any], accepts_items: AcceptsItems, judged: Collection[str] = ()
 ) -> Naming:
     """Find for each undeclared key the declared name it was meant for; never two keys for one name.
 
     Args:
         node: Where the object stands.
         value: The object.
-        accepts_near: Whether a guess may stand.
+        accepts_items: Whether a plural takes what was sent under its singular.
         judged: The keys that the tool's own validator calls unknown, where it calls any so: no other key is
             looked at, since it may be one that only this validator knows.
     """
@@ -72,7 +71,7 @@ def naming(
         return AS_SENT
     dropped = drops(node, unknown)
     return Naming(
-        _renamed(node, value, [key for key in unknown if key not in dropped], accepts_near), dropped
+        _renamed(node, value, [key for key in unknown if key not in dropped], accepts_items), dropped
     )
 
 
@@ -107,39 +106,39 @@ def without_injected(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any],
 
 
 def _renamed(
-    node: Node, value: Mapping[str, Any], unknown: list[str], accepts_near: AcceptsNear
+    node: Node, value: Mapping[str, Any], unknown: list[str], accepts_items: AcceptsItems
 ) -> dict[str, Rename]:
     shape = node.shape
-    absent = [name for name in shape.properties if name not in value]
-    wanted = absent if shape.closed else [name for name in absent if name in shape.required]
-    if not wanted or len(unknown) > _MOST_RENAMED:
+    absent = frozenset(name for name in shape.properties if name not in value)
+    wanted = absent if shape.closed else absent & shape.required
+    if not wanted:
         return {}
     found: dict[str, Rename] = {}
     for key in unknown:
-        rename = _rename(node, key, value[key], wanted, accepts_near)
+        rename = _rename(node, key, value[key], wanted, accepts_items)
         if rename is not None:
             found[key] = rename
     if shape.extra in (None, True, {}) and any(each.rule == _STYLE for each in found.values()):
         # Who writes one name of an object in another case style does so with its other names too.
         for key in (key for key in unknown if key not in found):
-            rename = _rename(node, key, value[key], absent, accepts_near)
+            rename = _rename(node, key, value[key], absent, accepts_items)
             if rename is not None and rename.rule == _STYLE:
                 found[key] = rename
     if len(found) < 2:
         return found
-    targets = [rename.name for rename in found.values()]
-    return {key: rename for key, rename in found.items() if targets.count(rename.name) == 1}
+    targets = Counter(rename.name for rename in found.values())
+    return {key: rename for key, rename in found.items() if targets[rename.name] == 1}
 
 
 def _rename(
-    node: Node, key: str, value: Any, wanted: Collection[str], accepts_near: AcceptsNear
+    node: Node, key: str, value: Any, wanted: Collection[str], accepts_items: AcceptsItems
 ) -> Rename | None:
     """The declared name that a key was meant for, by the first rule that knows one."""
     for rule, cost, apply in node.renames:
         name = apply(key, wanted, value)
         if name is not None:
-            stands = rule.name != "rename_near" or accepts_near(node, key, name, value)
-            return Rename(name, cost, rule.name) if stands else None
+            fits = rule.name != _PLURAL or accepts_items(node, name, value)
+            return Rename(name, cost, rule.name) if fits else None
     return None
 
 

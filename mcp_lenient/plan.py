@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.node import Compiled, Node
-from mcp_lenient.rules.rule import Place, Site
+from mcp_lenient.rules.rule import Place, Rule, Site
 from mcp_lenient.schema import Shape, registry_of, shape_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,11 @@ _DESTRUCTIVE_TIERS = frozenset({1, 2})
 _UNIONS_WITHIN = 6
 _MOST_BRANCHES = 200
 """Bounds on unions within unions of one value, which ``allOf`` and ``$ref`` can multiply without end."""
+
+
+def _spares(rule: Rule) -> bool:
+    """Return whether a rule may act in a destructive tool."""
+    return rule.tier in _DESTRUCTIVE_TIERS and rule.keeps_value and rule.kind != "property"
 
 
 class Plan:
@@ -43,7 +48,7 @@ class Plan:
         self._rules = tuple(
             rule
             for rule in policy.rules
-            if rule.name not in policy.disable and (not destructive or rule.tier in _DESTRUCTIVE_TIERS)
+            if rule.name not in policy.disable and (not destructive or _spares(rule))
         )
         self._nodes: dict[tuple[int, Place, str | None, int], Node] = {}
         self._shapes: dict[int, tuple[Any, Shape]] = {}

@@ -16,7 +16,6 @@ from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.node import Node
 from mcp_lenient.overlooked import hearing
 from mcp_lenient.pointers import pointer
-from mcp_lenient.rules.names import plural_target
 from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.rules.text import SpelledFloat, plain
 from mcp_lenient.run import OutOfSteps, Run
@@ -138,16 +137,13 @@ def names_in(node: Node, value: Mapping[str, Any], run: Run, scope: Scope | None
     """What the keys of an object become, as far as the judge holds something against its names."""
     if scope is not None and not (scope.full or scope.names):
         return AS_SENT
-    return naming(node, value, partial(_accepts_near, run), scope.unknown if scope is not None else ())
+    return naming(node, value, partial(_accepts_items, run), scope.unknown if scope is not None else ())
 
 
-def _accepts_near(run: Run, node: Node, sent: str, name: str, value: Any) -> bool:
-    """Whether a guessed name takes the value as it is; a plural for a singular, also as the one item."""
+def _accepts_items(run: Run, node: Node, name: str, value: Any) -> bool:
+    """Return whether a list takes a value as it is, or as its one item."""
     readings = read(node.property_nodes[name], value, (), run, None)
-    if len(readings) != 1 or not readings[0].repairs:
-        return len(readings) == 1
-    as_item = all(each.rule == "scalar_to_array" for each in readings[0].repairs)
-    return as_item and plural_target(sent, (name,)) == (name, True)
+    return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
 
 
 def meant_branch(node: Node, value: Any) -> Node | None:

@@ -54,6 +54,7 @@ class Shape:
     branches: tuple[Any, ...] = ()
     format: str | None = None
     nullable: bool = False
+    has_min_length: bool = False
     default: tuple[Any, ...] = ()
     plain: bool = False
     """Only structure: nothing but types, properties and items decides."""
@@ -107,6 +108,7 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         branches=branches,
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
         nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
+        has_min_length=any("minLength" in part for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
         plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
     )

@@ -16,7 +16,7 @@ from mcp_lenient.rules.arrays import (
     scalar_to_array,
 )
 from mcp_lenient.rules.containers import text_to_array, text_to_object, wrapped_value
-from mcp_lenient.rules.keys import drop_injected, rename_alias, rename_case, rename_near
+from mcp_lenient.rules.keys import drop_injected, rename_alias, rename_case, rename_plural
 from mcp_lenient.rules.nulls import (
     empty_text_to_absent,
     null_text_to_absent,
@@ -53,13 +53,13 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("integer_to_boolean", 4, integer_to_boolean, on=(int,)),
     Rule("number_to_text", 4, number_to_text, on=(int, float)),
     Rule("fold_enum", 1, fold_enum, on=_TEXT),
-    Rule("null_text_to_null", 1, null_text_to_null, on=_TEXT, across=True),
-    Rule("null_text_to_absent", 1, null_text_to_absent, on=_TEXT, kind="property"),
-    Rule("null_to_absent", 2, null_to_absent, on=(type(None),), kind="property"),
-    Rule("empty_text_to_absent", 2, empty_text_to_absent, on=_TEXT, kind="property"),
+    Rule("null_text_to_null", 1, null_text_to_null, on=_TEXT, across=True, keeps_value=False),
+    Rule("null_text_to_absent", 1, null_text_to_absent, on=_TEXT, kind="property", keeps_value=False),
+    Rule("null_to_absent", 2, null_to_absent, on=(type(None),), kind="property", keeps_value=False),
+    Rule("empty_text_to_absent", 2, empty_text_to_absent, on=_TEXT, kind="property", keeps_value=False),
     Rule("rename_case", 1, rename_case, kind="name"),
     Rule("rename_alias", 2, rename_alias, kind="name"),
-    Rule("rename_near", 16, rename_near, kind="name"),
+    Rule("rename_plural", 16, rename_plural, kind="name"),
     Rule("drop_injected", 2, drop_injected, kind="drop"),
     Rule("item_wrapper_to_array", 4, item_wrapper_to_array, on=(dict, list), again=True),
     Rule("wrapped_value", 4, wrapped_value, on=(dict,), again=True),

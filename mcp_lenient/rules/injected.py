@@ -1,35 +1,25 @@
-"""Which keys a client put beside the caller's own."""
+"""Keys that known clients add to the arguments of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
-from mcp_lenient.rules.names import LONGEST_NAME, fold_name, near_target, singular_words
+from mcp_lenient.rules.names import fold_name
 
-_CALL_ID = "toolCallId"
-_ALONE = frozenset({_CALL_ID, "wait_for_previous", "task_progress"})
-_BESIDE_CALL_ID = frozenset({"action", "sessionId", "chatInput"})
-_MOST_PRIVATE = 16
+_CALL_ID: Final = "toolCallId"
 
-# What follows the underscore here asks for something (Mongo's `_id`, json-server's `_limit`, FHIR's `_count`)
-# or restrains the call: to leave it out would run another call than the one that was sent.
-_ASKING = frozenset(
-    """
-    id limit filter query sort
-    count cursor element embed end exclude expand field include offset order page search select since skip
-    source start summary top where
-    confirm dryrun force
-    """.split()
-)
-# And whatever else holds one of these words: it restrains or directs the call.
-_RESTRAINING = frozenset(
-    """
-    abort cancel check commit confirm draft dry env environment etag force if match mode noop only preview
-    region rev revision rollback run safe sandbox schedule simulate skip stage tenant test transaction undo
-    unless validate version when
-    """.split()
-)
+SOURCES: Final[Mapping[str, str]] = {
+    _CALL_ID: "n8n, MCP Client Tool node: github.com/n8n-io/n8n/issues/21500",
+    "wait_for_previous": "Gemini CLI, tool scheduling: github.com/google-gemini/gemini-cli",
+    "waitForPreviousTools": "Windsurf and Antigravity, tool scheduling: their published tool schemas",
+    "task_progress": "Cline, focus chain: github.com/cline/cline",
+    "_meta": "MCP, reserved for request metadata: modelcontextprotocol.io/specification/2025-11-25/basic#_meta",
+}
+"""Every key that is dropped on its own, with the client that adds it."""
+
+BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
+"""Keys of n8n's chat trigger, which its MCP Client Tool sends beside ``toolCallId``."""
 
 
 def injected_keys(
@@ -39,50 +29,17 @@ def injected_keys(
     *,
     destructive: bool = False,
 ) -> frozenset[str]:
-    """The undeclared keys that a known client adds to the arguments of a call.
+    """Return the undeclared keys that a known client adds to the arguments of a call.
 
     Args:
-        unknown: All keys that came and are not declared.
-        declared: The declared names.
+        unknown: All keys that were sent and are not declared.
+        declared: The folds of the declared names (:func:`~mcp_lenient.rules.names.fold_name`); a key that is one
+            of them in another spelling may be meant for it.
         also: Further keys that the operator lists.
-        destructive: Whether the tool destroys; then only ``toolCallId`` and what comes with it.
+        destructive: Whether the tool destroys; then only ``toolCallId`` and the keys sent with it.
     """
-    comes_with = _BESIDE_CALL_ID if _CALL_ID in unknown else frozenset[str]()
-    if destructive:
-        return frozenset(key for key in unknown if key == _CALL_ID or key in comes_with)
-    named: list[Any] = []
-    private: list[str] = []
-    for key in unknown:
-        if key in _ALONE or key in comes_with or key in also:
-            named.append(key)
-        elif isinstance(key, str) and key.startswith("_"):
-            private.append(key)
-    if len(private) <= _MOST_PRIVATE:
-        named += [key for key in private if _is_private(key, declared)]
-    return frozenset(named)
-
-
-def _is_private(key: str, declared: Collection[str]) -> bool:
-    """Whether an underscore marks the key as the client's own, and nothing declared may be meant by it."""
-    name = key.lstrip("_")
-    if len(name) > LONGEST_NAME or not name[:1].isalpha():
-        return False
-    words = singular_words(name)
-    if (
-        "".join(words) in _ASKING
-        or not _RESTRAINING.isdisjoint(words)
-        or near_target(name, declared) is not None
-    ):
-        return False
-    return not any(_overlap(name, words, other) for other in declared)
-
-
-def _overlap(name: str, words: list[str], declared: str) -> bool:
-    """Whether two names are one, or all words of one stand side by side in the other."""
-    folded = fold_name(declared)
-    if folded == fold_name(name):
-        return True
-    if not any(word[:2] in folded for word in words):  # a shared word begins alike in singular and plural
-        return False
-    short, long = sorted((words, singular_words(declared)), key=len)
-    return any(long[at : at + len(short)] == short for at in range(len(long)))
+    known = {_CALL_ID, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
+    if not destructive:
+        known |= {key for key in SOURCES if fold_name(key.lstrip("_")) not in declared}
+        known.update(also)
+    return frozenset(key for key in unknown if key in known)

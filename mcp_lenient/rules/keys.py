@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from mcp_lenient.rules.injected import injected_keys
-from mcp_lenient.rules.names import case_target, folded_names, near_target, plural_target
+from mcp_lenient.rules.names import by_singular, case_target, folded_names, plural_target
 from mcp_lenient.rules.rule import Apply, Place, Site
 
 
@@ -36,23 +36,21 @@ def rename_alias(site: Site) -> Apply | None:
     return apply
 
 
-def rename_near(site: Site) -> Apply:
-    """``tgas`` to ``tags``: a slip of the keyboard toward one absent name, whose schema takes the value."""
+def rename_plural(site: Site) -> Apply:
+    """``tag`` to ``tags``: the plural of the sent name, an absent list."""
     shape = site.shape
     kinds = {name: site.shape_at(sub) for name, sub in shape.properties.items()}
-    lists = {
+    lists = (
         name
         for name, kind in kinds.items()
         if kind.is_only("array") or any(site.shape_at(branch).is_only("array") for branch in kind.branches)
-    }
+    )
+    plurals = by_singular(lists, shape.properties)
 
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
         del value
-        near = near_target(sent, shape.properties)
-        if near is None:
-            plural = plural_target(sent, shape.properties)
-            near = plural[0] if plural is not None and plural[0] in lists else None
-        return near if near in absent else None
+        name = plural_target(sent, plurals)
+        return name if name in absent else None
 
     return apply
 
@@ -61,10 +59,10 @@ def drop_injected(site: Site) -> Apply | None:
     """Keys that known clients add, at the top of a closed schema."""
     if Place.TOP not in site.place or not site.shape.closed:
         return None
-    declared = frozenset(site.shape.properties)
+    declared = folded_names(site.shape.properties)
     also = site.policy.drop
 
     def apply(unknown: Collection[str]) -> frozenset[str]:
-        return injected_keys(tuple(unknown), declared, also, destructive=site.destructive)
+        return injected_keys(unknown, declared, also, destructive=site.destructive)
 
     return apply

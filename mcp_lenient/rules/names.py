@@ -1,62 +1,17 @@
-"""Whether two names are one: by case style, by a slip of the keyboard, by number, or by a shared word."""
+"""Whether two names are one: by case style or by number."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than its case style."""
 
-_SHORTEST_SWAPPED_WORD = 4
-_SHORTEST_SLIPPED_WORD = 5
-_SHORTEST_PLURAL = 3
-_SHORTEST_IES_PLURAL = 5
+_SHORTEST_SINGULAR = 2
 
-_WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
 _KEPT_GAP = "\x1f"
-_SEPARATORS = ("_", "-", " ")
-
-# A sent word that is spelt right is no slip, even where a declared word is one letter away: whoever sends
-# `path` does not mean `patch`. Each of these has such a neighbor by the measure of `near_target`.
-_REAL_WORDS = frozenset(
-    """
-    action angel angels angle angles assert asserts asset assets auction back band batch bath best bets
-    black bond bound brand calm cart carts case cases cash cast casual cats causal cause causes chars
-    chart charts chat chats clam clause coast compete competing complete completing contact contacts
-    contract contracts convert cores cors cost costs cots country county covert crash crate create dairy
-    derive diary diver divers does dose drive driver drivers drives failed fame feet fiend fight filed
-    files filled flat fleet flies flight float font fonts form forms forum forums found frame friend from
-    front fronts fund gain garage garbage gene genes genre genres gird grain grid grind heart heat
-    identifiers identifies insert inset into intro last later latter launch lawyer layer least lion lips
-    lisp list lits loin loose lose lost lots lunch maker makers makes marital marker markers martial match
-    matchers matches math models modes month moth mouse move moves movie movies muse naive native pace
-    paces pairs paris parity party past patch patent path paths patient pats payer payers peace phase
-    phases phrase phrases pint place places plain plan player players point portion posed post posted
-    posts potion pots present presents preset presets price prince print providers provides quiet quite
-    raise react rect redact relay rely replay reply reset resets resolvers resolves rest rests rise rogue
-    rote rouge route sacred sale sales scale scales scared seed sell send sent server sever shell shift
-    short shot side sides sift sign silver sing singe single site sites slide slides sliver sold solid
-    sender counties stores votes unblock reuse plants patents trails charges liked stale util exit exits exist exists
-    tracker tracer caching catching parens parents slice splice codes codecs though through
-    behavior behaviour uint unit stable until
-    sort sorts specifiers specifies speed spend spent spilt spit split sport sports spot spots staring
-    stars start starting starts stat state states stats statue status statute steam sting stream string
-    suite suites table tail tale tend tends there thick thorough thread threat three through tick tied
-    tier tiers ties tile tiles timer times tired title titles trail tread treat tree trend trends trial
-    tried unite united untie untied users uses were where width with word words world worlds
-    """.split()
-)
-
-# Words that end in s and are no plural of what stands before it, though that is a word or short form too.
-_NO_PLURALS = frozenset(
-    """
-    alias analysis arms as atlas aws axis basis bias bonus bus campus canvas census corpus css customs cvs dns
-    does dos focus gas goods gps has ios is its lens less means minus news os plus pos radius rss sas sms sns
-    sqs status this tls us virus was yes
-    """.split()
-)
 
 
 def fold_case(text: str) -> str:
@@ -110,140 +65,51 @@ def _lead(name: str) -> str:
     return name[: len(name) - len(name.lstrip("_-"))]
 
 
-def near_target(sent: str, declared: Collection[str]) -> str | None:
-    """The one declared name that is a slip of the keyboard away.
+def by_singular(plurals: Iterable[str], declared: Iterable[str] = ()) -> dict[str, str | None]:
+    """Return plurals by the fold of their singular, behind underscores in front; None where two share one. Built once per schema.
 
-    A slip is made inside one word, whose first letter stands: two adjacent letters swapped (in words of
-    four letters and more; of three, most are acronyms: ``dns``, ``dsn``), or, in a declared word of five
-    letters and more, one letter missing or extra that is not the last. A letter is never replaced by another,
-    a digit never touched, and a sent word that is spelt right is no slip.
+    >>> by_singular(["tags", "keys"], ["key"])
+    {'tag': 'tags'}
+
+    Args:
+        plurals: The declared names that a singular may be meant for.
+        declared: All declared names; a singular among them is meant for itself.
     """
-    near = _near_targets(sent, declared)
-    return near[0] if len(near) == 1 else None
+    own = frozenset(map(fold_name, declared))
+    found: dict[str, str | None] = {}
+    for name in plurals:
+        for singular in _singulars(fold_name(name)):
+            key = _lead(name) + singular
+            if singular not in own:
+                found[key] = None if key in found else name
+    return found
 
 
-def _near_targets(sent: str, declared: Collection[str]) -> list[str]:
-    if len(sent) > LONGEST_NAME:
-        return []
-    folded = fold_name(sent)
-    words = _words(sent)
-    near = []
-    for name, other in _alike_in_front(folded, declared):
-        if other == folded:
-            return []
-        if (
-            abs(len(other) - len(folded)) <= 1
-            and _lead(name) == _lead(sent)
-            and _is_slip(words, _words(name))
-        ):
-            near.append(name)
-    return near
+def plural_target(sent: str, plurals: Mapping[str, str | None]) -> str | None:
+    """Return the one declared name that is the plural of the sent one.
 
-
-def _alike_in_front(folded: str, declared: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The declared names that begin with the letter of the folded one, and their folds."""
-    front = {folded[:1], folded[:1].upper(), *_SEPARATORS}
-    return ((name, fold_name(name)) for name in declared if name[:1] in front)
-
-
-def _words(name: str) -> list[str]:
-    return [fold_case(word) for word in _WORD.findall(name)]
-
-
-def _is_slip(sent: list[str], declared: list[str]) -> bool:
-    """Whether just one word differs, and only by a slip."""
-    if len(sent) != len(declared):
-        return False
-    changed = [(ours, theirs) for ours, theirs in zip(sent, declared, strict=True) if ours != theirs]
-    return len(changed) == 1 and _is_word_slip(*changed[0])
-
-
-def _is_word_slip(sent: str, declared: str) -> bool:
-    if sent in _REAL_WORDS or _singular(sent) in _REAL_WORDS or not (sent.isalpha() and declared.isalpha()):
-        return False
-    short, long = sorted((sent, declared), key=len)
-    if short.endswith("es") and long == f"{short[:-1]}rs":
-        return False  # handles and handlers: two words of one stem, not a slip
-    if len(sent) == len(declared):
-        return _swapped(sent, declared)
-    if len(declared) < _SHORTEST_SLIPPED_WORD:
-        return False
-    return _lacks_one(sent, declared) or _lacks_one(declared, sent)
-
-
-def _first_difference(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-
-
-def _swapped(one: str, other: str) -> bool:
-    at = _first_difference(one, other)
-    return (
-        len(one) >= _SHORTEST_SWAPPED_WORD
-        and at >= 1
-        and one[at : at + 2] == other[at : at + 2][::-1]
-        and one[at + 2 :] == other[at + 2 :]
-    )
-
-
-def _lacks_one(short: str, long: str) -> bool:
-    """Whether a letter of the long word, neither its first nor its last, is all that the short one lacks."""
-    if short in (long[1:], long[:-1]):
-        return False
-    at = _first_difference(short, long)
-    return short[at:] == long[at + 1 :]
-
-
-def plural_target(sent: str, declared: Collection[str]) -> tuple[str, bool] | None:
-    """The one declared name that is the plural or singular of the sent one; for list parameters only.
-
-    Returns:
-        The declared name, and whether it is the plural (``tag`` was sent for ``tags``).
+    Args:
+        sent: The name that came.
+        plurals: What :func:`by_singular` made of the declared names.
     """
-    if len(sent) > LONGEST_NAME:
-        return None
-    folded = fold_name(sent)
-    found = []
-    for name, other in _alike_in_front(folded, declared):
-        if other == folded:
-            return None
-        if _lead(name) != _lead(sent):
-            continue
-        if _is_plural(name, other, folded):
-            found.append((name, True))
-        elif _is_plural(sent, folded, other):
-            found.append((name, False))
-    return found[0] if len(found) == 1 else None
+    return plurals.get(_lead(sent) + fold_name(sent)) if len(sent) <= LONGEST_NAME else None
 
 
-def _is_plural(name: str, plural: str, singular: str) -> bool:
-    """Whether one fold is the plural of another; ``name`` is the plural as it is written."""
-    return len(singular) > 1 and plural in _plurals(singular) and _words(name)[-1] not in _NO_PLURALS
+def _singulars(plural: str) -> Iterator[str]:
+    """Yield what a folded name is the plural of: by ``ies``, ``es`` and ``s``, as English spelling has them."""
+    candidates = (plural[:-3] + "y", plural[:-2], plural[:-1])
+    for ending, singular in zip(("ies", "es", "s"), candidates, strict=True):
+        if plural.endswith(ending) and len(singular) >= _SHORTEST_SINGULAR and ending in _plurals(singular):
+            yield singular
 
 
 def _plurals(singular: str) -> tuple[str, ...]:
-    last = singular[-1]
+    """Return the endings that make the plural of a folded name; none where it does not end in a letter a to z."""
+    last, before = singular[-1], singular[-2]
     if not "a" <= last <= "z":
         return ()
-    if singular.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{singular}es",)
+    if last == "y" and before not in "aeiou":
+        return ("ies",)
     if last == "o":
-        return (f"{singular}s", f"{singular}es")
-    if last == "y" and singular[-2] not in "aeiou":
-        return (f"{singular[:-1]}ies",)
-    return (f"{singular}s",)
-
-
-def singular_words(name: str) -> list[str]:
-    """The words of a name, folded, each in the singular as far as its spelling tells."""
-    return [_singular(word) for word in _words(name)]
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) >= _SHORTEST_IES_PLURAL:
-        return f"{word[:-3]}y"
-    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) >= _SHORTEST_PLURAL:
-        return word[:-1]
-    return word
+        return ("es", "s")
+    return ("es",) if singular.endswith(("s", "x", "z", "ch", "sh")) else ("s",)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from mcp_lenient.rules.rule import Apply, Place, Site
 from mcp_lenient.rules.words import is_null_text
+from mcp_lenient.schema import Shape
 
-_NULL = type(None)
+_NONE = "none"
 _NONE_WORDS = frozenset({"none", "null", "unset"})
 
 
@@ -15,21 +16,19 @@ def null_text_to_null(site: Site) -> Apply | None:
         return None
 
     def apply(text: str) -> tuple[None, ...]:
-        return (None,) if is_null_text(text) else ()
+        return (None,) if is_null_text(text) or text == _NONE else ()
 
     return apply
 
 
 def null_text_to_absent(site: Site) -> Apply | None:
     """``"null"`` for an optional property that takes neither null nor strings: left out."""
-    if site.takes(None) or _takes_strings(site) or _spares(site):
-        return None
-    return is_null_text
+    return None if site.takes(None) or _takes_strings(site) else is_null_text
 
 
 def null_to_absent(site: Site) -> Apply | None:
     """Null for an optional property that forbids it: left out."""
-    if _has_none_member(site) or _spares(site) or _is_nullable(site):
+    if _has_none_member(site) or _is_nullable(site):
         return None
 
     def apply(value: None) -> bool:
@@ -40,8 +39,7 @@ def null_to_absent(site: Site) -> Apply | None:
 
 def empty_text_to_absent(site: Site) -> Apply | None:
     """``""`` for an optional property that forbids it: left out."""
-    shape = site.shape
-    if _spares(site) or "array" in _kinds(site) or (_members(site) and shape.default):
+    if "array" in _kinds(site) or (_members(site) and site.shape.default) or _asks_for_text(site):
         return None
 
     def apply(text: str) -> bool:
@@ -51,24 +49,27 @@ def empty_text_to_absent(site: Site) -> Apply | None:
 
 
 def _is_nullable(site: Site) -> bool:
-    """Whether null is meant to be taken, though the schema says so in words of another dialect or by an enum."""
+    """Return whether null is meant to be taken, though the schema says so in another dialect or by an enum."""
     return site.shape.nullable or None in _members(site)
 
 
-def _spares(site: Site) -> bool:
-    """A tool that destroys gets a default in place of what was sent only where that default is null."""
-    return site.destructive and site.shape.default != (None,)
+def _shapes(site: Site) -> list[Shape]:
+    """Return what is said at a place and in the branches of its union."""
+    return [site.shape, *(site.shape_at(branch) for branch in site.shape.branches)]
 
 
 def _kinds(site: Site) -> frozenset[str]:
-    """The JSON types that may come here, through the branches of a union."""
-    shapes = [site.shape, *(site.shape_at(branch) for branch in site.shape.branches)]
-    return frozenset().union(*(shape.types or () for shape in shapes))
+    """Return the JSON types that are taken here."""
+    return frozenset().union(*(shape.types or () for shape in _shapes(site)))
 
 
 def _members(site: Site) -> tuple[object, ...]:
-    shapes = [site.shape, *(site.shape_at(branch) for branch in site.shape.branches)]
-    return tuple(member for shape in shapes for member in shape.enum or ())
+    return tuple(member for shape in _shapes(site) for member in shape.enum or ())
+
+
+def _asks_for_text(site: Site) -> bool:
+    """Return whether the author forbids the empty text by a length: to leave it out would widen the call."""
+    return any(shape.has_min_length for shape in _shapes(site))
 
 
 def _takes_strings(site: Site) -> bool:

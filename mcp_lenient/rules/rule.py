@@ -83,6 +83,7 @@ class Rule:
         again: Whether its result may need one more value rule at the same place.
         reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.rules.text.Texts` of the call, which
             read each text once.
+        keeps_value: Whether all that was sent is still in the outcome; in a destructive tool no other rule acts.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Rule:
     across: bool = False
     again: bool = False
     reads_text: bool = False
+    keeps_value: bool = True
 
     @property
     def cost(self) -> int:

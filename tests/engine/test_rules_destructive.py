@@ -15,6 +15,7 @@ from tables import (
     leaves,
     mends,
     mends_call,
+    nullable,
     refuses,
     refuses_call,
     table,
@@ -49,27 +50,24 @@ STRINGS = array(STRING)
         "drop_injected /toolCallId",
         "drop_injected /action",
     ),
-    mends_call(
+    refuses_call(
         "null toward a null default",
         closed("id", id=INTEGER, at={**INTEGER, "default": None}),
         {"id": 5, "at": None},
-        {"id": 5},
-        "null_to_absent /at",
     ),
-    mends_call(
+    refuses_call(
         "empty toward a null default",
         closed("id", id=INTEGER, at={**INTEGER, "default": None}),
         {"id": 5, "at": ""},
-        {"id": 5},
-        "empty_text_to_absent /at",
     ),
-    mends_call(
+    refuses_call(
         "null text toward a null default",
         closed("id", id=INTEGER, at={**INTEGER, "default": None}),
         {"id": 5, "at": "null"},
-        {"id": 5},
-        "null_text_to_absent /at",
     ),
+    refuses_call("null text for a nullable", closed(older=nullable(INTEGER)), {"older": "null"}),
+    refuses_call("null text for nullable ids", closed(ids=nullable(array(INTEGER))), {"ids": "None"}),
+    refuses_call("null text in a list", closed(ids=array(nullable(INTEGER))), {"ids": [1, "null"]}),
     refuses_call("null toward no default", closed("id", id=INTEGER, at=INTEGER), {"id": 5, "at": None}),
     refuses_call(
         "null toward another default",

@@ -1,0 +1,115 @@
+"""Law 11: in a destructive tool no rule leaves a value out, makes it null or renames it by likeness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp_types import CallToolResult, Request, ToolAnnotations
+
+from mcp_lenient import LenientMiddleware, Policy, normalize
+
+RAN: list[Any] = []
+
+
+def _server() -> FastMCP:
+    server = FastMCP("destructive")
+    server.add_middleware(LenientMiddleware())
+
+    @server.tool(annotations=ToolAnnotations(destructiveHint=True))
+    def purge(
+        where: int | None = None, older: int = 0, ids: list[int] | None = None, *, dry_run: bool = False
+    ) -> str:
+        RAN.append({"where": where, "older": older, "ids": ids, "dry_run": dry_run})
+        return "purged"
+
+    return server
+
+
+async def _sent(arguments: Any) -> CallToolResult:
+    RAN.clear()
+    async with Client(_server()) as client:
+        params = {"name": "purge", "arguments": arguments}
+        request = Request[dict[str, Any], str](method="tools/call", params=params)
+        return await client.session.send_request(request, CallToolResult)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"where": ""},
+        {"where": "null"},
+        {"where": "none"},
+        {"older": ""},
+        {"older": "null"},
+        {"older": None},
+        {"ids": "None"},
+        {"ids": "null"},
+        {"ids": ""},
+        {"ids": 5},
+        {"id": [5]},
+        {"dryRum": True},
+        {"dry_run": ""},
+        {"wait_for_previous": True},
+        {"_meta": {}},
+        {"args": {"where": 5}},
+        "",
+        "null",
+        " null ",
+    ],
+    ids=repr,
+)
+async def test_nothing_is_left_out(arguments: Any) -> None:
+    """A call that could run only without what was sent, or under a likely name, is refused."""
+    answer = await _sent(arguments)
+    assert answer.is_error
+    assert RAN == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"older": "5"}, {"older": 5}),
+        ({"Older": "5", "dryRun": True}, {"older": 5, "dry_run": True}),
+        ({"ids": "[1, 2]"}, {"ids": [1, 2]}),
+        ({"ids": [1], "toolCallId": "call_1", "sessionId": "s"}, {"ids": [1]}),
+        ('{"dryRun": true}', {"dry_run": True}),
+        ({"ids": None}, {"ids": None}),
+    ],
+    ids=repr,
+)
+async def test_what_keeps_the_value_runs(arguments: Any, expected: dict[str, Any]) -> None:
+    """Text that spells a value, a name in another case style and an injected call ID are repaired."""
+    answer = await _sent(arguments)
+    assert not answer.is_error
+    assert [{**RAN[0], **expected}] == RAN
+
+
+_NOTHING = st.sampled_from([None, "", "null", "None", "none", " ", [], {}, "[]", "{}"])
+_NAMES = st.sampled_from(
+    ["where", "older", "ids", "Where", "wheres", "wher", "_meta", "toolCallId", "sessionId"]
+)
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "where": {"type": "integer"},
+        "older": {"type": ["integer", "null"]},
+        "ids": {"type": "array", "items": {"type": ["integer", "null"]}},
+    },
+    "additionalProperties": False,
+}
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.dictionaries(_NAMES, _NOTHING | st.integers() | st.lists(_NOTHING, max_size=2), max_size=3))
+def test_no_value_is_lost(arguments: dict[str, Any]) -> None:
+    """Whatever is sent, a repaired call holds as many values as were sent, beside those of n8n."""
+    outcome = normalize(_SCHEMA, arguments, Policy(destructive=True))
+    injected = {"toolCallId", "sessionId"} if "toolCallId" in arguments else {"toolCallId"}
+    if not outcome.violations:
+        assert len(outcome.arguments) == len(arguments.keys() - injected)
+        nulls = [name for name, value in outcome.arguments.items() if value is None]
+        assert all(name in arguments and arguments[name] is None for name in nulls)
