@@ -32,7 +32,7 @@ _POLICIES: Final = (
     Policy(),
     Policy(destructive=True),
     Policy.strict(),
-    Policy(disable=frozenset({"rename_near", "json_text_to_array"})),
+    Policy(disable=frozenset({"rename_plural", "json_text_to_array"})),
     Policy(
         aliases={"query": ("q", "data")}, drop=frozenset({"sessionId"}), limits=Limits(readings=2, depth=4)
     ),

@@ -55,7 +55,7 @@ class Policy:
 
     >>> Policy(mode="observe").mode
     'observe'
-    >>> Policy(disable={"rename_near"}).allows("rename_near")
+    >>> Policy(disable={"rename_plural"}).allows("rename_plural")
     False
 
     Args:

@@ -10,7 +10,8 @@ from typing import Any, Final
 from mcp_lenient.check.finding import Hit
 from mcp_lenient.check.surface import Spot, Surface, within
 from mcp_lenient.node import Node
-from mcp_lenient.rules.names import fold_name, near_target, plural_target
+from mcp_lenient.rules.names import by_singular, fold_name, plural_target
+from mcp_lenient.rules.spelling import is_slip
 
 _MOST_NAMES: Final = 100
 _SHORT: Final = 2
@@ -128,9 +129,9 @@ def _takes_lists(node: Node) -> bool:
 def _apart(one: str, other: str) -> str | None:
     if fold_name(one) == fold_name(other):
         return "case style"
-    if plural_target(one, [other]) or plural_target(other, [one]):
+    if plural_target(one, by_singular([other])) or plural_target(other, by_singular([one])):
         return "singular and plural"
-    if near_target(one, [other]) or near_target(other, [one]):
+    if is_slip(one, other):
         return "a letter"
     return None
 

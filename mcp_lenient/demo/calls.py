@@ -81,8 +81,8 @@ SECTIONS = (
             Call({"limit": "3.0"}, alone=True, effect=[2, 1]),
             Call({"limit": None}, repairs=("null_to_absent",), effect=[2, 1]),
             Call({"Limit": 1}, repairs=("rename_case",), effect=[2]),
-            Call({"tgas": ["work"]}, repairs=("rename_near",), effect=[1]),
-            Call({"tag": "work"}, repairs=("rename_near", "scalar_to_array"), effect=[1]),
+            Call({"tag": "work"}, repairs=("rename_plural", "scalar_to_array"), effect=[1]),
+            Call({"tgas": ["work"]}, refused="UNKNOWN_PARAMETER"),
             Call(
                 {"toolCallId": "call_1", "sessionId": "a1b2", "action": "sendMessage"},
                 repairs=("drop_injected", "drop_injected", "drop_injected"),

@@ -62,7 +62,7 @@ RULE_WORDS: Final[Mapping[str, RuleWords]] = {
     "null_to_absent": RuleWords("null for what may be left out", _ABSENT),
     "empty_text_to_absent": RuleWords(
         'an empty text ("") for what may be left out',
-        f"{_ABSENT}; never for lists, nor for enums with a default",
+        f"{_ABSENT}; never for lists, texts with a minimum length or enums with a default",
     ),
     "rename_case": RuleWords(
         "the right name in another case style, such as maxResults for max_results",
@@ -71,9 +71,9 @@ RULE_WORDS: Final[Mapping[str, RuleWords]] = {
     "rename_alias": RuleWords(
         "another name, which the author or operator declared", "none but the declared ones"
     ),
-    "rename_near": RuleWords(
-        "a misspelt name: two letters swapped, one missing or one too many",
-        "never by meaning, never the first or last letter or a digit, and the value must be accepted",
+    "rename_plural": RuleWords(
+        "the singular of a list's name, such as tag for tags",
+        "only toward a declared list that was not sent and takes the value, as it is or as its one item",
     ),
     "drop_injected": RuleWords(
         "a key that clients add by themselves, such as n8n's toolCallId",

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from mcp_lenient.redaction import name_words
+from mcp_lenient.rules.names import LONGEST_NAME
+from mcp_lenient.rules.spelling import is_slip
 
 _SAME_WORDS = 1.0
+_ONE_SLIP = 0.95
 _CONTAINED = 0.9
 _SAME_END = 0.8
 _SLIP = 0.75
@@ -45,6 +48,8 @@ def likeness(sent: str, name: str) -> float:
     shared = left & right
     if left == right:
         return _SAME_WORDS
+    if is_slip(sent[:LONGEST_NAME], name[:LONGEST_NAME]):
+        return _ONE_SLIP
     if shared in (left, right):
         return _CONTAINED - 0.02 * (len(left | right) - len(shared))
     return _spelt_alike(sent, name) or (_SHARED * len(shared) / len(left | right))

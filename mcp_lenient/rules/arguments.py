@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from mcp_lenient.policy import Limits
 
 _Values = tuple[dict[str, Any], ...]
-WRAPPERS = frozenset({"args", "input", "params", "arguments", "parameters", "kwargs", "properties"})
+WRAPPERS = frozenset(
+    "args input params arguments parameters kwargs properties raw_arguments tool_input".split()
+)
 """Names under which callers put the arguments as a whole."""
 
 

@@ -120,8 +120,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         ("null_text_to_null", "null_text_to_absent"),
-        does='`"null"` and `"None"` for what may be null or may be left out',
-        unless="the parameter takes text",
+        does='`"null"` and `"None"` for what may be null or may be left out; `"none"` for what may be null',
+        unless="the parameter takes text; in destructive tools",
         properties={"tags": {"anyOf": [_TEXTS, {"type": "null"}]}, "limit": _INTEGER, "page": _INTEGER},
         repaired=({"tags": "null", "page": 1}, {"limit": "None", "page": 1}),
         refused=({"page": "null"},),
@@ -130,12 +130,16 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         ("null_to_absent", "empty_text_to_absent"),
         does='`null` or `""` for what may be left out is left out',
-        unless='the tool accepts it as it is; it is a map entry or list item; `""` for a list, or for an enum '
-        "with a default; `null` where the enum has a word for it; in destructive tools, unless the default is "
-        "null",
-        properties={"country": _TEXT, "limit": _INTEGER, "tags": _TEXTS},
+        unless='the tool accepts it as it is; it is a map entry or list item; `""` for a list, for an enum with a '
+        "default, or for a text with a `minLength`; `null` where the enum has a word for it; in destructive tools",
+        properties={
+            "country": _TEXT,
+            "limit": _INTEGER,
+            "tags": _TEXTS,
+            "search": {"type": "string", "minLength": 1},
+        },
         repaired=({"country": None}, {"limit": ""}),
-        refused=({"tags": ""}, {"tags": ["a", None]}),
+        refused=({"tags": ""}, {"tags": ["a", None]}, {"search": ""}),
     ),
     Family(
         ("rename_case",),
@@ -156,24 +160,25 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"q": "tea", "query": "coffee"},),
     ),
     Family(
-        ("rename_near",),
-        does="two letters swapped, one missing or too many (`tgas`, `langage`); `tag` for `tags`",
-        unless="the difference is in the first letter, the last letter or a digit, or is a letter in place of "
-        "another (`lte`, `gte`); the word is short; two keys fit one name; the value is not accepted as sent. "
-        "Names that only mean the same are never renamed",
-        properties={"tags": _TEXTS, "language": _TEXT, "gte": _INTEGER},
-        repaired=({"tgas": ["a"]}, {"langage": "no"}),
-        refused=({"lte": 5}, {"labels": ["a"]}),
+        ("rename_plural",),
+        does="the singular of a list's name: `tag` for `tags`, `entry` for `entries`",
+        unless="the list was sent, too; it takes the value neither as it is nor as its one item; two names fit. A "
+        "slip (`tgas`, `langage`) is refused with the likely name as its first fix; names that only mean the same "
+        "are never renamed",
+        properties={"tags": _TEXTS, "language": _TEXT},
+        repaired=({"tag": ["a"]},),
+        refused=({"tgas": ["a"]}, {"langage": "no"}, {"labels": ["a"]}),
     ),
     Family(
         ("drop_injected",),
-        does="leaves out what known clients add: `toolCallId`, `wait_for_previous`, `task_progress`, names "
-        "that start with `_`; `sessionId`, `action` and `chatInput` only beside `toolCallId`; further ones by "
+        does="leaves out what known clients add: `toolCallId`, `wait_for_previous`, `waitForPreviousTools`, "
+        "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only beside `toolCallId`; further ones by "
         "`Policy(drop={...})`",
-        unless="the tool declares the name, takes any name, or the key is below the top level",
+        unless="the tool declares the name, takes any name, or the key is below the top level; in destructive tools "
+        "only `toolCallId` and what n8n sends beside it",
         properties={"query": _TEXT},
         repaired=({"query": "tea", "toolCallId": "call_1"},),
-        refused=({"query": "tea", "sessionId": "s1"},),
+        refused=({"query": "tea", "sessionId": "s1"}, {"query": "tea", "_limit": 5}),
     ),
     Family(
         ("item_wrapper_to_array", "wrapped_value"),

@@ -1,4 +1,4 @@
-"""Names noticed in another spelling. It is wider than what renames: nothing is changed by it."""
+"""Names noticed in another spelling, or one letter apart. No rule renames by it: it refuses and advises."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ def by_letters_but_one(spelt: Spelt) -> Spelt:
 def one_slip_away(sent: str, spelt: Spelt, shortened: Spelt) -> Iterator[tuple[str, ...]]:
     """The declared names that a name may be a slip of: a letter too many, one missing, or two swapped.
 
-    It is wider than :func:`mcp_lenient.rules.names.near_target`, by which names are changed.
-
     Args:
         sent: The name that came.
         spelt: What :func:`by_letters` made of the declared names.
@@ -58,6 +56,16 @@ def one_slip_away(sent: str, spelt: Spelt, shortened: Spelt) -> Iterator[tuple[s
             yield spelt[other]
     if letters in shortened:
         yield shortened[letters]
+
+
+def is_slip(sent: str, name: str) -> bool:
+    """Return whether two names are one letter apart, or two swapped letters.
+
+    >>> is_slip("tgas", "tags"), is_slip("max_result", "max_results"), is_slip("gte", "lte")
+    (True, True, False)
+    """
+    spelt = by_letters((name,))
+    return squashed(sent) not in spelt and any(one_slip_away(sent, spelt, by_letters_but_one(spelt)))
 
 
 def _but_one(letters: str) -> set[str]:

@@ -203,9 +203,9 @@ async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does
     def own(one: Named) -> list[str]:
         return [one.name, *one.tags]
 
-    answer = await call(lenient(own), "own", {"one": {"tgas": ["a"], "nmae": "b"}})
+    answer = await call(lenient(own), "own", {"one": {"tgas": ["a"], "Name": "b"}})
     assert got(answer) == ["b", "a"]
-    assert rules(answer) == ["rename_near"]
+    assert rules(answer) == ["rename_case"]
 
 
 @pytest.mark.parametrize("text", ["[[1, 2]]", "[5]", "[]", '"a"'])

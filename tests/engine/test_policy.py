@@ -21,15 +21,15 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param({"mode": "on"}, ["mode", "repair", "observe", "off", "'on'"], id="mode"),
         pytest.param({"unrepairable": "drop"}, ["unrepairable", "forward", "refuse"], id="unrepairable"),
         pytest.param(
-            {"disable": {"rename_nearly"}}, ["disable", "rename_near", "rename_nearly"], id="unknown rule"
+            {"disable": {"rename_plurals"}}, ["disable", "rename_plural", "rename_plurals"], id="unknown rule"
         ),
-        pytest.param({"disable": "rename_near"}, ["disable", "collection"], id="a text of names"),
+        pytest.param({"disable": "rename_plural"}, ["disable", "collection"], id="a text of names"),
         pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
         pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
         pytest.param({"secret": "pin"}, ["secret", "collection"], id="secret"),
         pytest.param({"limits": {"depth": 3}}, ["limits", "Limits"], id="limits"),
-        pytest.param({"rules": ["rename_near"]}, ["rules", "Rule"], id="rules"),
-        pytest.param({"rules": "rename_near"}, ["rules", "Rule"], id="rules as text"),
+        pytest.param({"rules": ["rename_plural"]}, ["rules", "Rule"], id="rules"),
+        pytest.param({"rules": "rename_plural"}, ["rules", "Rule"], id="rules as text"),
         pytest.param({"echo_values": "no"}, ["echo_values", "bool"], id="echo_values"),
         pytest.param({"aliases": ["a"]}, ["aliases", "map"], id="aliases"),
         pytest.param(

@@ -27,12 +27,10 @@ FILTER = closed("field", field=STRING, value=INTEGER)
 
 
 @table(
-    mends_call(
-        "a slip in a name, where the content is no arguments",
+    refuses_call(
+        "a plural, where the content is no arguments",
         closed("param", param=union(OBJECT, STRINGS)),
         {"params": {"zz": 1}},
-        {"param": {"zz": 1}},
-        "rename_near /params",
     ),
     refuses_call(
         "another wrapper's name for a parameter, and its content as text",

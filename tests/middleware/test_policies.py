@@ -165,7 +165,7 @@ async def test_what_cannot_be_repaired_is_refused_where_so_told():
         pytest.param({"tags": ["a"], "toolCallId": "1"}, ["drop_injected"], id="injected"),
         pytest.param({"tags": "a"}, None, id="scalar_to_array"),
         pytest.param({"tags": [], "limit": [5]}, None, id="array_to_scalar"),
-        pytest.param({"tag": ["a"]}, None, id="rename_near"),
+        pytest.param({"tag": ["a"]}, None, id="rename_plural"),
         pytest.param({"input": {"tags": ["a"]}}, None, id="unwrap"),
         pytest.param({"tags": ["a"], "limit": None}, None, id="null_for_a_default"),
     ],
