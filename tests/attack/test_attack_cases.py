@@ -1,0 +1,498 @@
+"""Calls of an attacker against ``normalize``, a server with published schemas and a server with functions."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import jsonschema_rs
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool, ToolResult
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, create_model
+from typing_extensions import TypedDict
+from wire import call, http
+
+from mcp_lenient import LenientMiddleware, Policy, normalize
+
+FOLDER = Path(__file__).parent.parent / "cases" / "attack"
+REFUSED = "REFUSED"
+ODD = "schemas"
+"""The file whose schemas other validators cannot read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A call, and the arguments that must reach the tool."""
+
+    id: str
+    schema: dict[str, Any]
+    sent: Any
+    expected: Any
+    why: str
+    destructive: bool = False
+
+    @property
+    def file(self) -> str:
+        return self.id.partition("/")[0]
+
+
+def _rows(file: Path) -> list[Row]:
+    return [Row(**case) for case in json.loads(file.read_text(encoding="utf-8"))["cases"]]
+
+
+FILES = {file.stem: _rows(file) for file in sorted(FOLDER.glob("*.json"))}
+ROWS = [row for rows in FILES.values() for row in rows]
+TEXTS = [row for row in ROWS if isinstance(row.sent, str)]
+"""The rows in which a text takes the place of the arguments."""
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Compare JSON values by type as well: 1 is neither true nor 1.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def verdict(expected: Any, outcome: Any) -> str:
+    """Return "right", or say whether a value was corrupted or a repair is missing."""
+    if same(expected, outcome):
+        return "right"
+    if outcome == REFUSED:
+        return f"REFUSED THOUGH WANTED: it should run with {expected!r}"
+    if expected == REFUSED:
+        return f"CORRUPTED: it ran with {outcome!r}, and must be refused"
+    return f"CORRUPTED: it ran with {outcome!r}, and must run with {expected!r}"
+
+
+def check(expected: Any, outcome: Any, why: str) -> None:
+    """Fail with the verdict and the reason of the row."""
+    found = verdict(expected, outcome)
+    assert found == "right", f"{found} - {why}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_rows_are_named_after_their_file(name):
+    """A row's id starts with the name of its file."""
+    assert {row.file for row in FILES[name]} == {name}
+
+
+def test_the_corpus_is_large_and_holds_right_and_wrong_calls():
+    """Every id is unique, and a quarter of the rows at least must run."""
+    assert len(ROWS) >= 260
+    assert [name for name, count in Counter(row.id for row in ROWS).items() if count > 1] == []
+    assert sum(row.expected != REFUSED for row in ROWS) * 4 >= len(ROWS)
+
+
+def _readable(row: Row) -> bool:
+    return row.file != ODD and isinstance(row.sent, dict)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if _readable(row)], ids=lambda row: row.id)
+def test_another_validator_agrees_with_the_row(row):
+    """The schema takes what is expected; it takes what was sent exactly when nothing is to be changed."""
+    accepted = jsonschema_rs.Draft202012Validator(row.schema).is_valid
+    assert row.expected == REFUSED or accepted(row.expected)
+    assert accepted(row.sent) == same(row.sent, row.expected)
+
+
+@every_row
+def test_normalize(row):
+    """``normalize`` returns what the row expects, or refuses."""
+    result = normalize(row.schema, row.sent, Policy(destructive=row.destructive))
+    outcome = REFUSED if result.violations else result.arguments
+    check(row.expected, outcome, row.why)
+
+
+@every_row
+def test_normalizing_twice_changes_nothing(row):
+    """What is expected to reach the tool is accepted as it is (laws 1 and 8)."""
+    if row.expected == REFUSED:
+        return
+    result = normalize(row.schema, row.expected, Policy(destructive=row.destructive))
+    assert not result.repairs
+    assert result.arguments is row.expected, row.why
+
+
+class Recording(Tool):
+    """A custom tool that records what reaches it."""
+
+    _received: list[Any] = PrivateAttr(default_factory=list)
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        self._received.append(arguments)
+        return ToolResult(content="ran")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server with a tool for each row of a file."""
+
+    server: FastMCP
+    tools: dict[str, Recording] = field(default_factory=dict)
+
+
+@functools.cache
+def _served(name: str) -> Served:
+    served = Served(FastMCP(name, middleware=[LenientMiddleware(Policy(unrepairable="refuse"))]))
+    for at, row in enumerate(FILES[name]):
+        hints = ToolAnnotations(destructive_hint=row.destructive)
+        served.tools[row.id] = Recording(name=f"tool_{at}", parameters=row.schema, annotations=hints)
+        served.server.add_tool(served.tools[row.id])
+    return served
+
+
+async def _outcome(server: FastMCP, tool: str, sent: dict[str, Any], received: list[Any]) -> Any:
+    """Call the tool; return the arguments that reached it, or that it was refused."""
+    received.clear()
+    async with Client(server) as client:
+        result = await client.call_tool_mcp(tool, sent)
+    if not received:
+        assert result.is_error, "the tool did not run, and its caller does not know"
+        assert "mcp_lenient" in (result.meta or {}), f"refused without an envelope: {result.content!r:.300}"
+        return REFUSED
+    return received[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [row for row in ROWS if isinstance(row.sent, dict)], ids=lambda row: row.id)
+async def test_a_server_that_publishes_the_schema(row):
+    """Through a client and a server, the tool gets what the row expects, or its caller the envelope."""
+    served = _served(row.file)
+    tool = served.tools[row.id]
+    outcome = await _outcome(served.server, tool.name, row.sent, tool._received)
+    check(row.expected, outcome, row.why)
+
+
+class _Release(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    version: str
+    rank: int = 0
+
+
+class _Train(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    releases: list[_Release] = []
+    pins: dict[str, str] = {}
+
+
+class _Loose(BaseModel):
+    version: str
+
+
+class _Typed(TypedDict):
+    version: str
+
+
+class _Renamed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    min_version: str
+
+
+_Word = Annotated[str, Field(max_length=12)]
+_Call = dict[str, Any]
+_Function = tuple[dict[str, Any], Any, Any]
+_LIST: _Call = {"versions": list[str]}
+_TEXT: _Call = {"version": str}
+_OPTIONAL: _Call = {"versions": list[str] | None}
+_RELEASE: _Call = {"release": _Release}
+_TRAIN: _Call = {"train": _Train}
+_PINS: _Call = {"pins": dict[str, str]}
+
+FUNCTIONS: dict[str, _Function] = {
+    "list": (_LIST, {"versions": "[2.50, 7]"}, {"versions": ["2.50", "7"]}),
+    "list-one": (_LIST, {"versions": "[4.10]"}, {"versions": ["4.10"]}),
+    "list-integers": (_LIST, {"versions": "[4, 5]"}, {"versions": ["4", "5"]}),
+    "list-large-integer": (
+        _LIST,
+        {"versions": "[12345678901234567890]"},
+        {"versions": ["12345678901234567890"]},
+    ),
+    "list-large-even-integer": (
+        _LIST,
+        {"versions": "[1152921504606846976]"},
+        {"versions": ["1152921504606846976"]},
+    ),
+    "list-many-digits": (
+        _LIST,
+        {"versions": "[3.14159265358979323846]"},
+        {"versions": ["3.14159265358979323846"]},
+    ),
+    "list-trailing-comma": (_LIST, {"versions": "[2.50, 7.00,]"}, {"versions": ["2.50", "7.00"]}),
+    "list-tuple": (_LIST, {"versions": "(2.50, 7.00)"}, {"versions": ["2.50", "7.00"]}),
+    "list-fenced": (_LIST, {"versions": "```json\n[2.50]\n```"}, {"versions": ["2.50"]}),
+    "list-encoded-twice": (_LIST, {"versions": '"[2.50]"'}, {"versions": ["2.50"]}),
+    "list-mixed": (_LIST, {"versions": '["a", 2.50]'}, REFUSED),
+    "list-null": (_LIST, {"versions": "[2.50, null]"}, REFUSED),
+    "list-boolean": (_LIST, {"versions": "[2.50, true]"}, REFUSED),
+    "list-leading-zero": (_LIST, {"versions": "[007]"}, REFUSED),
+    "list-hex": (_LIST, {"versions": "[0x10]"}, REFUSED),
+    "list-not-finite": (_LIST, {"versions": "[NaN]"}, REFUSED),
+    "list-cut-off": (_LIST, {"versions": "[2.50"}, REFUSED),
+    "list-texts": (_LIST, {"versions": '["2.50", "7"]'}, {"versions": ["2.50", "7"]}),
+    "list-right": (_LIST, {"versions": ["2.50", "[7.10]"]}, {"versions": ["2.50", "[7.10]"]}),
+    "list-sent-integers": (_LIST, {"versions": [4, 5]}, {"versions": ["4", "5"]}),
+    "list-sent-one-digit": (_LIST, {"versions": [4.5]}, REFUSED),
+    "list-sent-mixed": (_LIST, {"versions": ["a", 5]}, REFUSED),
+    "list-optional": (_OPTIONAL, {"versions": "[2.50, 7]"}, {"versions": ["2.50", "7"]}),
+    "list-bounded-items": ({"versions": list[_Word]}, {"versions": "[2.50]"}, {"versions": ["2.50"]}),
+    "list-literal": (
+        {"versions": list[Literal["3.1", "3.10"]]},
+        {"versions": "[3.10]"},
+        {"versions": ["3.10"]},
+    ),
+    "lists": (
+        {"grid": list[list[str]]},
+        {"grid": "[[1.10], [2.20, 3]]"},
+        {"grid": [["1.10"], ["2.20", "3"]]},
+    ),
+    "map": (_PINS, {"pins": '{"lib": 1.10, "app": 2.00}'}, {"pins": {"lib": "1.10", "app": "2.00"}}),
+    "map-bare-keys": (_PINS, {"pins": "{lib: 1.10}"}, {"pins": {"lib": "1.10"}}),
+    "map-python": (_PINS, {"pins": "{'lib': 1.10}"}, {"pins": {"lib": "1.10"}}),
+    "map-null": (_PINS, {"pins": '{"lib": null}'}, REFUSED),
+    "map-of-lists": (
+        {"pins": dict[str, list[str]]},
+        {"pins": '{"lib": [1.10]}'},
+        {"pins": {"lib": ["1.10"]}},
+    ),
+    "model": (_RELEASE, {"release": '{"version": 4.10}'}, {"release": {"version": "4.10"}}),
+    "model-and-integer": (
+        _RELEASE,
+        {"release": '{"version": 4.10, "rank": 2}'},
+        {"release": {"version": "4.10", "rank": 2}},
+    ),
+    "model-encoded-twice": (
+        _RELEASE,
+        {"release": json.dumps('{"version": 4.10}')},
+        {"release": {"version": "4.10"}},
+    ),
+    "model-open": ({"release": _Loose}, {"release": '{"version": 4.10}'}, {"release": {"version": "4.10"}}),
+    "model-optional": (
+        {"release": _Release | None},
+        {"release": '{"version": 4.10}'},
+        {"release": {"version": "4.10"}},
+    ),
+    "model-renamed": (
+        {"release": _Renamed},
+        {"release": '{"minVersion": 4.10}'},
+        {"release": {"min_version": "4.10"}},
+    ),
+    "model-slip": ({"release": _Renamed}, {"release": '{"min_versoin": 4.10}'}, REFUSED),
+    "typed-dict": ({"release": _Typed}, {"release": '{"version": 4.10}'}, {"release": {"version": "4.10"}}),
+    "models": (
+        {"releases": list[_Release]},
+        {"releases": '[{"version": 4.10}, {"version": 5.00}]'},
+        {"releases": [{"version": "4.10"}, {"version": "5.00"}]},
+    ),
+    "models-texts": (
+        {"releases": list[_Release]},
+        {"releases": ['{"version": 4.10}']},
+        {"releases": [{"version": "4.10"}]},
+    ),
+    "nested": (
+        _TRAIN,
+        {"train": '{"releases": [{"version": 4.10}], "pins": {"lib": 1.00}}'},
+        {"train": {"releases": [{"version": "4.10"}], "pins": {"lib": "1.00"}}},
+    ),
+    "nested-text": (
+        _TRAIN,
+        {"train": '{"releases": "[{\\"version\\": 4.10}]"}'},
+        {"train": {"releases": [{"version": "4.10"}]}},
+    ),
+    "nested-part": (
+        _TRAIN,
+        {"train": {"pins": '{"lib": 1.00}'}},
+        {"train": {"pins": {"lib": "1.00"}}},
+    ),
+    "renamed": ({"all_versions": list[str]}, {"allVersions": "[4.10]"}, {"all_versions": ["4.10"]}),
+    "renamed-model": (
+        {"new_release": _Release},
+        {"newRelease": '{"version": 4.10}'},
+        {"new_release": {"version": "4.10"}},
+    ),
+    "beside-injected": (_LIST, {"versions": "[4.10]", "toolCallId": "c"}, {"versions": ["4.10"]}),
+    "beside-a-right-one": (
+        {"name": str, "versions": list[str]},
+        {"name": "[2.50]", "versions": "[2.50]"},
+        {"name": "[2.50]", "versions": ["2.50"]},
+    ),
+    "beside-a-number": (
+        {"score": float, "versions": list[str]},
+        {"score": "2.50", "versions": "[2.50]"},
+        {"score": 2.5, "versions": ["2.50"]},
+    ),
+    "unwrapped-inner-text": (_LIST, {"args": {"versions": "[4.10, 5]"}}, {"versions": ["4.10", "5"]}),
+    "unwrapped-text-in-text": (_LIST, {"input": '{"versions": "[4.10, 5]"}'}, {"versions": ["4.10", "5"]}),
+    "unwrapped-list": (_LIST, {"input": '{"versions": [4.10, 5]}'}, {"versions": ["4.10", "5"]}),
+    "unwrapped-mixed": (_LIST, {"input": '{"versions": ["a", 4.10]}'}, REFUSED),
+    "unwrapped-map": (_PINS, {"input": '{"pins": {"lib": 1.10}}'}, {"pins": {"lib": "1.10"}}),
+    "unwrapped-model": (
+        _RELEASE,
+        {"args": '{"release": {"version": 4.10}}'},
+        {"release": {"version": "4.10"}},
+    ),
+    "unwrapped-renamed": ({"min_version": str}, {"input": '{"minVersion": 4.10}'}, {"min_version": "4.10"}),
+    "unwrapped-beside-injected": (
+        _TEXT,
+        {"input": '{"version": 4.10}', "toolCallId": "c"},
+        {"version": "4.10"},
+    ),
+    "unwrapped-key": (_TEXT, {'{"version": 4.10}': ""}, {"version": "4.10"}),
+    "unwrapped-two": (
+        {"version": str, "rank": int},
+        {"input": '{"version": 4.10, "rank": "3"}'},
+        {"version": "4.10", "rank": 3},
+    ),
+    **{
+        f"unwrapped-{name}": (_TEXT, {name: '{"version": 4.10}'}, {"version": "4.10"})
+        for name in (
+            "args",
+            "input",
+            "params",
+            "arguments",
+            "parameters",
+            "kwargs",
+            "raw_arguments",
+            "tool_input",
+        )
+    },
+    "flat-fields": (_RELEASE, {"version": "4.10", "rank": 2}, {"release": {"version": "4.10", "rank": 2}}),
+    "text": (_TEXT, {"version": "[4.10]"}, {"version": "[4.10]"}),
+    "text-sent-two-digits": (_TEXT, {"version": 4.25}, {"version": "4.25"}),
+    "text-sent-one-digit": (_TEXT, {"version": 4.5}, REFUSED),
+    "text-sent-list": (_TEXT, {"version": [4]}, REFUSED),
+    "text-sent-rounded": (_TEXT, {"version": 1152921504606846976}, REFUSED),
+    "text-sent-exact": (_TEXT, {"version": 9007199254740993}, {"version": "9007199254740993"}),
+}
+
+
+def _longer(value: Any) -> Any:
+    """Spell numbers with a zero after two digits: what a float makes of them has two digits, and would run."""
+    text = json.dumps(value)
+    for short, long in (("2.50", "2.750"), ("4.10", "4.250"), ("1.10", "1.120"), ("1.00", "1.250")):
+        text = text.replace(short, long)
+    return json.loads(text)
+
+
+FUNCTIONS |= {
+    f"{name}-longer": (annotations, _longer(sent), _longer(expected))
+    for name, (annotations, sent, expected) in FUNCTIONS.items()
+    if expected not in (REFUSED, sent) and _longer(sent) != sent
+}
+
+WHOLE: dict[str, tuple[_Call, str, Any]] = {
+    "text": (_TEXT, '{"version": 4.250}', {"version": "4.250"}),
+    "text-one-digit": (_TEXT, '{"version": 4.10}', {"version": "4.10"}),
+    "fenced": (_TEXT, '```json\n{"version": 4.250}\n```', {"version": "4.250"}),
+    "encoded-twice": (_TEXT, json.dumps('{"version": 4.250}'), {"version": "4.250"}),
+    "bare-key": (_TEXT, "{version: 4.250}", {"version": "4.250"}),
+    "renamed": ({"min_version": str}, '{"minVersion": 4.250}', {"min_version": "4.250"}),
+    "list": (_LIST, '{"versions": [4.250, 5]}', {"versions": ["4.250", "5"]}),
+    "list-in-text": (_LIST, '{"versions": "[4.250, 5]"}', {"versions": ["4.250", "5"]}),
+    "map": (_PINS, '{"pins": {"lib": 1.120}}', {"pins": {"lib": "1.120"}}),
+    "model": (_RELEASE, '{"release": {"version": 4.250}}', {"release": {"version": "4.250"}}),
+    "nested": (
+        _TRAIN,
+        '{"train": {"releases": [{"version": 4.250}]}}',
+        {"train": {"releases": [{"version": "4.250"}]}},
+    ),
+    "wrapped": (_TEXT, '{"args": {"version": 4.250}}', {"version": "4.250"}),
+    "mixed": (_LIST, '{"versions": ["a", 4.250]}', REFUSED),
+    "two-keys-alike": (_TEXT, '{"version": 4.250, "version": 5}', REFUSED),
+}
+
+
+def _plain(value: Any) -> Any:
+    """Turn models back into the fields that were set, so that defaults do not show."""
+    if isinstance(value, BaseModel):
+        return {name: _plain(getattr(value, name)) for name in value.model_fields_set}
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list) else value
+
+
+def _recording(annotations: dict[str, Any], received: list[Any]) -> Callable[..., str]:
+    """Make a function with these parameters that records what it is called with."""
+
+    def tool(**arguments: Any) -> str:
+        received.append({name: _plain(value) for name, value in arguments.items()})
+        return "ran"
+
+    signature = create_model("Arguments", **{name: (kind, ...) for name, kind in annotations.items()})
+    tool.__signature__ = signature.__signature__  # type: ignore[attr-defined]
+    tool.__annotations__ = {**annotations, "return": str}
+    return tool
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+async def test_a_function_gets_the_spelling_that_was_sent(name, strict):
+    """Pydantic's way through the library keeps the source spelling of a number, as the schema's way does."""
+    annotations, sent, expected = FUNCTIONS[name]
+    received: list[Any] = []
+    server = FastMCP("functions", strict_input_validation=strict, middleware=[LenientMiddleware()])
+    server.add_tool(Tool.from_function(_recording(annotations, received), name="tool"))
+    outcome = await _outcome(server, "tool", sent, received)
+    check(expected, outcome, "Law 4: the source spelling survives every stage.")
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[Callable[[str, str], Any]]:
+    """Send a text as the whole arguments of a tool; return what reached the tool, or that it was refused."""
+    middleware = LenientMiddleware(Policy(unrepairable="refuse"))
+    server = FastMCP("whole", middleware=[middleware], strict_input_validation=True)
+    received: list[Any] = []
+    for name, (kinds, _, _) in WHOLE.items():
+        server.add_tool(Tool.from_function(_recording(kinds, received), name=f"function-{name}"))
+    tools = {f"row-{at}": Recording(name=f"row-{at}", parameters=row.schema) for at, row in enumerate(TEXTS)}
+    for tool in tools.values():
+        server.add_tool(tool)
+    with http(server, "modern") as wire:
+
+        def send(tool: str, text: str) -> Any:
+            received.clear()
+            result = call(wire, tool, text)["result"]
+            reached = tools[tool]._received if tool in tools else received
+            assert result["isError"] is (not reached)
+            return reached[-1] if reached else REFUSED
+
+        yield send
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_arguments_of_a_function_keep_the_spelling(whole, name):
+    """A text in the place of the arguments is parsed, and its numbers keep their spelling."""
+    _, sent, expected = WHOLE[name]
+    check(expected, whole(f"function-{name}", sent), "Law 4: the source spelling survives every stage.")
+
+
+@pytest.mark.parametrize("at", range(len(TEXTS)), ids=lambda at: TEXTS[at].id)
+def test_whole_arguments_of_a_tool_with_a_schema(whole, at):
+    """A row whose arguments are a text, sent over HTTP as they are."""
+    check(TEXTS[at].expected, whole(f"row-{at}", TEXTS[at].sent), TEXTS[at].why)
+
+
+@pytest.mark.parametrize(
+    ("expected", "outcome", "word"),
+    [
+        ({"a": 1}, {"a": True}, "CORRUPTED"),
+        ({"a": 1}, {"a": 1.0}, "CORRUPTED"),
+        (REFUSED, {"a": 1}, "CORRUPTED"),
+        ({"a": 1}, REFUSED, "REFUSED THOUGH WANTED"),
+        ({"a": [1, "2"]}, {"a": [1, "2"]}, "right"),
+    ],
+)
+def test_a_corrupted_value_reads_differently_from_a_refusal(expected, outcome, word):
+    """The message says which of the two went wrong."""
+    assert verdict(expected, outcome).startswith(word)
