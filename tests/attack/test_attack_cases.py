@@ -368,6 +368,15 @@ FUNCTIONS: dict[str, _Function] = {
         )
     },
     "flat-fields": (_RELEASE, {"version": "4.10", "rank": 2}, {"release": {"version": "4.10", "rank": 2}}),
+    "text-or-list": ({"v": str | list[str]}, {"v": "[4.250]"}, {"v": "[4.250]"}),
+    "integer-or-list": ({"v": int | list[str]}, {"v": "[4.250]"}, {"v": ["4.250"]}),
+    "optional-models": (
+        {"releases": list[_Release] | None},
+        {"releases": '[{"version": 4.250}]'},
+        {"releases": [{"version": "4.250"}]},
+    ),
+    "any": ({"v": Any}, {"v": "[4.250]"}, {"v": "[4.250]"}),
+    "numbers": ({"v": list[float]}, {"v": "[4.250, 2]"}, {"v": [4.25, 2.0]}),
     "text": (_TEXT, {"version": "[4.10]"}, {"version": "[4.10]"}),
     "text-sent-two-digits": (_TEXT, {"version": 4.25}, {"version": "4.25"}),
     "text-sent-one-digit": (_TEXT, {"version": 4.5}, REFUSED),
@@ -435,14 +444,37 @@ def _recording(annotations: dict[str, Any], received: list[Any]) -> Callable[...
     return tool
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+def _function(server: FastMCP, tool: Tool) -> FastMCP:
+    server.add_tool(tool)
+    return server
+
+
+def _transformed(server: FastMCP, tool: Tool) -> FastMCP:
+    return _function(server, Tool.from_tool(tool, description="The same tool, transformed."))
+
+
+def _mounted(server: FastMCP, tool: Tool) -> FastMCP:
+    server.mount(_function(FastMCP("child"), tool))
+    return server
+
+
+KINDS = [
+    pytest.param(_function, False, id="lax"),
+    pytest.param(_function, True, id="strict"),
+    pytest.param(_transformed, False, id="transformed", marks=pytest.mark.slow),
+    pytest.param(_mounted, False, id="mounted", marks=pytest.mark.slow),
+]
+"""How a function becomes a tool of a server that has the middleware, and whether that server is strict."""
+
+
+@pytest.mark.parametrize(("build", "strict"), KINDS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-async def test_a_function_gets_the_spelling_that_was_sent(name, strict):
+async def test_a_function_gets_the_spelling_that_was_sent(name, build, strict):
     """Pydantic's way through the library keeps the source spelling of a number, as the schema's way does."""
     annotations, sent, expected = FUNCTIONS[name]
     received: list[Any] = []
     server = FastMCP("functions", strict_input_validation=strict, middleware=[LenientMiddleware()])
-    server.add_tool(Tool.from_function(_recording(annotations, received), name="tool"))
+    build(server, Tool.from_function(_recording(annotations, received), name="tool"))
     outcome = await _outcome(server, "tool", sent, received)
     check(expected, outcome, "Law 4: the source spelling survives every stage.")
 
