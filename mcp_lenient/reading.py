@@ -16,8 +16,8 @@ from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.node import Node
 from mcp_lenient.overlooked import hearing
 from mcp_lenient.pointers import pointer
+from mcp_lenient.rules.numbers import plain, plain_type
 from mcp_lenient.rules.rule import ABSENT, worst_tier
-from mcp_lenient.rules.text import SpelledFloat, plain
 from mcp_lenient.run import OutOfSteps, Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
 from mcp_lenient.types import Path, Reading, Repair
@@ -51,7 +51,7 @@ def _by_rules(
     node: Node, value: Any, path: Path, run: Run, again: int, found: list[Reading]
 ) -> list[Reading]:
     """The cheapest of the readings found and of those of the values that the rules make, tier by tier."""
-    for rule, cost, apply in node.rules.get(float if type(value) is SpelledFloat else type(value), ()):
+    for rule, cost, apply in node.rules.get(plain_type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         for new in apply(value, run.texts) if rule.reads_text else apply(value):
@@ -85,8 +85,8 @@ def _after(node: Node, value: Any, path: Path, run: Run, again: int) -> list[Rea
 
 def takes(node: Node, value: Any, run: Run) -> bool:
     """Whether a value stands as it is, as far as the schema and the judge's way with integers tell."""
-    if type(value) is SpelledFloat:
-        value = float(value)
+    if plain_type(value) is not type(value):
+        value = plain(value)
     # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
     if run.exact and (node.looks_within or node.shape.is_only("integer")) and has_whole_float(value):
         return False

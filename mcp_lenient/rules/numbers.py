@@ -43,6 +43,25 @@ class SpelledFloat(float):
         return float(self), self.spelling
 
 
+class ParsedInteger(int):
+    """An integer beyond 2**53 that was read from text, so that no double has rounded it on the way."""
+
+    __slots__ = ()
+
+
+_PLAIN: Final = {SpelledFloat: float, ParsedInteger: int}
+
+
+def plain_type(value: Any) -> type:
+    """Return the type of a value, of a number from text the one without its source spelling.
+
+    >>> plain_type(SpelledFloat(3.1, "3.10")), plain_type(True)
+    (<class 'float'>, <class 'bool'>)
+    """
+    kind = type(value)
+    return _PLAIN.get(kind, kind)
+
+
 def read_integer(spelling: str) -> int | SpelledFloat | None:
     """The value of a JSON number without fraction and exponent, or None when it is too long.
 
@@ -81,9 +100,9 @@ def _digits(spelling: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value with a plain float for every :class:`SpelledFloat`; the same object if there is none."""
-    if isinstance(value, SpelledFloat):
-        return float(value)
+    """Return the value with plain numbers, without source spellings; the same object if there are none."""
+    if type(value) in _PLAIN:
+        return plain_type(value)(value)
     if not isinstance(value, (list, dict)):
         return value
     spelled = False
@@ -93,7 +112,7 @@ def plain(value: Any) -> Any:
             kind = type(child)
             if kind is dict or kind is list:
                 containers.append(child)  # breadth first: the list is the queue
-            elif kind is SpelledFloat:
+            elif kind in _PLAIN:
                 spelled = True
     return _without_spellings(containers) if spelled else value
 
@@ -102,14 +121,15 @@ def _without_spellings(containers: list[Any]) -> Any:
     """The first container rebuilt; each container stands before those inside it."""
     rebuilt: dict[int, Any] = {}
 
-    def mended(child: Any) -> Any:
-        return float(child) if isinstance(child, SpelledFloat) else rebuilt.get(id(child), child)
+    def plain_child(child: Any) -> Any:
+        kind = type(child)
+        return _PLAIN[kind](child) if kind in _PLAIN else rebuilt.get(id(child), child)
 
     for container in reversed(containers):
         if isinstance(container, dict):
-            rebuilt[id(container)] = {key: mended(child) for key, child in container.items()}
+            rebuilt[id(container)] = {key: plain_child(child) for key, child in container.items()}
         else:
-            rebuilt[id(container)] = [mended(child) for child in container]
+            rebuilt[id(container)] = [plain_child(child) for child in container]
     return rebuilt[id(containers[0])]
 
 
@@ -162,7 +182,7 @@ def number_as_text(value: float) -> str | None:
 
     Known are integers up to 2**53 and larger ones that no double holds (a double on the way would have
     rounded them), floats with two or more digits after the point (``3.1`` may have been ``3.10``), and
-    floats that kept their spelling. A boolean is no number.
+    numbers that were read from text. A boolean is no number.
 
     >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
     ('42', '3.14', None, None)
@@ -171,6 +191,8 @@ def number_as_text(value: float) -> str | None:
         return None
     if isinstance(value, SpelledFloat):
         return value.spelling
+    if isinstance(value, ParsedInteger):
+        return str(int(value))
     if isinstance(value, int):
         return _integer_as_text(value)
     spelling = repr(value)
