@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
@@ -46,7 +45,10 @@ _LAST_LINE: Final = 1000
 """Characters at the end in which a comment may stand after the value."""
 _QUOTINGS: Final = 3
 _FENCE: Final = "```"
-_FENCE_INFO: Final = string.ascii_letters + string.digits + "+-_"
+_FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
+"""Without a line break after it, what follows the marks is no info string but the text itself."""
+_LOST: Final = re.compile("[\b\f]")
+_MAY_LOSE: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]")
 _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 
 
@@ -60,7 +62,8 @@ def parse_container(
     fails are JSON5 and Python tried; where both accept and differ, the text is refused.
 
     Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double would overflow or
-    lose a digit of, text that is cut off or goes on after its value. Never raises.
+    lose a digit of, text that is cut off or goes on after its value, U+0008 or U+000C in a string or key
+    (they come from the backslash of a regex or of a Windows path). Never raises.
 
     Args:
         text: Any string.
@@ -72,6 +75,11 @@ def parse_container(
     if len(text) > max_text:
         return None
     text = _unquoted(text)
+    parsed = _parsed(text, max_relaxed, max_depth, dialects)
+    return None if parsed is None or _has_lost_backslashes(text, parsed.value) else parsed
+
+
+def _parsed(text: str, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]) -> Parsed | None:
     if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_LAST_LINE:]):
         return None
     if not _too_deep(text, max_depth):
@@ -79,6 +87,20 @@ def parse_container(
         if value is not None:
             return Parsed(value, "json") if "json" in dialects else None
     return _relaxed(text, max_depth, dialects) if len(text) <= max_relaxed else None
+
+
+def _has_lost_backslashes(text: str, value: Any) -> bool:
+    r"""Check for U+0008 and U+000C, as which JSON reads the ``\b`` of a regex and the ``\f`` of a Windows path."""
+    if _MAY_LOSE.search(text) is None:
+        return False
+    containers = [value]
+    for container in containers:
+        entries = container.values() if isinstance(container, dict) else container
+        texts = [*container, *entries] if isinstance(container, dict) else entries
+        if any(isinstance(entry, str) and _LOST.search(entry) for entry in texts):
+            return True
+        containers += [entry for entry in entries if isinstance(entry, (dict, list))]  # the list is the queue
+    return False
 
 
 class Texts:
@@ -137,9 +159,8 @@ def _bare(text: str) -> str:
         text = text[1:].lstrip()
     if not text.startswith(_FENCE):
         return text
-    if not text.endswith(_FENCE):
-        return ""
-    return text[len(_FENCE) : -len(_FENCE)].lstrip(_FENCE_INFO).strip()
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1].strip() if fenced else ""
 
 
 # --- JSON ---------------------------------------------------------------------------------------------

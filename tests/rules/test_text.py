@@ -65,7 +65,7 @@ def same(one: Any, other: Any) -> bool:
         pytest.param('```json\n["a"]\n```', ["a"], id="fence-json"),
         pytest.param('```\n{"a": 1}\n```', {"a": 1}, id="fence"),
         pytest.param('  ```JSON\r\n["a"]\r\n```  ', ["a"], id="fence-crlf"),
-        pytest.param("```json [1] ```", [1], id="fence-on-one-line"),
+        pytest.param("``` [1] ```", [1], id="fence-on-one-line"),
         pytest.param("```[1]```", [1], id="fence-without-space"),
         pytest.param("```objective-c++_2\n[1]\n```", [1], id="fence-of-any-language"),
         pytest.param('["```"]', ["```"], id="fence-in-a-string"),
@@ -73,6 +73,7 @@ def same(one: Any, other: Any) -> bool:
         pytest.param(json.dumps(json.dumps("[1]")), [1], id="encoded-three-times"),
         pytest.param(json.dumps(json.dumps(json.dumps("[1]"))), [1], id="three-layers-of-quotes"),
         pytest.param(json.dumps('```json\n["a"]\n```'), ["a"], id="fence-in-quotes"),
+        pytest.param(r'["\\bfoo\\b", "C:\\files"]', [r"\bfoo\b", r"C:\files"], id="kept-backslashes"),
         pytest.param(f"```\n{json.dumps('[1]')}\n```", [1], id="quotes-in-a-fence"),
     ],
 )
@@ -162,6 +163,33 @@ def test_python(text: str, value: Any) -> None:
         pytest.param(json.dumps(json.dumps(json.dumps(json.dumps("[1]")))), id="four-layers-of-quotes"),
         pytest.param("```json\n[1]", id="open-fence"),
         pytest.param("```\n[1]end", id="open-fence-and-a-word"),
+        pytest.param("```json [1] ```", id="fence-whose-language-ends-with-a-space"),
+        pytest.param('```x{"a": 1}```', id="fence-with-a-head"),
+        pytest.param("```12[1]```", id="fence-with-a-number"),
+        pytest.param("```json x\n[1]\n```", id="fence-with-words"),
+        *(
+            pytest.param(text, id=f"lost-backslash-{number}")
+            for number, text in enumerate(
+                [
+                    r'{"pattern": "\bfoo\b"}',
+                    r'{"path": "C:\files"}',
+                    r'["\u0008"]',
+                    r'["\u000C"]',
+                    '["a\bb"]',
+                    '["a\fb"]',
+                    r'{"\bkey": 1}',
+                    r'[[{"a": [1, {"b": "\f"}]}]]',
+                    r"['\bfoo\b']",
+                    r"{a: '\bfoo'}",
+                    r"{'a': None, 'b': '\f'}",
+                    json.dumps(r'{"pattern": "\bfoo"}'),
+                    json.dumps(json.dumps(r'["\f"]')),
+                    json.dumps('["a\bb"]'),
+                    r'"[\"\u005cbfoo\"]"',
+                    '```json\n["\\b"]\n```',
+                ]
+            )
+        ),
         pytest.param("```", id="bare-fence"),
         pytest.param("`````", id="overlapping-fences"),
         pytest.param("```\n```\n[1]\n```\n```", id="fence-in-a-fence"),
@@ -500,7 +528,10 @@ def test_does_not_look_like_json(text: str) -> None:
     assert not looks_like_json(text)
 
 
-texts = st.text(st.characters() | st.sampled_from("'\"\\/[]{}(),:\n\u2028\ud83d\ude00"), max_size=8)
+texts = st.text(
+    st.characters(exclude_characters="\b\f") | st.sampled_from("'\"\\/[]{}(),:\n\u2028\ud83d\ude00"),
+    max_size=8,
+)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | numbers | texts,
