@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import groupby
 from typing import Any
 
+from mcp_lenient.rules.date_patterns import patterns_differ
 from mcp_lenient.rules.names import fold_case
 from mcp_lenient.rules.numbers import number_in_text
+from mcp_lenient.rules.units import units_differ
 
 _JSON_BOOLEANS = {"true": True, "false": False}
 _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
@@ -24,8 +25,6 @@ _NOTHINGS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"
 _DELIMITER = re.compile(r"[,;|\n\r\t\u2028\u2029\uff0c\u3001\uff1b\uff5c\u060c\u061b\uff64]")
 _MEMBER_DELIMITERS = (",", ";", "|", "\n")
 
-_JSON_INSIDE = re.compile(r"""[\[{][ \t\r\n]{0,9}["\[{]""")
-
 _LONGEST_LIST = 2**16
 """Characters of the longest text that is split: nobody writes more numbers than this by hand."""
 
@@ -39,16 +38,10 @@ _OTHERWISE_READ = re.compile(
 
 _THOUSANDS = re.compile(r"(?:^|,)[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 
-_LONGEST_UNIT = 3
-# HH:mm, yyyy-MM-dd: letters whose case is the meaning.
-_DATE_PATTERN = re.compile(r"[yYmMdDhHsS][yYmMdDhHsS\W_]*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
 _QUOTES = "\"'"
-# Units whose letter case is a factor: bits or bytes (in lower case it says neither), milli or mega.
-_BITS_OR_BYTES = frozenset({"kb", "mb", "gb", "tb", "pb", "kbps", "mbps", "gbps"})
-_MILLI_OR_MEGA = frozenset({"mw", "mwh", "mj", "mpa"})
 
 
 def boolean_in_text(text: str) -> bool | None:
@@ -82,23 +75,15 @@ def has_delimiter(text: str) -> bool:
     return _DELIMITER.search(text) is not None
 
 
-def holds_json(text: str) -> bool:
-    """Whether a container of JSON's own spelling begins anywhere in the text.
-
-    >>> holds_json('Tags: ["a"]'), holds_json("see [1]")
-    (True, False)
-    """
-    return _JSON_INSIDE.search(text) is not None
-
-
 def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
     """Compile the enum values to the function that finds the one member a text stands for.
 
     A text stands for a member that differs by letter case, by space or quotes around it, or by ``-``, ``_`` or
     a space between letters; the text of a JSON number also for that number. Where none fits, or more than one,
-    the function returns nothing. Letter case counts where it may change the meaning: in a text of one letter
-    and in a single letter of a text with digits (``m`` and ``M``: minute, month, million), and in units
-    (``MB`` and ``Mb``, ``mW`` and ``MW``).
+    the function returns nothing. Letter case counts in a text of one letter, in a single letter of a text with
+    digits (``1m`` and ``1M``), and where the text and the member, each as it is written, are two units
+    (:func:`~mcp_lenient.rules.units.units_differ`) or two patterns of dates
+    (:func:`~mcp_lenient.rules.date_patterns.patterns_differ`).
     """
     texts = [value for value in values if isinstance(value, str)]
     known = frozenset(texts)
@@ -142,33 +127,15 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
-def _is_word(text: str) -> bool:
-    """Whether letters that may be a date pattern are a word such as ``sms`` or ``SSH``: in one case, not all doubled."""
-    return (
-        len(text) > 2
-        and text.isalpha()
-        and (text.islower() or text.isupper())
-        and any(len(tuple(run)) == 1 for _, run in groupby(text))
-    )
-
-
 def _same_case(text: str, member: str) -> bool:
-    """Whether two texts of equal letters differ in case only where case says nothing."""
-    if "%" in text or (_DATE_PATTERN.fullmatch(text) and not (_is_word(text) and _is_word(member))):
+    """Check whether two texts of equal letters differ in case only where case has no meaning."""
+    if len(text) == 1 or (_DIGIT.search(text) and _single_letters(text) != _single_letters(member)):
         return False
-    ours, theirs = _LETTERS.findall(text), _LETTERS.findall(member)
-    single = len(text) == 1 or _DIGIT.search(text) is not None or "-" in text[1:-1]
-    pairs = zip(ours, theirs, strict=False)
-    return not any(one != other and _case_counts(one, other, single=single) for one, other in pairs)
+    return not (units_differ(text, member) or patterns_differ(text, member))
 
 
-def _case_counts(ours: str, theirs: str, *, single: bool) -> bool:
-    if len(ours) == 1:
-        return single
-    if len(ours) <= _LONGEST_UNIT and ours[1:] == theirs[1:] and not ours[1:].islower():
-        return True  # mV and MV
-    word = ours.lower()
-    return word in _MILLI_OR_MEGA or (word in _BITS_OR_BYTES and not (ours.islower() or theirs.islower()))
+def _single_letters(text: str) -> list[str]:
+    return [letters for letters in _LETTERS.findall(text) if len(letters) == 1]
 
 
 def split_numbers(text: str) -> list[int | float] | None:

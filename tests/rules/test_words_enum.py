@@ -57,7 +57,7 @@ JSON_VALUE = st.recursive(
         pytest.param(["5g", "4g"], "5G", NO_MATCH, id="5G"),
         pytest.param(["15min", "1h"], "15MIN", "15min", id="word-after-a-digit"),
         pytest.param(["m", "M"], "m ", "m", id="month-and-minute"),
-        pytest.param(["a-b"], "A-b", NO_MATCH, id="single-letters-with-a-hyphen"),
+        pytest.param(["a-b"], "A-b", "a-b", id="single-letters-with-a-hyphen"),
         pytest.param(["m", "d"], "M", NO_MATCH, id="single-letter-alone"),
         pytest.param(["Plan A", "Plan B"], "plan b", "Plan B", id="single-letter-among-words"),
         pytest.param(["C++", "Java"], "c++", "C++", id="single-letter-with-signs"),
@@ -68,17 +68,14 @@ JSON_VALUE = st.recursive(
         pytest.param(["Kb", "Mb"], "MB", NO_MATCH, id="megabyte-is-no-megabit"),
         pytest.param(["10MB"], "10Mb", NO_MATCH, id="megabit-after-a-number"),
         pytest.param(["MW", "GW"], "mW", NO_MATCH, id="milliwatt"),
-        pytest.param(["MW", "GW"], "mw", NO_MATCH, id="milliwatt-in-lower-case"),
+        pytest.param(["MW", "GW"], "mw", "MW", id="no-unit-in-lower-case"),
+        pytest.param(["MW", "mW"], "mw", NO_MATCH, id="no-unit-that-may-be-two"),
         *(
             pytest.param([f"{large}B{rest}"], f"{large}b{rest}", NO_MATCH, id=f"{large}b{rest}")
             for large, rest in [(large, "") for large in "KMGTP"] + [(large, "ps") for large in "KMG"]
         ),
-        *(
-            pytest.param([f"M{rest}"], f"m{rest.lower()}", NO_MATCH, id=f"m{rest}")
-            for rest in ("W", "Wh", "J", "Pa")
-        ),
-        pytest.param(["ABC"], "aBC", NO_MATCH, id="another-prefix-of-a-unit"),
-        pytest.param(["ABCD"], "aBCD", "ABCD", id="too-long-for-a-unit"),
+        *(pytest.param([f"M{rest}"], f"m{rest}", NO_MATCH, id=f"m{rest}") for rest in ("W", "Wh", "J", "Pa")),
+        pytest.param(["ABC"], "aBC", "ABC", id="no-unit"),
         pytest.param(["km", "mi"], "KM", "km", id="unit-without-a-trap"),
         pytest.param(["EU", "NA"], "na", "NA", id="short"),
         pytest.param([1, 2, 3], "2", 2, id="number"),
@@ -119,6 +116,110 @@ JSON_VALUE = st.recursive(
         ),
         pytest.param(["ssh", "https"], "SSH", "ssh", id="word-of-a-dates-letters-one-twice"),
         pytest.param(["%Y", "%m"], "%y", NO_MATCH, id="percent-sign"),
+        # Two units, each as it is written.
+        *(
+            pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-is-not-{member}")
+            for pair in """
+                Mib/MiB Kib/KiB MOhm/mOhm MΩ/mΩ Mohm/mohm Mcal/mcal pA/Pa PA/Pa Nm/nm Ns/ns
+                Pm/pm Mm/mm Ms/ms MS/ms mg/Mg ML/mL mHz/MHz mV/MV pF/PF MeV/meV Mbar/mbar Mvar/mvar MVAr/mVAr
+                kb/kB kb/KB Kb/KB Gb/GB Mbps/MBps kbps/kBps MWh/mWh MAh/mAh MNm/mNm mSv/MSv mmol/Mmol mM/Mm Cal/cal
+                Mibps/MiBps Mbit/mbit zs/Zs Ym/ym eV/EV mGy/MGy mrad/Mrad
+            """.split()
+            for sent, member in (pair.split("/"), pair.split("/")[::-1])
+        ),
+        *(
+            pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-is-no-{member}")
+            for sent, member in [
+                ("Mbit/s", "mbit/s"),
+                ("mbit/s", "Mbit/s"),
+                ("mb/s", "MB/s"),
+                ("Mb per s", "mb per s"),
+                ("MB/s", "Mb/s"),
+                ("mg/L", "Mg/L"),
+                ("m/s", "m/S"),
+                ("km/h", "km/H"),
+                ("mPa·s", "MPa·s"),
+                ("mW/m2", "MW/m2"),
+                ("W m^-2", "W M^-2"),
+                ("10 Mb", "10 MB"),
+                ("5mOhm", "5MOhm"),
+                ("size_Mb", "size_MB"),
+                ("Speed (Mbps)", "Speed (MBps)"),
+            ]
+        ),
+        # No two units: no unit as one of them is written, or one unit in two spellings.
+        *(
+            pytest.param([member, "other"], sent, member, id=f"{sent}-is-{member}")
+            for sent, member in [
+                *(("MIN", "min"), ("Min", "min"), ("KG", "kg"), ("kwh", "kWh"), ("mhz", "MHz"), ("KM", "km")),
+                *(("Km", "km"), ("MB", "mb"), ("mb", "Mb"), ("gb", "GB"), ("mib", "MiB"), ("mbps", "Mbps")),
+                *(("mL", "ml"), ("ML", "Ml"), ("kg/l", "kg/L"), ("kvar", "kVAr"), ("µs", "μs"), ("kB", "KB")),
+                *(("KOHM", "kOhm"), ("KW", "kW"), ("CD", "cd"), ("db", "dB"), ("HZ", "Hz"), ("CM", "cm")),
+                *(
+                    ("KM/H", "km/h"),
+                    ("IN", "in"),
+                    ("FT", "ft"),
+                    ("mpa", "MPa"),
+                    ("khz", "kHz"),
+                    ("mev", "MeV"),
+                ),
+                *(
+                    ("usd", "USD"),
+                    ("eur", "EUR"),
+                    ("mga", "MGA"),
+                    ("get", "GET"),
+                    ("put", "PUT"),
+                    ("dm", "DM"),
+                ),
+                *(("pm", "PM"), ("am", "AM"), ("sms", "SMS"), ("MMS", "mms"), ("no", "NO"), ("PL", "pl")),
+                *(("gpt-4", "GPT-4"), ("GPT-4o", "gpt-4o"), ("NL", "nl"), ("PT", "pt"), ("hd", "HD")),
+                *(
+                    ("ml engineer", "ML Engineer"),
+                    ("Size M", "size m"),
+                    ("X-ray", "x-ray"),
+                    ("T-shirt", "t-shirt"),
+                ),
+                *(("OPEN", "open"), ("In Progress", "in_progress"), ("CRITICAL", "critical"), ("ts", "TS")),
+            ]
+        ),
+        # Two patterns, each as it is written.
+        *(
+            pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-is-another-pattern-than-{member}")
+            for sent, member in [
+                *(("yyyy-MM-dd", "YYYY-MM-DD"), ("yyyy-mm-dd", "yyyy-MM-dd"), ("HH:mm", "hh:mm")),
+                *(("HH:MM", "HH:mm"), ("dd", "DD"), ("ss", "SS"), ("yyyy", "YYYY"), ("MMdd", "mmdd")),
+                *(("HHmmss", "hhmmss"), ("d/M/yy", "d/m/yy"), ("h:mm a", "H:mm a"), ("MMM d, y", "MMM D, y")),
+                *(
+                    ("yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'hh:mm"),
+                    ("yyyy-MM-ddTHH:mm:ss", "YYYY-MM-DDTHH:mm:ss"),
+                ),
+                *(("EEE, d MMM", "EEE, D MMM"), ("Y-m-d", "y-m-d"), ("yyyy_MM_dd", "yyyy_mm_dd")),
+                *(("hmma", "Hmma"), ("%Y-%m-%d", "%y-%m-%d"), ("%H:%M", "%H:%m"), ("%-d", "%-D")),
+                ("at %H", "at %h"),
+            ]
+        ),
+        *(
+            pytest.param([member, "other"], sent, member, id=f"{sent}-is-the-word-{member}")
+            for sent, member in [
+                *(("DAY", "day"), ("Day", "day"), ("WEEK", "week"), ("ASC", "asc"), ("EAST", "east")),
+                *(("Mad", "mad"), ("SUCCESS", "success"), ("dmy", "DMY"), ("ymd", "YMD"), ("mdy", "MDY")),
+                *(
+                    ("mr.", "Mr."),
+                    ("SSH", "ssh"),
+                    ("ham", "Ham"),
+                    ("AAA", "aaa"),
+                    ("CC", "cc"),
+                    ("a.m.", "A.M."),
+                ),
+                *(
+                    ("u.s.", "U.S."),
+                    ("d-day", "D-Day"),
+                    ("y/n", "Y/N"),
+                    ("100% OFF", "100% off"),
+                    ("my", "MY"),
+                ),
+            ]
+        ),
     ],
 )
 def test_fold_enum(values, sent, member):
