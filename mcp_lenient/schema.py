@@ -56,6 +56,7 @@ class Shape:
     nullable: bool = False
     has_min_length: bool = False
     default: tuple[Any, ...] = ()
+    examples: tuple[Any, ...] = ()
     plain: bool = False
     """Only structure: nothing but types, properties and items decides."""
 
@@ -110,6 +111,7 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
         has_min_length=any("minLength" in part for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
+        examples=tuple(value for part in parts for value in _examples(part)),
         plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
     )
 
@@ -149,6 +151,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _last(parts: list[Mapping[str, Any]], keyword: str) -> Any:
     return next((part[keyword] for part in parts if keyword in part), None)
+
+
+def _examples(part: Mapping[str, Any]) -> list[Any]:
+    examples = part.get("examples")
+    single = [part["example"]] if "example" in part else []  # OpenAPI 3.0
+    return [*examples, *single] if isinstance(examples, list) else single
 
 
 def _types(parts: list[Mapping[str, Any]]) -> frozenset[str] | None:

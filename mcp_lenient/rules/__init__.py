@@ -63,7 +63,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("drop_injected", 2, drop_injected, kind="drop"),
     Rule("item_wrapper_to_array", 4, item_wrapper_to_array, on=(dict, list), again=True),
     Rule("wrapped_value", 4, wrapped_value, on=(dict,), again=True),
-    Rule("array_to_scalar", 4, array_to_scalar, on=(list,), again=True),
+    Rule("array_to_scalar", 4, array_to_scalar, on=(list,)),
     Rule("scalar_to_array", 8, scalar_to_array, on=_SCALARS),
     Rule("object_to_array", 8, object_to_array, on=(dict,)),
     Rule("delimited_text_to_array", 8, delimited_text_to_array, on=_TEXT),

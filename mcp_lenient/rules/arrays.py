@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcp_lenient.rules.one_item import one_item
 from mcp_lenient.rules.rule import Apply, Place, Site, made
 from mcp_lenient.rules.text import looks_like_json
-from mcp_lenient.rules.words import has_delimiter, holds_json, says_nothing, split_members, split_numbers
+from mcp_lenient.rules.words import says_nothing, split_members, split_numbers
 
 _Values = tuple[Any, ...]
 _WRAPPER_KEYS = frozenset({"item", "items"})
@@ -46,19 +47,26 @@ def array_to_scalar(site: Site) -> Apply | None:
 
 
 def scalar_to_array(site: Site) -> Apply | None:
-    """``"a"`` to ``["a"]``, where nothing speaks for another reading."""
+    """``"a"`` to ``["a"]``; a text only if it is surely one item."""
     if not site.shape.is_only("array") or Place.ITEM in site.place:
         return None
+    is_one = one_item(_known_items(site))
 
     def apply(value: Any) -> _Values:
-        return () if isinstance(value, str) and _otherwise_read(value) else ([value],)
+        if isinstance(value, str) and (says_nothing(value) or looks_like_json(value) or not is_one(value)):
+            return ()
+        return ([value],)
 
     return apply
 
 
-def _otherwise_read(text: str) -> bool:
-    """Whether the text may say nothing, several things, or hold the list that was meant."""
-    return says_nothing(text) or looks_like_json(text) or holds_json(text) or has_delimiter(text)
+def _known_items(site: Site) -> frozenset[str]:
+    """Collect the texts that the schema names as items: enum values, and examples of an item or of the list."""
+    item = site.shape_at(site.shape.items)
+    shapes = [item, *map(site.shape_at, item.branches)]
+    known = [value for shape in shapes for value in (*(shape.enum or ()), *shape.examples)]
+    known += [value for example in site.shape.examples if isinstance(example, list) for value in example]
+    return frozenset(value for value in known if isinstance(value, str))
 
 
 def object_to_array(site: Site) -> Apply | None:

@@ -43,10 +43,16 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         does="JSON text where a list or object belongs; also in a code fence, encoded twice, or with raw "
         "control characters",
         unless="the text is not one whole JSON value of the expected kind: cut off, a key twice, `NaN`, a "
-        "number that overflows",
+        "number that overflows; a fence that goes on in its first line; `\\b` or `\\f` in a string, which are "
+        "a regex or a Windows path more often than control characters",
         properties={"tags": _TEXTS, "filter": _FILTER},
         repaired=({"tags": '["a", "b"]'}, {"filter": '{"city": "Oslo"}'}, {"tags": '"[\\"a\\"]"'}),
-        refused=({"tags": '["a", "b'}, {"filter": '{"city": "Oslo", "city": "Bergen"}'}),
+        refused=(
+            {"tags": '["a", "b'},
+            {"filter": '{"city": "Oslo", "city": "Bergen"}'},
+            {"tags": r'["\bfoo\b"]'},
+            {"filter": '```x{"city": "Oslo"}```'},
+        ),
     ),
     Family(
         ("json5_text_to_array", "json5_text_to_object", "python_text_to_array", "python_text_to_object"),
@@ -95,25 +101,33 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         ("fold_enum",),
         does="case, outer space, quotes, and `-`, `_` or space between letters, for one of the allowed "
         'values; `"2"` for the allowed `2`',
-        unless="more than one value fits; another case where case may be the meaning: a single letter that is the "
-        "whole text or stands in one with a digit or a hyphen (`s` for `S`, `1M` for `1m`, `X-ray` for `x-ray`), "
-        "a unit (`Mb` for `MB`), a date pattern (`mm` for `MM`), a text with `%`; the only allowed value, unless "
-        "it tells the branches of a union apart",
+        unless="more than one value fits; another case where case is the meaning: a text of one letter (`s` for "
+        "`S`), a single letter in a text with digits (`1M` for `1m`), a text and a value that are two units of "
+        "measurement, each as it is written (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are no units), or "
+        "two patterns of dates (`mm` for `MM`, `%D` for `%d`); the only allowed value, unless it tells the "
+        "branches of a union apart",
         properties={
             "status": {"enum": ["open", "in_progress"]},
             "size": {"enum": ["S", "M", "L"]},
             "span": {"enum": ["1m", "5m"]},
             "scan": {"enum": ["x-ray", "mri"]},
-            "unit": {"enum": ["MB", "GB"]},
+            "unit": {"enum": ["MB", "GB", "MHz", "MiB/s", "mOhm"]},
             "part": {"enum": ["MM", "dd", "%d"]},
         },
-        repaired=({"status": "OPEN"}, {"status": "In Progress"}, {"unit": "mb"}),
+        repaired=(
+            {"status": "OPEN"},
+            {"status": "In Progress"},
+            {"scan": "X-ray"},
+            {"unit": "mb"},
+            {"unit": "mhz"},
+        ),
         refused=(
             {"status": "opened"},
             {"size": "s"},
             {"span": "1M"},
-            {"scan": "X-ray"},
             {"unit": "Mb"},
+            {"unit": "Mib/s"},
+            {"unit": "MOhm"},
             {"part": "mm"},
             {"part": "%D"},
         ),
@@ -196,19 +210,34 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         ("array_to_scalar",),
         does="a list of one item where one value belongs",
-        unless="there is more than one item",
-        properties={"limit": _INTEGER},
+        unless="there is more than one item; the item would have to be converted as well",
+        properties={"limit": _INTEGER, "name": _TEXT},
         repaired=({"limit": [5]},),
-        refused=({"limit": [5, 6]},),
+        refused=({"limit": [5, 6]}, {"limit": ["5"]}, {"name": [1]}),
     ),
     Family(
         ("scalar_to_array", "object_to_array"),
         does="one value where a list of such values belongs",
-        unless="text that looks like JSON, is empty, says null or n/a, or holds a comma, semicolon, bar or line "
-        "break; within a list of lists; an object with keys that the item does not declare",
+        unless="a text that looks like JSON, is empty, or says null or n/a; a text that may be several items, "
+        "which is all but: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
+        "space; words of letters and digits with single spaces between (not in Han, Kana or Thai), and none of "
+        "them an allowed value or example by itself; within a list of lists; an object with keys that the item "
+        "does not declare",
         properties={"tags": _TEXTS, "filters": {"type": "array", "items": _FILTER}},
-        repaired=({"tags": "urgent"}, {"filters": {"city": "Oslo"}}),
-        refused=({"tags": "a, b"}, {"tags": ""}, {"filters": {"town": "Oslo"}}),
+        repaired=(
+            {"tags": "urgent"},
+            {"tags": "New York"},
+            {"tags": "https://example.com/?a=1&b=2"},
+            {"filters": {"city": "Oslo"}},
+        ),
+        refused=(
+            {"tags": "a, b"},
+            {"tags": "- a - b"},
+            {"tags": "'a' 'b'"},
+            {"tags": "a@example.com b@example.com"},
+            {"tags": ""},
+            {"filters": {"town": "Oslo"}},
+        ),
     ),
     Family(
         ("delimited_text_to_array",),

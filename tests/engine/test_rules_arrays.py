@@ -25,6 +25,7 @@ from tables import (
 )
 
 STRINGS = array(STRING)
+MODES = enum("fast", "slow_mode")
 INTEGERS = array(INTEGER)
 NUMBERS = array(NUMBER)
 ROW = closed("id", id=INTEGER, note=STRING)
@@ -71,6 +72,213 @@ def test_scalar_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     check(schema, sent, expected, repairs)
 
 
+ONE_ITEM = [
+    *("urgent", "gluten-free", "Wi-Fi", "v1.2.3", "user@example.com", "user+tag@example.com", "C#", "C++"),
+    *(
+        "#urgent",
+        "@alice",
+        "src/main.py",
+        "/etc/hosts",
+        "C:/Users",
+        "*.py",
+        "**/*.ts",
+        "key=value",
+        "~/notes",
+        "50%",
+    ),
+    *(
+        "it's",
+        "O'Brien",
+        "$USER",
+        "key:value",
+        "2024-01-01T10:00:00Z",
+        "2024-01-01T10:00:00+01:00",
+        "+4712345678",
+    ),
+    *(
+        "https://a.com/x?a=1&b=2",
+        "https://a.com/(x)+y!#part",
+        "https://no.wikipedia.org/wiki/Troms\u00f8",
+        "R&D",
+    ),
+    *(
+        "https://archive.org/web/https://a.com",
+        "urn:isbn:0451450523",
+        "s3://bucket/key",
+        "AT&T",
+        "what?",
+        "a_b",
+    ),
+    *("caf\u00e9", "gr\u00fcn", "\u0441\u0440\u043e\u0447\u043d\u043e", "\u0639\u0627\u062c\u0644"),
+    *(
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "e\u0301t\u00e9",
+    ),
+    *("\u5317\u4eac", "\u6771\u4eac\u30bf\u30ef\u30fc", "\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e"),
+    *(
+        "New York",
+        "a plain text of seven words",
+        "24 hours",
+        "VIP Seating",
+        "\u0441\u0440\u043e\u0447\u043d\u043e 5",
+    ),
+    *("\u0939\u093f\u0928\u094d\u0926\u0940 \u0939\u0948", "\uc11c\uc6b8 \ubd80\uc0b0"),
+]
+SEVERAL_ITEMS = [
+    *(
+        "<item>a</item><item>b</item>",
+        "<a>",
+        "\u2022 a \u2022 b",
+        "- a - b",
+        "* a * b",
+        "1. a 2. b",
+        "1) a 2) b",
+    ),
+    *(
+        "'a' 'b'",
+        "'a'",
+        "'a''b'",
+        "`a` `b`",
+        "\u201ca\u201d \u201cb\u201d",
+        "\u00aba\u00bb",
+        "a@x.com b@x.com",
+        "#a #b",
+    ),
+    *(
+        "a, b",
+        "a; b",
+        "a | b",
+        "a / b",
+        "a & b",
+        "a + b",
+        "a > b",
+        "a -> b",
+        "a \u2192 b",
+        "a \u00b7 b",
+        "a\u00b7b",
+    ),
+    *(
+        "a&b",
+        "red&blue",
+        "a+b",
+        "salt+pepper",
+        "a>b",
+        "a\\b",
+        "a~ b",
+        "a\u2013b",
+        "a \u2014 b",
+        "(a) (b)",
+        "[a] [b]",
+    ),
+    *(
+        "a  b",
+        " a",
+        "a ",
+        "a\u00a0b",
+        "a\u3000b",
+        "a\u200bb",
+        "a\nb",
+        "a\tb",
+        "a: b",
+        "a = 1 b = 2",
+        "a=1&b=2",
+        "US&UK",
+    ),
+    *(
+        "a, and b",
+        "don't panic",
+        "state-of-the-art model",
+        "What is it?",
+        "a. b",
+        "a... b",
+        "a (b)",
+        "a\u2026",
+    ),
+    *(
+        "#a#b",
+        "$AAPL$MSFT",
+        "@a@b",
+        "/usr/bin:/usr/local/bin",
+        "https://a.com,https://b.com",
+        "https://a.com;x",
+    ),
+    *(
+        "https://a.com https://b.com",
+        "https://a.com&https://b.com",
+        "https://a.com+https://b.com",
+        "a \U0001f600 b",
+    ),
+    *(
+        "\U0001f600\U0001f601",
+        "1\ufe0f\u20e3a2\ufe0f\u20e3b",
+        "\u2460a\u2461b",
+        "\u5317\u4eac \u4e0a\u6d77",
+        "a\u30fbb",
+    ),
+    *(
+        "\u6771\u4eac \u5927\u962a",
+        "\u30ab\u30ca \u30cf\u30ca",
+        "\u0e01 \u0e02",
+        "\u1780 \u1781",
+        "\u1000 \u1001",
+    ),
+    *(
+        "a\x00b",
+        "a\ud800b",
+        "a\u001fb",
+        "key: value",
+        "a\u2022b",
+        "\u25aa a",
+        "a\u2028b",
+        "a\u061bb",
+        "a\u3001b",
+    ),
+]
+
+
+@table(
+    *(mends(ascii(text), STRINGS, text, [text], "scalar_to_array") for text in ONE_ITEM),
+    *(refuses(ascii(text), STRINGS, text) for text in SEVERAL_ITEMS),
+)
+def test_a_text_is_a_list_only_if_it_is_surely_one_item(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """One URI, one text without space or plain words are one item; all else may be several."""
+    check(schema, sent, expected, repairs)
+
+
+FRUITS = {**STRING, "examples": ["red apple", "pear", "kiwi"]}
+SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
+
+
+@table(
+    mends("a member with signs", array(SHOPS), "Home & Garden", ["Home & Garden"], "scalar_to_array"),
+    mends("a member with a comma", array(SHOPS), "Books, Music", ["Books, Music"], "scalar_to_array"),
+    mends("a member in another case", array(MODES), "FAST", ["fast"], "scalar_to_array", "fold_enum /p/0"),
+    mends(
+        "a member of two words", array(MODES), "Slow Mode", ["slow_mode"], "scalar_to_array", "fold_enum /p/0"
+    ),
+    refuses("signs in another case", array(SHOPS), "home & garden"),
+    refuses("two members that are a third", array(SHOPS), "in stock"),
+    mends("an example", array(FRUITS), "red apple", ["red apple"], "scalar_to_array"),
+    mends("another text", array(FRUITS), "green plum", ["green plum"], "scalar_to_array"),
+    mends(
+        "a text with an example in a word", array(FRUITS), "kiwis pearl", ["kiwis pearl"], "scalar_to_array"
+    ),
+    refuses("two examples", array(FRUITS), "pear kiwi"),
+    refuses("an example among words", array(FRUITS), "two Kiwi trees"),
+    refuses("an example of two words", array(FRUITS), "plum red apple"),
+    refuses("an example before a slash", array(FRUITS), "pear/plum"),
+    refuses("an example of the list", array(STRING, examples=[["pear", "kiwi"]]), "pear plum"),
+    refuses("an example of OpenAPI", array({**STRING, "example": "pear"}), "pear plum"),
+    refuses("a member beside free texts", array(union(enum("pear", "kiwi"), STRING)), "pear kiwi"),
+)
+def test_the_items_that_a_schema_names(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A named item is one item, whatever is in it; a text with one as a part may be several."""
+    check(schema, sent, expected, repairs)
+
+
 @table(
     mends("row", array(ROW), {"id": 1}, [{"id": 1}], "object_to_array"),
     mends("all keys", array(ROW), {"id": 1, "note": "a"}, [{"id": 1, "note": "a"}], "object_to_array"),
@@ -107,7 +315,13 @@ def test_object_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     mends("boolean", BOOLEAN, [False], False, "array_to_scalar"),
     mends("enum", {**STRING, "enum": ["a", "b"]}, ["a"], "a", "array_to_scalar"),
     mends("nullable", nullable(INTEGER), [5], 5, "array_to_scalar"),
-    mends("number as text", INTEGER, ["5"], 5, "array_to_scalar", "text_to_integer"),
+    refuses("a text for a number", INTEGER, ["5"]),
+    refuses("a number for a text", STRING, [1]),
+    refuses("a number for a text that may be null", nullable(STRING), [1]),
+    refuses("another spelling of a member", {**STRING, "enum": ["a", "b"]}, ["A"]),
+    refuses("a text for a boolean", BOOLEAN, ["true"]),
+    refuses("a whole float for a text", STRING, [1.25]),
+    refuses("a list in a text", INTEGER, "[5]"),
     refuses("two", INTEGER, [5, 6]),
     refuses("none", INTEGER, []),
     refuses("nested", INTEGER, [[5]]),
