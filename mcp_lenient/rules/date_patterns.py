@@ -39,12 +39,15 @@ _DIRECTIVE: Final = re.compile(
 
 
 def patterns_differ(text: str, member: str) -> bool:
-    """Check whether two texts of equal letters, but not of equal case, are both patterns of CLDR or strftime.
+    """Check whether two texts of equal letters, but not of equal case, hold two patterns of CLDR or strftime.
 
     >>> patterns_differ("MM", "mm"), patterns_differ("%Y-%m", "%y-%m"), patterns_differ("SMS", "sms")
     (True, True, False)
     """
     if _is_pattern(text) and _is_pattern(member):
+        return True
+    pairs = zip(text.split(), member.split(), strict=False)
+    if any(one != other and _is_clear(one) and _is_clear(other) for one, other in pairs):
         return True
     ours, theirs = _DIRECTIVE.findall(text), _DIRECTIVE.findall(member)
     return bool(ours and theirs) and ours != theirs
@@ -56,13 +59,24 @@ def _is_pattern(text: str) -> bool:
     Without separators, a letter that is not doubled makes a text a word (``day``, ``dmy``) unless each letter
     has the case of its field (``Hms``, ``DMY``).
     """
+    in_case = _WORD_LIKE_LETTERS.fullmatch(text) and _WORD_LIKE.fullmatch(_fields(text) or "")
+    return in_case is not None or _is_clear(text)
+
+
+def _is_clear(text: str) -> bool:
+    """Check for such runs where separators or doubled letters show that they are no word."""
+    fields = _fields(text)
+    if not fields or _CLEAR.fullmatch(fields.lower()) is None:
+        return False
+    doubled = all(len(match[0]) > 1 for match in _RUN.finditer(text))
+    return doubled or (len(fields) > 1 and _PARTED.search(text) is not None)
+
+
+def _fields(text: str) -> str | None:
+    """Spell the fields of the letters, in their order; None where a letter is of no field."""
     if len(text) > _LONGEST or any(map(str.isdigit, text)):
-        return False
-    bare = _QUOTED.sub(" ", text)
-    runs = [match[0] for match in _RUN.finditer(bare)]
+        return None
+    runs = [match[0] for match in _RUN.finditer(_QUOTED.sub(" ", text))]
     if any(len(run) > _LONGEST_RUN or run[0] not in _FIELDS for run in runs):
-        return False
-    fields = "".join(_FIELDS[run[0]] for run in runs)
-    if all(len(run) > 1 for run in runs) or (len(fields) > 1 and _PARTED.search(bare)):
-        return _CLEAR.fullmatch(fields.lower()) is not None
-    return _WORD_LIKE_LETTERS.fullmatch(bare) is not None and _WORD_LIKE.fullmatch(fields) is not None
+        return None
+    return "".join(_FIELDS[run[0]] for run in runs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -29,7 +30,9 @@ _JOINED: Final = re.compile(
 _OPENS_EACH: Final = frozenset("#@$")
 _QUOTE: Final = re.compile(r"(?<![^\W_])'|'(?![^\W_])")
 _PATHS: Final = re.compile(r"/.*:/", re.DOTALL)
-_PARTED: Final = re.compile(r"[+&/ ]")
+_PARTING: Final = re.compile(r"[+&/]")
+_LONGEST: Final = 2**16
+"""Characters of the longest text in which known items are looked for."""
 
 # Scripts that put no spaces between words, so that a space parts more than words: Han and Kana, and what UAX
 # #14 calls complex context (Thai, Lao, Myanmar, Khmer, New Tai Lue, Tai Le, Tai Tham).
@@ -47,7 +50,11 @@ def one_item(known: Collection[str]) -> Callable[[str], bool]:
     itself one of the known items may be several.
     """
     items = frozenset(known)
-    parts = frozenset(f" {_spaced(item)} " for item in items if item.strip())
+    parts: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        words = _words(item)
+        if words:
+            parts[words[0]].append(f" {' '.join(words)} ")
 
     def check(text: str) -> bool:
         if text in items:
@@ -55,14 +62,18 @@ def one_item(known: Collection[str]) -> Callable[[str], bool]:
         return (_is_uri(text) or _is_token(text) or _is_words(text)) and not has_known_part(text)
 
     def has_known_part(text: str) -> bool:
-        padded = f" {_spaced(text)} "
-        return any(part in padded and part != padded for part in parts)
+        if not parts:
+            return False
+        words = _words(text)
+        padded = f" {' '.join(words)} "
+        begun = (part for word in set(words) for part in parts.get(word, ()))
+        return len(text) > _LONGEST or any(part in padded and part != padded for part in begun)
 
     return check
 
 
-def _spaced(text: str) -> str:
-    return _PARTED.sub(" ", fold_case(text))
+def _words(text: str) -> list[str]:
+    return _PARTING.sub(" ", fold_case(text)).split()
 
 
 def _is_letter_or_digit(character: str) -> bool:

@@ -41,7 +41,7 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         "t": ("t", frozenset("k M G T".split())),
         **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
         # IEC 80000-13 and SI Brochure, table 8 (bel). An amount of data is no part of a bit; see `_IN_RATE`.
-        "bit": ("bit", _SI | _DATA),
+        **dict.fromkeys(("bit", "bits"), ("bit", _SI | _DATA)),
         "b": ("bit", _DATA),
         "B": ("B", _DATA | {"d"}),
         "bps": ("bit/s", _DATA),
@@ -61,8 +61,9 @@ _IN_RATE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({"b": _SI, "B":
 """What these take besides in a ratio: ``mb/s`` is a thousandth of a bit per second, ``mb`` is no unit."""
 
 _LONGEST: Final = 2 + max(map(len, _SYMBOLS))
-_SEGMENT: Final = re.compile(r"[^\W\d_]+|°[^\W\d_]*")
-_RATE: Final = re.compile(r"/|\bper\b")
+# Superscript digits count as letters of words in `\w`.
+_SEGMENT: Final = re.compile(r"°?[^\W\d_²³¹⁰-⁹]+|°")
+_RATE: Final = re.compile(r"/|\bper\b|[-\u2212⁻][1¹]")
 _PER: Final = "per"
 
 

@@ -145,6 +145,12 @@ JSON_VALUE = st.recursive(
                 ("5mOhm", "5MOhm"),
                 ("size_Mb", "size_MB"),
                 ("Speed (Mbps)", "Speed (MBps)"),
+                ("Mbits/s", "mbits/s"),
+                ("Mb s-1", "mb s-1"),
+                ("Mb·s⁻¹", "mb·s⁻¹"),
+                ("mm²", "Mm²"),
+                ("uM", "um"),
+                ("MB/sec", "mb/sec"),
             ]
         ),
         # No two units: no unit as one of them is written, or one unit in two spellings.
@@ -196,6 +202,8 @@ JSON_VALUE = st.recursive(
                 *(("EEE, d MMM", "EEE, D MMM"), ("Y-m-d", "y-m-d"), ("yyyy_MM_dd", "yyyy_mm_dd")),
                 *(("hmma", "Hmma"), ("%Y-%m-%d", "%y-%m-%d"), ("%H:%M", "%H:%m"), ("%-d", "%-D")),
                 ("at %H", "at %h"),
+                ("ISO yyyy-MM-dd", "ISO YYYY-MM-DD"),
+                ("date in dd.MM.yyyy", "date in DD.MM.YYYY"),
             ]
         ),
         *(
@@ -217,6 +225,8 @@ JSON_VALUE = st.recursive(
                     ("y/n", "Y/N"),
                     ("100% OFF", "100% off"),
                     ("my", "MY"),
+                    ("My list", "MY list"),
+                    ("hh24:mi:ss", "HH24:MI:SS"),
                 ),
             ]
         ),
