@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mcp_lenient.rules.one_item import one_item
@@ -50,7 +51,12 @@ def scalar_to_array(site: Site) -> Apply | None:
     """``"a"`` to ``["a"]``; a text only if it is surely one item."""
     if not site.shape.is_only("array") or Place.ITEM in site.place:
         return None
-    is_one = one_item(_known_items(site))
+    item = site.shape_at(site.shape.items)
+    shapes = [item, *map(site.shape_at, item.branches)]
+    members = _texts(value for shape in shapes for value in shape.enum or ())
+    examples = [value for shape in shapes for value in shape.examples]
+    examples += [value for example in site.shape.examples if isinstance(example, list) for value in example]
+    is_one = one_item(members, _texts(examples))
 
     def apply(value: Any) -> _Values:
         if isinstance(value, str) and (says_nothing(value) or looks_like_json(value) or not is_one(value)):
@@ -60,13 +66,8 @@ def scalar_to_array(site: Site) -> Apply | None:
     return apply
 
 
-def _known_items(site: Site) -> frozenset[str]:
-    """Collect the texts that the schema names as items: enum values, and examples of an item or of the list."""
-    item = site.shape_at(site.shape.items)
-    shapes = [item, *map(site.shape_at, item.branches)]
-    known = [value for shape in shapes for value in (*(shape.enum or ()), *shape.examples)]
-    known += [value for example in site.shape.examples if isinstance(example, list) for value in example]
-    return frozenset(value for value in known if isinstance(value, str))
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(value for value in values if isinstance(value, str))
 
 
 def object_to_array(site: Site) -> Apply | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from mcp_lenient.rules.names import fold_case
+from mcp_lenient.rules.words import enum_folder
 
 _LETTERS_AND_DIGITS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd"})
 # UAX #31: Persian and the scripts of India write words with them. A variation selector is a mark of emoji.
@@ -42,14 +43,15 @@ _WITHOUT_SPACES: Final = re.compile(
 )
 
 
-def one_item(known: Collection[str]) -> Callable[[str], bool]:
-    """Compile the enum values and examples of the items to the check that a text is surely one item.
+def one_item(members: Sequence[str], examples: Sequence[str]) -> Callable[[str], bool]:
+    """Compile the enum values and the examples of the items to the check that a text is surely one item.
 
-    It is where it is one of them; or is one absolute URI; or has no space, and only letters, digits and
-    ``-_.@/:#'*?=%~$``; or is words of letters and digits with single spaces between. A text with a part that is
-    itself one of the known items may be several.
+    It is one where it is one of them; or an enum value in another spelling; or one absolute URI; or has no
+    space, and only letters, digits and ``-_.@/:#'*?=%~$``; or is words of letters and digits with single spaces
+    between. A text with a part that is itself one of the known items may be several.
     """
-    items = frozenset(known)
+    items = frozenset({*members, *examples})
+    fold = enum_folder(members)
     parts: dict[str, list[str]] = defaultdict(list)
     for item in items:
         words = _words(item)
@@ -59,7 +61,8 @@ def one_item(known: Collection[str]) -> Callable[[str], bool]:
     def check(text: str) -> bool:
         if text in items:
             return True
-        return (_is_uri(text) or _is_token(text) or _is_words(text)) and not has_known_part(text)
+        whole = fold(text) or _is_uri(text) or _is_token(text) or _is_words(text)
+        return bool(whole) and not has_known_part(text)
 
     def has_known_part(text: str) -> bool:
         if not parts:

@@ -259,7 +259,17 @@ SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
     mends(
         "a member of two words", array(MODES), "Slow Mode", ["slow_mode"], "scalar_to_array", "fold_enum /p/0"
     ),
-    refuses("signs in another case", array(SHOPS), "home & garden"),
+    mends(
+        "signs in another case",
+        array(SHOPS),
+        "home & garden",
+        ["Home & Garden"],
+        "scalar_to_array",
+        "fold_enum /p/0",
+    ),
+    mends("space around a member", array(MODES), " fast ", ["fast"], "scalar_to_array", "fold_enum /p/0"),
+    refuses("space around a text", STRINGS, " fast "),
+    refuses("signs in another case, cut off", array(SHOPS), "home &"),
     refuses("two members that are a third", array(SHOPS), "in stock"),
     mends("an example", array(FRUITS), "red apple", ["red apple"], "scalar_to_array"),
     mends("another text", array(FRUITS), "green plum", ["green plum"], "scalar_to_array"),
