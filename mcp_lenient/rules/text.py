@@ -16,7 +16,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from mcp_lenient.rules.numbers import SpelledFloat, plain, read_float, read_integer
+from mcp_lenient.rules.numbers import ParsedInteger, SpelledFloat, plain, read_float, read_integer
 
 if TYPE_CHECKING:
     from mcp_lenient.policy import Limits
@@ -169,6 +169,9 @@ _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
 
 
+_ALWAYS_SAFE: Final = 15
+"""Characters of an integer that is below 2**53 whatever its digits are."""
+
 _Number = TypeVar("_Number", bound="int | SpelledFloat")
 
 
@@ -181,7 +184,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(spelling: str) -> int | SpelledFloat:
-    return _kept(read_integer(spelling))
+    value = _kept(read_integer(spelling))
+    # Beyond 2**53 an integer that was read here is whole, and one that came as a number may have been rounded.
+    return ParsedInteger(value) if len(spelling) > _ALWAYS_SAFE and isinstance(value, int) else value
 
 
 def _float(spelling: str) -> SpelledFloat:
