@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib import import_module
 
 from rich.console import Console
 
 _SCRIPTS = {
-    "cases": ("alone", "marked", "verbose"),
+    "cases": ("alone", "marked", "verbose", "json_file", "damaged", "seed"),
+    "differences": ("files", "envelopes", "verbose"),
+    "trust": ("damaged", "seed"),
     "overhead": (),
     "decorated": (),
     "growth": (),
@@ -23,25 +26,39 @@ _SCRIPTS = {
 """The scripts, each a module of this package with ``main(console, ...)``, and the options it takes."""
 
 
-def main() -> None:
-    """Print the tables that were asked for."""
+_NO_TABLES = ("differences", "trust")
+"""Left out by ``all``: one needs files, the other repeats figures of the rest."""
+_JSON = "cases: write each outcome; side_by_side: write the figures"
+
+
+def main() -> int:
+    """Print the tables that were asked for; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Print the figures of mcp-lenient."
     )
     parser.add_argument("which", choices=(*_SCRIPTS, "all"))
+    parser.add_argument("files", nargs="*", help="differences: two files of cases --json")
     parser.add_argument("--alone", action="store_true", help="cases: FastMCP without the middleware")
     parser.add_argument("--marked", action="store_true", help="cases: with @lenient on every function")
-    parser.add_argument("--verbose", action="store_true", help="cases: every row of the real invalid calls")
+    parser.add_argument("--verbose", action="store_true", help="cases, differences: everything in full")
     parser.add_argument("--millions", type=int, default=1, help="report: how many million lines the log has")
     parser.add_argument("--calls", type=int, default=5_000, help="load: how many calls are sent")
-    parser.add_argument("--json", dest="json_file", metavar="FILE", help="side_by_side: write the figures")
+    parser.add_argument("--json", dest="json_file", metavar="FILE", help=_JSON)
+    parser.add_argument("--envelopes", action="store_true", help="differences: compare refusals in detail")
+    parser.add_argument("--damaged", type=int, default=0, help="cases, trust: so many damaged right calls")
+    parser.add_argument("--seed", type=int, default=1, help="cases, trust: of the choice of damages")
     chosen = parser.parse_args()
-    for name in _SCRIPTS if chosen.which == "all" else (chosen.which,):
-        script = import_module(f"benchmarks.{name}")
-        script.main(
-            Console(soft_wrap=False), **{option: getattr(chosen, option) for option in _SCRIPTS[name]}
-        )
+    tables = [name for name in _SCRIPTS if name not in _NO_TABLES]
+    codes = [_run(name, chosen) for name in (tables if chosen.which == "all" else (chosen.which,))]
+    return max(codes)
+
+
+def _run(name: str, chosen: argparse.Namespace) -> int:
+    script = import_module(f"benchmarks.{name}")
+    options = {option: getattr(chosen, option) for option in _SCRIPTS[name]}
+    # A script that finds a difference says so by its exit code; the others only print.
+    return script.main(Console(soft_wrap=False), **options) or 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

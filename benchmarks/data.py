@@ -11,6 +11,9 @@ from typing import Any
 VARIABLE = "MCP_LENIENT_CASES"
 """The environment variable that names the folder; without it ``../shared/cases`` beside the project."""
 
+SECOND = ("reported_calls_2", "peer_suites")
+"""Sets collected after version 0.1; a folder may lack them."""
+
 FILES = (
     "conversion_cases.json",
     "reported_calls.jsonl",
@@ -54,13 +57,24 @@ def cases_folder() -> Path:
 def conversion_cases(folder: Path) -> list[Case]:
     """One small conversion each, with the outcomes that count as right."""
     rows = json.loads((folder / "conversion_cases.json").read_text(encoding="utf-8"))
-    return [Case(row["id"], row["schema"], row["sent"], row) for row in rows]
+    return [Case(row["id"], _closed(row["schema"]), row["sent"], row) for row in rows]
 
 
-def reported_calls(folder: Path) -> list[Case]:
-    """Calls from public bug reports."""
-    rows = _lines(folder / "reported_calls.jsonl")
-    return [Case(row["id"], row["param_schema"], row["sent"], row) for row in rows]
+def reported_calls(folder: Path, name: str = "reported_calls") -> list[Case]:
+    """Calls from public bug reports, their schemas closed at the top level as a function's is."""
+    rows = _lines(folder / f"{name}.jsonl")
+    return [Case(row["id"], _closed(row["param_schema"]), row["sent"], row) for row in rows]
+
+
+def peer_suites(folder: Path) -> list[Case]:
+    """Rows of peers' own tests, named by their line; the schemas are as written, open ones stay open."""
+    rows = _lines(folder / "peer_suites.jsonl")
+    return [Case(f"p{line:03}", row["schema"], row["sent"], row) for line, row in enumerate(rows, 1)]
+
+
+def missing_second_sets(folder: Path) -> list[str]:
+    """Return the names of the second sets that the folder lacks."""
+    return [name for name in SECOND if not (folder / f"{name}.jsonl").is_file()]
 
 
 def real_calls(folder: Path, kind: str) -> list[Case]:

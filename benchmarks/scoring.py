@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import servers
+from benchmarks.judgments import OUTCOMES, REASONS, digest
 from benchmarks.matching import answers, identical, patched, same
+from benchmarks.signatures import expressible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,6 +22,8 @@ Verdict = str
 """``right``, ``corrupted`` (ran with other arguments), ``refused`` (and should not), ``own`` (see below)."""
 
 RIGHT, CORRUPTED, REFUSED, OWN = "right", "corrupted", "refused", "FastMCP's own"
+ALLOWED, KEPT = "refused as allowed", "kept"
+"""Of the second sets: a refusal that the row leaves open, and a difference that is kept for a reason."""
 """``own``: FastMCP by itself runs the call with these arguments, so nobody asked the middleware."""
 
 
@@ -57,11 +60,41 @@ def reported_verdict(case: Case, reply: Reply) -> Verdict:
     return _ran_as(case, reply, outcomes)
 
 
+def second_reported_verdict(case: Case, reply: Reply) -> Verdict:
+    """Right depends on what the report expects; a refusal that it leaves open is counted apart."""
+    if not reply.ran and case.row["expect"] in ("ambiguous", "unreachable"):
+        return ALLOWED
+    return reported_verdict(case, reply)
+
+
+def peer_verdict(case: Case, reply: Reply) -> Verdict:
+    """Right is what the peer expects, or our judgment where the row does not say what that is."""
+    expected = case.row["expected"]
+    if expected is None:
+        return _judged(case, reply)
+    if expected == "REJECT":
+        return _kept_or(case, CORRUPTED) if reply.ran else RIGHT
+    return _ran_as(case, reply, [expected]) if reply.ran else REFUSED
+
+
+def _judged(case: Case, reply: Reply) -> Verdict:
+    if not reply.ran:
+        ours_to_win = str(case.row["merit"]).startswith("miss")
+        return _kept_or(case, REFUSED) if ours_to_win else ALLOWED
+    if same(reply.arguments, case.sent) or digest(reply.arguments) in OUTCOMES.get(case.name, ()):
+        return RIGHT
+    return CORRUPTED
+
+
+def _kept_or(case: Case, verdict: Verdict) -> Verdict:
+    return KEPT if case.name in REASONS else verdict
+
+
 def _ran_as(case: Case, reply: Reply, outcomes: Iterable[Any]) -> Verdict:
-    return RIGHT if any(_same_call(case, reply.arguments, outcome) for outcome in outcomes) else CORRUPTED
+    return RIGHT if any(same_call(case, reply.arguments, outcome) for outcome in outcomes) else CORRUPTED
 
 
-def _same_call(case: Case, received: Any, outcome: Any) -> bool:
+def same_call(case: Case, received: Any, outcome: Any) -> bool:
     """Whether the function got what the outcome says; a parameter that was left out may show its default."""
     if not isinstance(outcome, dict):
         return False
@@ -74,23 +107,33 @@ def _same_call(case: Case, received: Any, outcome: Any) -> bool:
     return same(received, {**defaults, **outcome})
 
 
-async def function_scores(
+async def scores(
     cases: list[Case],
     verdict: Callable[[Case, Reply], Verdict],
     middleware: Middleware | None,
+    kind: str,
     *,
-    strict: bool,
     marked: bool = False,
 ) -> list[Score]:
-    """Each case called on a function tool of a default or strict server."""
-    async with servers.function_tools(cases, None, strict=strict) as caller:
-        alone = [await caller.call(servers.tool_name(case), case.sent) for case in cases]
-    async with servers.function_tools(cases, middleware, strict=strict, marked=marked) as caller:
-        replies = [await caller.call(servers.tool_name(case), case.sent) for case in cases]
-    return [
-        Score(case, reply, _unless_own(verdict(case, reply), reply, before))
-        for case, reply, before in zip(cases, replies, alone, strict=True)
-    ]
+    """Return each case called on a tool of this kind; what FastMCP does by itself counts apart for functions."""
+    replies = await _replies(cases, middleware, kind, marked=marked)
+    verdicts = [verdict(case, reply) for case, reply in zip(cases, replies, strict=True)]
+    if kind != "schema":
+        alone = await _replies(cases, None, kind)
+        verdicts = list(map(_unless_own, verdicts, replies, alone))
+    return [Score(*found) for found in zip(cases, replies, verdicts, strict=True)]
+
+
+async def _replies(
+    cases: list[Case], middleware: Middleware | None, kind: str, *, marked: bool = False
+) -> list[Reply]:
+    async with servers.tools(kind, cases, middleware, marked=marked) as caller:
+        return [await caller.call(servers.tool_name(case), case.sent) for case in cases]
+
+
+def callable_as(cases: list[Case], kind: str) -> list[Case]:
+    """Return the cases whose schema a tool of this kind can say in full."""
+    return cases if kind == "schema" else [case for case in cases if expressible(case.schema)]
 
 
 def _unless_own(verdict: Verdict, reply: Reply, alone: Reply) -> Verdict:
@@ -98,14 +141,8 @@ def _unless_own(verdict: Verdict, reply: Reply, alone: Reply) -> Verdict:
     return OWN if verdict == CORRUPTED and by_itself else verdict
 
 
-async def valid_scores(cases: list[Case], middleware: Middleware | None) -> list[Score]:
-    """Valid calls on custom tools: right only when the very same values arrive."""
-    async with servers.custom_tools(cases, middleware) as caller:
-        replies = [await caller.call(servers.tool_name(case), case.sent) for case in cases]
-    return [Score(case, reply, _unchanged(case, reply)) for case, reply in zip(cases, replies, strict=True)]
-
-
-def _unchanged(case: Case, reply: Reply) -> Verdict:
+def unchanged_verdict(case: Case, reply: Reply) -> Verdict:
+    """Right only when the very same values arrive."""
     if not reply.ran:
         return REFUSED
     return RIGHT if identical(reply.arguments, case.sent) else CORRUPTED
@@ -117,6 +154,13 @@ class Known:
 
     score: Score
     fix: str = ""
+
+
+def answer_verdict(case: Case, reply: Reply) -> Verdict:
+    """Right is one of the known answers; where none is known, only what happened is told."""
+    if not reply.ran:
+        return REFUSED
+    return _answered(case, reply) if known(case) else "ran"
 
 
 def known(case: Case) -> bool:
@@ -159,8 +203,10 @@ async def _first_fixes(caller: Caller, case: Case, refused: Reply) -> str:
     return "mended" if _answered(case, reply) == RIGHT else "astray"
 
 
-async def unknown_outcomes(cases: list[Case], middleware: Middleware | None) -> Counter[str]:
-    """Invalid calls without a known answer: only what happens is counted."""
-    async with servers.custom_tools(cases, middleware) as caller:
-        replies = [await caller.call(servers.tool_name(case), case.sent) for case in cases]
-    return Counter("ran" if reply.ran else reply.outcome.split("_")[0].lower() for reply in replies)
+async def unknown_scores(cases: list[Case], middleware: Middleware | None) -> list[Score]:
+    """Return invalid calls without a known answer on custom tools: only what happens counts."""
+    replies = await _replies(cases, middleware, "schema")
+    return [
+        Score(case, reply, "ran" if reply.ran else reply.outcome.split("_")[0].lower())
+        for case, reply in zip(cases, replies, strict=True)
+    ]

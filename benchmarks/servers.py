@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter_ns
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Case
 
+KINDS = ("default", "strict", "schema")
+"""Function tools of a default and of a strict server, and custom tools, of which only the schema is known."""
+
 ANNOTATIONS: Mapping[str, Mapping[str, Any]] = {"c034": {"arguments": dict}}
 """Annotations that the published schema had lost, as the report of the call says."""
 
@@ -42,6 +45,7 @@ class Reply:
     envelope: Mapping[str, Any] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
     error: str = ""
+    records: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -92,11 +96,21 @@ class Caller:
 
     def _reply(self, result: Any) -> Reply:
         noted = (result.meta or {}).get("mcp_lenient", {})
-        repairs = tuple(entry["rule"] for entry in noted.get("repairs", ()))
+        records = tuple(noted.get("repairs", ()))
+        repairs = tuple(entry["rule"] for entry in records)
         if self.received:
-            return Reply(ran=True, arguments=self.received[0], repairs=repairs)
+            return Reply(ran=True, arguments=self.received[0], repairs=repairs, records=records)
         error = "FastMCP refused" if result.is_error else "answered without running"
         return Reply(ran=False, envelope=noted, error=error)
+
+
+def tools(
+    kind: str, cases: Iterable[Case], middleware: Middleware | None, *, marked: bool = False
+) -> AbstractAsyncContextManager[Caller]:
+    """A server of one of the ``KINDS`` with one tool for each case."""
+    if kind == "schema":
+        return custom_tools(cases, middleware)
+    return function_tools(cases, middleware, strict=kind == "strict", marked=marked)
 
 
 @asynccontextmanager

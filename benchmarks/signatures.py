@@ -35,6 +35,14 @@ _BOUNDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+_EXPRESSED = frozenset(
+    {"$schema", "title", "description", "examples", "default", "type", "properties", "required", "items"}
+    | {"additionalProperties", "enum", "const", "anyOf", "oneOf", "format"}
+)
+"""The keywords of which an annotation says the same."""
+_BOUND_WORDS = frozenset(word for bounds in _BOUNDS.values() for word in bounds)
+
+
 def recording_function(
     schema: Schema, received: list[Any], *, annotations: Mapping[str, Any] | None = None
 ) -> Callable[..., Awaitable[str]]:
@@ -65,6 +73,43 @@ def recording_function(
     tool.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     tool.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return tool
+
+
+def expressible(schema: Schema) -> bool:
+    """Return whether a function can say all that the schema says, at every place."""
+    names = schema.get("properties", {})
+    return (
+        schema.get("type") == "object"
+        and schema.keys() <= _EXPRESSED
+        and schema.get("additionalProperties", False) is False
+        and all(map(_parameter_name, names))
+        and all(map(_expressible, names.values()))
+    )
+
+
+def _parameter_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
+def _expressible(node: Any) -> bool:
+    if not isinstance(node, Mapping) or not node.keys() <= _EXPRESSED | _BOUND_WORDS:
+        return False
+    kinds = node.get("type", [])
+    members = [*node.get("enum", ()), *([node["const"]] if "const" in node else ())]
+    extra = node.get("additionalProperties", False)
+    below = [
+        *node.get("properties", {}).values(),
+        *node.get("anyOf", ()),
+        *node.get("oneOf", ()),
+        *([node["items"]] if "items" in node else ()),
+        *([] if isinstance(extra, bool) else [extra]),
+    ]
+    return (
+        set(kinds if isinstance(kinds, list) else [kinds]) <= _TYPES.keys()
+        and all(member is None or isinstance(member, (str, int)) for member in members)
+        and not ("properties" in node and extra not in (False, None))
+        and all(map(_expressible, below))
+    )
 
 
 def _parameter(name: str, node: Schema, required: bool, known: Any) -> inspect.Parameter:  # noqa: FBT001
