@@ -316,7 +316,7 @@ def _note(score: Score, *, verbose: bool) -> str:
 def _line(console: Console, text: str, *, verbose: bool) -> None:
     """One line of the terminal, unless everything is asked for."""
     how: dict[str, Any] = {"soft_wrap": True} if verbose else {"no_wrap": True, "overflow": "ellipsis"}
-    console.print(text, markup=False, highlight=False, **how)
+    console.print(text.replace("\n", " "), markup=False, highlight=False, **how)
 
 
 def _happened(score: Score, *, brief: bool = False) -> str:
@@ -353,6 +353,8 @@ def _print_damaged(console: Console, found: list[Result], *, verbose: bool) -> N
             table.add_row(kind, str(counts.total()), *(str(counts[each]) for each in damages.VERDICTS))
     console.print(table)
     others = [result for result in found if result.verdict == "another call"]
+    # A function shows more than was sent (defaults, models without extras), so custom tools tell most.
+    others.sort(key=lambda result: -servers.KINDS.index(result.kind))
     for result in others if verbose else others[:_SHOWN]:
         _line(console, f"{result.kind}, {result.damaged.name}: {_changed(result)}", verbose=verbose)
 
