@@ -1,4 +1,4 @@
-"""``python -m fuzz normalize|tool_calls|events [--seconds 600]``: attack one target."""
+"""``python -m fuzz TARGET [--seconds 600]``: attack one target; ``--help`` names them."""
 
 from __future__ import annotations
 

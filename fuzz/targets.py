@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import process_time
 from types import MappingProxyType
 from typing import Any, Final
 
 from fuzz.calls import CANARY, arguments, input_schema
 from fuzz.choices import Choices
+from fuzz.laws import one_log, one_schema, one_spelling
 from mcp_lenient import (
+    DEFAULT_RULES,
     Limits,
+    Normalized,
     Policy,
+    Repair,
     SchemaError,
     ToolCallError,
     normalize,
@@ -26,6 +30,13 @@ from mcp_lenient.schema_judge import SchemaJudge
 
 SECONDS: Final = 2.0
 """Processor time that one input of a few kilobytes may take, by far."""
+
+_DESTRUCTIVE: Final = frozenset(
+    rule.name for rule in DEFAULT_RULES if rule.tier <= 2 and not rule.name.startswith("rename_")
+) | {"rename_case", "rename_alias"}
+"""What may be done in a destructive tool: tiers 1 and 2, and names alike but for case."""
+_RENAMING: Final = frozenset(rule.name for rule in DEFAULT_RULES if rule.name.startswith("rename_"))
+_MOVING: Final = frozenset({"unwrap_arguments", "wrap_arguments", "wrapped_value", "item_wrapper_to_array"})
 
 _POLICIES: Final = (
     Policy(),
@@ -68,6 +79,51 @@ def one_normalize(data: bytes) -> None:
     else:
         _is_repaired(schema, judge, result.arguments, policy)
         assert result.repairs, "a change without a record"
+        _keeps_names(sent, result, policy)
+        if policy.destructive:
+            _keeps_values(result.repairs)
+
+
+def _keeps_values(repairs: Iterable[Repair]) -> None:
+    """Law 11: in a destructive tool nothing is left out, made null or renamed by likeness."""
+    for repair in repairs:
+        assert repair.rule in _DESTRUCTIVE, f"{repair.rule} in a destructive tool"
+        left_out = repair.after == "absent" and repair.rule != "drop_injected"
+        assert not left_out, f"{repair.rule} leaves a value out of a destructive tool"
+        assert repair.after != "null", f"{repair.rule} makes a value null in a destructive tool"
+
+
+def _keeps_names(sent: Any, result: Normalized, policy: Policy) -> None:
+    """A renamed key is the sent one in another spelling, its plural, or declared as its other name."""
+    rules = {repair.rule for repair in result.repairs}
+    if not isinstance(sent, dict) or policy.aliases or not rules & _RENAMING or rules & _MOVING:
+        return
+    for before, after in _objects_in_place(sent, result.arguments):
+        gone = [key for key in before if key not in after]
+        for new in (key for key in after if key not in before):
+            assert any(_alike(old, new) for old in gone), f"{gone} became {new!r} by likeness"
+
+
+def _objects_in_place(before: Any, after: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Objects of both calls that lie at the same place, as far down as names are kept."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield before, after
+        for key in before.keys() & after.keys():
+            yield from _objects_in_place(before[key], after[key])
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for pair in zip(before, after, strict=True):
+            yield from _objects_in_place(*pair)
+
+
+def _alike(old: Any, new: Any) -> bool:
+    if not isinstance(old, str) or not isinstance(new, str):
+        return False
+    plurals = (f"{old}s", f"{old}es", f"{old[:-1]}ies" if old.endswith("y") else old)
+    return any(_spelt(each) == _spelt(new) for each in (old, *plurals))
+
+
+def _spelt(name: str) -> str:
+    return "".join(each for each in name.casefold() if each.isalnum())
 
 
 def _is_repaired(schema: Any, judge: SchemaJudge, repaired: Any, policy: Policy) -> None:
@@ -168,6 +224,13 @@ def exactly(value: Any) -> Any:
 
 
 TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = MappingProxyType(
-    {"normalize": one_normalize, "tool_calls": one_tool_call, "events": one_event}
+    {
+        "normalize": one_normalize,
+        "tool_calls": one_tool_call,
+        "events": one_event,
+        "spelling": one_spelling,
+        "schemas": one_schema,
+        "log": one_log,
+    }
 )
 """The targets by name; each takes any bytes."""

@@ -65,13 +65,13 @@ def _in_force(site: Site, json_type: str) -> frozenset[Dialect]:
 
 
 def wrapped_value(site: Site) -> Apply | None:
-    """``{"type": "float", "value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
+    """``{"type": "float", "value": 2}`` and ``{"value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
     name = site.name
     if site.shape.format == "json":
         return None
 
     def apply(value: dict[str, Any]) -> _Values:
-        if len(value) == 1 and name in value:
+        if len(value) == 1 and (name in value or "value" in value):
             return tuple(value.values())
         if len(value) == 2 and "type" in value and "value" in value:
             kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None

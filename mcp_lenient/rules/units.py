@@ -40,12 +40,11 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         # ISO 80000-1: multiples of the tonne, submultiples of the liter; kL, ML and GL are in use for water.
         "t": ("t", frozenset("k M G T".split())),
         **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
-        # IEC 80000-13 and SI Brochure, table 8 (bel). An amount of data is no part of a bit; see `_IN_RATE`.
-        **dict.fromkeys(("bit", "bits"), ("bit", _SI | _DATA)),
-        "b": ("bit", _DATA),
-        "B": ("B", _DATA | {"d"}),
-        "bps": ("bit/s", _DATA),
-        "Bps": ("B/s", _DATA),
+        # IEC 80000-13 and SI Brochure, table 8 (bel). Submultiples count, too: as written, `mB` is no `MB`.
+        **dict.fromkeys(("bit", "bits", "b"), ("bit", _SI | _DATA)),
+        "B": ("B", _SI | _DATA),
+        "bps": ("bit/s", _SI | _DATA),
+        "Bps": ("B/s", _SI | _DATA),
         # In use beside the SI. `Cal`: the kilocalorie. `M`: mole per liter, IUPAC Green Book, section 2.10.
         **_each(_SI, "cal bar"),
         "Cal": ("Cal", _NONE),
@@ -57,13 +56,10 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **_each(_SI, "Nm Ns Js Ws Vs As Pas Wh Ah VA VAh varh VArh"),
     }
 )
-_IN_RATE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({"b": _SI, "B": _SI})
-"""What these take besides in a ratio: ``mb/s`` is a thousandth of a bit per second, ``mb`` is no unit."""
 
 _LONGEST: Final = 2 + max(map(len, _SYMBOLS))
 # Superscript digits count as letters of words in `\w`.
 _SEGMENT: Final = re.compile(r"°?[^\W\d_²³¹⁰-⁹]+|°")
-_RATE: Final = re.compile(r"/|\bper\b|[-\u2212⁻][1¹]")
 _PER: Final = "per"
 
 
@@ -80,21 +76,20 @@ def units_differ(text: str, member: str) -> bool:
     """
     ours, theirs = _SEGMENT.findall(text), _SEGMENT.findall(member)
     differing = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
-    rate = _RATE.search(text) is not None
-    meanings = [(_meaning(one, rate=rate), _meaning(other, rate=rate)) for one, other in differing]
+    meanings = [(_meaning(one), _meaning(other)) for one, other in differing]
     if not all(one and other for one, other in meanings):
         return False
-    if not all(each == _PER or _meaning(each, rate=rate) for each in ours):
+    if not all(each == _PER or _meaning(each) for each in ours):
         meanings = [pair for pair, (one, _) in zip(meanings, differing, strict=True) if len(one) > 1]
     return any(one != other for one, other in meanings)
 
 
-def _meaning(symbol: str, *, rate: bool) -> Meaning | None:
+def _meaning(symbol: str) -> Meaning | None:
     """Read a symbol as a prefix and a unit, exactly as it is written."""
     if len(symbol) > _LONGEST:
         return None
     for end in range(min(3, len(symbol))):
         prefix, (unit, takes) = symbol[:end], _SYMBOLS.get(symbol[end:], ("", _NONE))
-        if unit and (not prefix or prefix in takes or (rate and prefix in _IN_RATE.get(symbol[end:], ()))):
+        if unit and (not prefix or prefix in takes):
             return _SAME_PREFIX.get(prefix, prefix), unit
     return None
