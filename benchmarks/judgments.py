@@ -36,7 +36,7 @@ _GROUPS = (
     ("p075 p080", "a markup text has no single reading"),
     ("p034 p069 p070 p071 p072 p073", "the object may be the item or wrap the item"),
     ("p040 p044 p045 p049", "a list would invent or lose a value"),
-    ("p047 p052 p053 p058 p063 p098", "no value that fits keeps what was sent"),
+    ("p047 p052 p053 p058 p063", "no value that fits keeps what was sent"),
     ("p081 p082 p090 p095 p100 p101 p103 p109", "a function takes declared names only"),
     ("p055", "a boolean has several spellings as text"),
     ("p062", "another meaning is not another spelling"),
