@@ -118,7 +118,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"status": "OPEN"},
             {"status": "In Progress"},
             {"scan": "X-ray"},
-            {"unit": "mb"},
+            {"unit": "gb"},
             {"unit": "mhz"},
         ),
         refused=(
@@ -197,15 +197,16 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         ("item_wrapper_to_array", "wrapped_value"),
         does='`{"item": [...]}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
-        "for a value",
-        unless="the schema takes the wrapper",
+        'or `{"value": 5}` for a value',
+        unless="the schema takes the wrapper; `value` alone holds a list or an object",
         properties={"tags": _TEXTS, "limit": _INTEGER},
         repaired=(
             {"tags": {"item": ["a"]}},
             {"limit": {"limit": 5}},
             {"limit": {"type": "integer", "value": 5}},
+            {"limit": {"value": 5}},
         ),
-        refused=({"limit": {"count": 5}},),
+        refused=({"limit": {"count": 5}}, {"tags": {"value": ["a"]}}),
     ),
     Family(
         ("array_to_scalar",),

@@ -10,6 +10,8 @@ from mcp_lenient.rules.text import Dialect, Texts, may_be_container
 
 _Values = tuple[Any, ...]
 
+_SCALARS = frozenset({str, int, float, bool})
+
 _TYPE_NAMES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "str": (str,),
@@ -71,7 +73,7 @@ def wrapped_value(site: Site) -> Apply | None:
         return None
 
     def apply(value: dict[str, Any]) -> _Values:
-        if len(value) == 1 and (name in value or "value" in value):
+        if len(value) == 1 and (name in value or type(value.get("value")) in _SCALARS):
             return tuple(value.values())
         if len(value) == 2 and "type" in value and "value" in value:
             kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None

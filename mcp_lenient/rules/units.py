@@ -43,8 +43,8 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         # IEC 80000-13 and SI Brochure, table 8 (bel). Submultiples count, too: as written, `mB` is no `MB`.
         **dict.fromkeys(("bit", "bits", "b"), ("bit", _SI | _DATA)),
         "B": ("B", _SI | _DATA),
-        "bps": ("bit/s", _SI | _DATA),
-        "Bps": ("B/s", _SI | _DATA),
+        "bps": ("bit/s", _DATA),
+        "Bps": ("B/s", _DATA),
         # In use beside the SI. `Cal`: the kilocalorie. `M`: mole per liter, IUPAC Green Book, section 2.10.
         **_each(_SI, "cal bar"),
         "Cal": ("Cal", _NONE),

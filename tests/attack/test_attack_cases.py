@@ -227,7 +227,7 @@ FUNCTIONS: dict[str, _Function] = {
     "list-many-digits": (
         _LIST,
         {"versions": "[3.14159265358979323846]"},
-        {"versions": ["3.14159265358979323846"]},
+        REFUSED,
     ),
     "list-trailing-comma": (_LIST, {"versions": "[2.50, 7.00,]"}, {"versions": ["2.50", "7.00"]}),
     "list-tuple": (_LIST, {"versions": "(2.50, 7.00)"}, {"versions": ["2.50", "7.00"]}),

@@ -237,6 +237,9 @@ def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
         {"p": {"field": "a"}},
         "wrapped_value /p",
     ),
+    mends_call("value alone", closed("p", p=INTEGER), {"p": {"value": 5}}, {"p": 5}, "wrapped_value /p"),
+    refuses_call("value alone, a list", closed("p", p=STRINGS), {"p": {"value": ["a"]}}),
+    refuses_call("value and a unit", closed("p", p=INTEGER), {"p": {"value": 5, "unit": "m"}}),
     mends_call("itself, a scalar", closed("p", p=INTEGER), {"p": {"p": 5}}, {"p": 5}, "wrapped_value /p"),
     mends_call(
         "itself, a list", closed("p", p=STRINGS), {"p": {"p": ["a"]}}, {"p": ["a"]}, "wrapped_value /p"
