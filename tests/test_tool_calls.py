@@ -167,6 +167,9 @@ _REFUSED = [
         '{"name": "a", "name": "b", "arguments": {}}', "names the key 'name' twice", id="duplicate-name"
     ),
     pytest.param('{"name": "a", "arguments": {"q": 1e999}}', "not be kept exactly", id="lost-digits"),
+    pytest.param(
+        r'{"name": "a", "arguments": {"q": "\bx"}}', "a backspace or form feed", id="lost-backslash"
+    ),
     pytest.param('{"name": "a" "arguments": {}}', "cannot be read", id="broken-json"),
     pytest.param("<a><b><c>{}</c></b></a>", "more tags than a server's and a tool's", id="three-tags"),
     pytest.param("<a>see <b>{}</b></a>", "may be a server, or only text around", id="server-or-text"),
@@ -307,18 +310,16 @@ def test_a_thousand_calls_are_read():
     assert len(parse_tool_calls("<a><b>{}</b></a>\n" * 1_000)) == 1_000
 
 
+_TEXT = st.text(st.characters(exclude_characters="\b\f"), max_size=12)
+_KEY = st.text(st.characters(exclude_characters="\b\f"), max_size=5)
 _NAMES = st.text(st.sampled_from("abzXY019_-."), min_size=1, max_size=12).map("t".__add__)
 _JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.floats(allow_nan=False, width=32)
-    | st.text(max_size=12),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, width=32) | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEY, inner, max_size=3),
     max_leaves=8,
 ).filter(lambda value: "Infinity" not in json.dumps(value))
 _CALL_KEYS = {"name", "tool", "tool_name", "function", "function_call", "tool_call", "tool_calls", "params"}
-_ARGUMENTS = st.dictionaries(st.text(max_size=5), _JSON, max_size=3).filter(_CALL_KEYS.isdisjoint)
+_ARGUMENTS = st.dictionaries(_KEY, _JSON, max_size=3).filter(_CALL_KEYS.isdisjoint)
 _CALLS = st.builds(ToolCall, st.none() | _NAMES, _NAMES, _ARGUMENTS)
 _PROSE = st.sampled_from(["", "\n", "Now I look it up: ", " and then,\n\n", "```\n```", "it's 5 > 3 & \\o/ "])
 

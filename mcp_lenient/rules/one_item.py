@@ -31,7 +31,7 @@ _JOINED: Final = re.compile(
 _OPENS_EACH: Final = frozenset("#@$")
 _QUOTE: Final = re.compile(r"(?<![^\W_])'|'(?![^\W_])")
 _PATHS: Final = re.compile(r"/.*:/", re.DOTALL)
-_PARTING: Final = re.compile(r"[+&/]")
+_PARTING: Final = re.compile(r"[,;|\n+&/]")
 _LONGEST: Final = 2**16
 """Characters of the longest text in which known items are looked for."""
 
@@ -46,9 +46,10 @@ _WITHOUT_SPACES: Final = re.compile(
 def one_item(members: Sequence[str], examples: Sequence[str]) -> Callable[[str], bool]:
     """Compile the enum values and the examples of the items to the check that a text is surely one item.
 
-    It is one where it is one of them; or an enum value in another spelling; or one absolute URI; or has no
-    space, and only letters, digits and ``-_.@/:#'*?=%~$``; or is words of letters and digits with single spaces
-    between. A text with a part that is itself one of the known items may be several.
+    It is one where it is one of them, unless its parts are too; or an enum value in another spelling; or one
+    absolute URI; or a single symbol, such as an emoji; or has no space, and only letters, digits and
+    ``-_.@/:#'*?=%~$``; or is words of letters and digits with single spaces between. A text with a part that is
+    itself one of the known items may be several.
     """
     items = frozenset({*members, *examples})
     fold = enum_folder(members)
@@ -60,9 +61,13 @@ def one_item(members: Sequence[str], examples: Sequence[str]) -> Callable[[str],
 
     def check(text: str) -> bool:
         if text in items:
-            return True
-        whole = fold(text) or _is_uri(text) or _is_token(text) or _is_words(text)
+            return not is_a_list(text)
+        whole = fold(text) or _is_uri(text) or _is_token(text) or _is_words(text) or _is_symbol(text)
         return bool(whole) and not has_known_part(text)
+
+    def is_a_list(text: str) -> bool:
+        listings = ([part.strip() for part in split(text)] for split in (_PARTING.split, str.split))
+        return any(len(parts) > 1 and items.issuperset(parts) for parts in listings)
 
     def has_known_part(text: str) -> bool:
         if not parts:
@@ -97,6 +102,10 @@ def _is_token(text: str) -> bool:
     several = (text[:1] in _OPENS_EACH and text[0] in text[1:]) or _QUOTE.search(text) or _PATHS.match(text)
     joined = _JOINED.fullmatch(text)
     return not several and _only(text, _SIGNS | frozenset("+&") if joined else _SIGNS)
+
+
+def _is_symbol(text: str) -> bool:
+    return len(text) == 1 and unicodedata.category(text) == "So"
 
 
 def _is_words(text: str) -> bool:

@@ -31,12 +31,11 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
     {
         # SI Brochure, tables 2 (with the gram for the kilogram) and 4. The two omegas: Greek letter, ohm sign.
         **_each(_SI, "s m g A K mol cd rad sr Hz N Pa J W C V F S Wb T H lm lx Bq Gy Sv kat"),
-        **dict.fromkeys(("\u03a9", "\u2126", "Ohm", "ohm"), ("Ohm", _SI)),
+        **dict.fromkeys(("\u03a9", "\u2126", "Ohm", "ohm", "Ohms", "ohms"), ("Ohm", _SI)),
         "°C": ("°C", _SI),
         # SI Brochure, table 8, and the text below it: units of time and angle take no prefixes.
         **_each(_NONE, "min h d au ha Np °"),
-        **_each(_SI, "eV"),
-        **_each(_MULTIPLES, "Da"),
+        **_each(_SI, "eV Da"),
         # ISO 80000-1: multiples of the tonne, submultiples of the liter; kL, ML and GL are in use for water.
         "t": ("t", frozenset("k M G T".split())),
         **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
@@ -49,6 +48,11 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **_each(_SI, "cal bar"),
         "Cal": ("Cal", _NONE),
         "M": ("M", _SUBMULTIPLES),
+        # UCUM, units marked as metric: curie, roentgen, rem, international and enzyme units, equivalents, osmoles,
+        # oersted, stokes, poise, gal, erg, dyne, baud.
+        **_each(_SI, "Ci R rem IU U Oe St P Gal erg dyn Bd"),
+        **dict.fromkeys(("Eq", "eq"), ("Eq", _SI - {"r"})),
+        **dict.fromkeys(("Osm", "osm"), ("Osm", _SI)),
         # IEC 80000-6: the var.
         **dict.fromkeys(("var", "VAr"), ("var", _SI)),
         # Products that are written without a sign between: SI Brochure, tables 4 and 6; IEC 60050 for hours

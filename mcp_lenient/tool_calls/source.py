@@ -70,7 +70,8 @@ class Source:
         except (ValueError, RecursionError):
             return "what begins here cannot be read as JSON, JSON5 or Python"
         return (
-            "the JSON that begins here holds a number that would not be kept exactly, or is nested too deeply"
+            "the JSON that begins here holds a number that would not be kept exactly, or a backspace or form feed "
+            "(a backslash that was not doubled?), or is nested too deeply"
         )
 
     def end(self, at: int) -> tuple[int, bool]:

@@ -123,7 +123,7 @@ JSON_VALUE = st.recursive(
                 Mib/MiB Kib/KiB MOhm/mOhm MΩ/mΩ Mohm/mohm Mcal/mcal pA/Pa PA/Pa Nm/nm Ns/ns
                 Pm/pm Mm/mm Ms/ms MS/ms mg/Mg ML/mL mHz/MHz mV/MV pF/PF MeV/meV Mbar/mbar Mvar/mvar MVAr/mVAr
                 kb/kB kb/KB Kb/KB Gb/GB Mbps/MBps kbps/kBps MWh/mWh MAh/mAh MNm/mNm mSv/MSv mmol/Mmol mM/Mm Cal/cal
-                Mibps/MiBps Mbit/mbit zs/Zs Ym/ym eV/EV mGy/MGy mrad/Mrad
+                Mibps/MiBps Mbit/mbit mCi/MCi mIU/MIU mEq/MEq mDa/MDa mOhms/MOhms zs/Zs Ym/ym eV/EV mGy/MGy mrad/Mrad
             """.split()
             for sent, member in (pair.split("/"), pair.split("/")[::-1])
         ),
