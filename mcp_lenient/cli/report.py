@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcp_lenient.report.database import Progress
+    from mcp_lenient.report.model import LogFigures
 
 _INTERRUPTED: Final = 130
 """What shells take for the end by Ctrl-C."""
@@ -39,9 +40,12 @@ def report(  # noqa: PLR0913 - each is an option of the command
 ) -> int:
     """Say what became of the calls in a log: which tools fail for whom, and what to do about it.
 
+    The exit code is 0; 2 if a log cannot be read, none of its lines is an event, or `--memory` is too little; 130
+    after Ctrl-C.
+
     Args:
-        files: Log files, plain or compressed; patterns in quotes, such as `'logs/**/*.gz'`; `s3://` and
-            `https://` addresses; `-` for standard input.
+        files: Log files, plain or compressed; Parquet files; folders; patterns in quotes, such as
+            `'logs/**/*.gz'`; `s3://` and `https://` addresses; `-` for standard input.
         format: `text` for people, `json` for programs.
         html: Write one self-contained page with charts to this file.
         since: Only calls from then on: `2026-11-01`, `2026-11-01T08:00Z`, or so long ago: `90m`, `24h`, `7d`.
@@ -50,13 +54,14 @@ def report(  # noqa: PLR0913 - each is an option of the command
         client: Only calls of clients with this name; `*` stands for any text.
         server: Only calls to servers with this name; `*` stands for any text.
         top: How many entries each list has.
-        memory: How much is kept in memory before it goes to the folder for temporary files.
+        memory: How much is kept in memory before it goes to the folder for temporary files; 64MB at least.
     """
     from rich.console import Console  # noqa: PLC0415 - loaded when it is called
 
     from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
     from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
+    from mcp_lenient.report.wording import skipped  # noqa: PLC0415
 
     if not files and sys.stdin.isatty():
         msg = "no log is named: give files, patterns or - for standard input"
@@ -79,6 +84,8 @@ def report(  # noqa: PLR0913 - each is an option of the command
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: no report was made\n")
         return _INTERRUPTED
+    if made.log.lines and not made.log.events:
+        raise CommandError("; ".join((_no_events(made.log), *skipped(made.log))))
     if html is not None:
         _write(html, page(made))
     if format == "json":
@@ -86,6 +93,13 @@ def report(  # noqa: PLR0913 - each is an option of the command
     else:
         show(Console(highlight=False), as_text(made))
     return DONE
+
+
+def _no_events(log: LogFigures) -> str:
+    """Say that nothing was read, in one sentence."""
+    lines = "the only line" if log.lines == 1 else f"none of the {log.lines:,} lines"
+    verb = "is no event" if log.lines == 1 else "is an event"
+    return f"{lines} {verb} of mcp-lenient: name the log that its server writes"
 
 
 def _moment(option: str, written: str | None) -> datetime | None:

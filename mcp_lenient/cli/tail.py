@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
@@ -13,6 +16,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rich.text import Text
+
+
+_PARQUET: Final = b"PAR1"
+"""The bytes that a Parquet file begins with."""
 
 
 def tail(
@@ -49,9 +56,8 @@ def tail(
     if lines < 0:
         msg = f"--lines must be 0 or more, but is {lines}"
         raise CommandError(msg)
-    if file != "-" and not Path(file).is_file() and not Path(file).is_fifo():
-        msg = f"{file}: there is no such file"
-        raise CommandError(msg)
+    if file != "-":
+        _check(file)
     console = Console(highlight=False, markup=False, emoji=False)
     source = (
         map(text_of, sys.stdin.buffer) if file == "-" else Follower(Path(file), history=lines, follow=follow)
@@ -63,10 +69,37 @@ def tail(
                 console.print(shown, soft_wrap=True)
     except KeyboardInterrupt:
         return DONE
-    except PermissionError as error:
+    except OSError as error:
         msg = f"{file}: {error.strerror}"
         raise CommandError(msg) from None
     return DONE
+
+
+def _check(file: str) -> None:
+    """Raise unless the file can be followed."""
+    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
+
+    try:
+        mode = os.stat(file).st_mode  # noqa: PTH116 - a Path raises for fewer names
+        head = b""
+        if stat.S_ISREG(mode):
+            with open(file, "rb") as opened:  # noqa: PTH123
+                head = opened.read(len(_PARQUET))
+    except (OSError, ValueError) as error:
+        reasons = {errno.ENOENT: "there is no such file", errno.ELOOP: "its symbolic links form a loop"}
+        reason = (
+            reasons.get(error.errno or 0, error.strerror)
+            if isinstance(error, OSError)
+            else "this is not a file name"
+        )
+        msg = f"{file}: {reason}"
+        raise CommandError(msg) from None
+    if stat.S_ISDIR(mode):
+        msg = f"{file}: this is a folder; name one log"
+        raise CommandError(msg)
+    if head == _PARQUET:
+        msg = f"{file}: a Parquet file cannot be followed; mcp-lenient report reads it"
+        raise CommandError(msg)
 
 
 def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:

@@ -11,18 +11,20 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import BinaryIO
 
 from mcp_lenient.report.advice import advice
 from mcp_lenient.report.database import DEFAULT_MEMORY, Database, Progress
-from mcp_lenient.report.errors import ReportError
+from mcp_lenient.report.errors import OutOfMemoryError, ReportError
 from mcp_lenient.report.intake import take_in
+from mcp_lenient.report.memory import enough_memory
 from mcp_lenient.report.model import Advice, Report, Selection
 from mcp_lenient.report.page import page
 from mcp_lenient.report.questions import Questions, prepare
-from mcp_lenient.report.sources import STDIN, find_logs
+from mcp_lenient.report.sources import STDIN, FoundLogs, find_logs
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
 
@@ -45,8 +47,8 @@ def read_report(
     temporary files (``TMPDIR``), which is removed at the end.
 
     Args:
-        paths: Files, plain or compressed by gzip or zstd, patterns such as ``logs/**/*.jsonl.gz``,
-            addresses such as ``s3://bucket/*.jsonl``, and ``-`` for standard input.
+        paths: JSON lines, plain or compressed by gzip or zstd, and Parquet files; folders of them, patterns
+            such as ``logs/**/*.jsonl.gz``, addresses such as ``s3://bucket/*.jsonl``, and ``-`` for standard input.
         selection: Which calls the report is about; all by default.
         top: How many entries a list has at most.
         memory: How much the engine keeps in memory, such as ``2GB``.
@@ -54,29 +56,55 @@ def read_report(
         stdin: What ``-`` reads; the process's standard input by default.
 
     Raises:
-        ReportError: When a log is not there or cannot be read, or DuckDB is not installed.
+        ReportError: When a log is not there or cannot be read, ``memory`` is too low for it, or DuckDB is not
+            installed.
     """
     wanted = selection or Selection()
     stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
     with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         logs = find_logs(paths, folder, stream)
-        database = Database(
-            folder,
-            [path for group in logs for path in (*group.paths, *group.names)],
-            remote=any(group.remote for group in logs),
-            memory=memory,
-            progress=progress,
-        )
+        work = _Work(logs, wanted, top, memory, progress, STDIN in map(str, paths))
         try:
-            log = take_in(database, logs, wanted, folder, stdin=STDIN in map(str, paths))
-            prepare(database)
-            return Report(
-                made=datetime.now(timezone.utc),
-                selection=wanted,
-                log=log,
-                advice=advice(database, top),
-                **Questions(database, top).answers(),
-            )
-        finally:
-            database.close()
+            return _made(work, folder / "first")
+        except OutOfMemoryError:
+            pass
+        try:  # what several threads have no room for, one may have
+            return _made(work, folder / "second", most_threads=1)
+        except OutOfMemoryError:
+            msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
+            raise ReportError(msg) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    logs: FoundLogs
+    selection: Selection
+    top: int
+    memory: str
+    progress: Progress | None
+    stdin: bool
+
+
+def _made(work: _Work, folder: Path, **settings: int) -> Report:
+    folder.mkdir()
+    database = Database(
+        folder,
+        [path for group in work.logs.groups for path in (*group.paths, *group.names)],
+        remote=any(group.remote for group in work.logs.groups),
+        memory=work.memory,
+        progress=work.progress,
+        **settings,
+    )
+    try:
+        log = take_in(database, work.logs, work.selection, folder, stdin=work.stdin)
+        prepare(database)
+        return Report(
+            made=datetime.now(timezone.utc),
+            selection=work.selection,
+            log=log,
+            advice=advice(database, work.top),
+            **Questions(database, work.top).answers(),
+        )
+    finally:
+        database.close()

@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as StillRunningError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.report.errors import ReportError
+from mcp_lenient.report.errors import OutOfMemoryError, ReportError
 from mcp_lenient.report.s3 import SCHEMES, s3_secret
 
 if TYPE_CHECKING:
@@ -21,9 +21,16 @@ Progress = Callable[[str, float], None]
 DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 
-_MOST_THREADS: Final = 8
+LOWEST_MEMORY: Final = 64_000_000
+"""The lowest limit at which lines of the usual length are read, by one thread."""
+
+# Measured by `python -m benchmarks report --matrix`: half of it is enough for lines of 500 bytes.
+_THREAD_MEMORY: Final = 120_000_000
+_MOST_THREADS: Final = 16
 _LOOK_SECONDS: Final = 0.1
-_ROWS: Final = 10_000
+# Of long lines, each row may have two megabytes.
+_ROWS: Final = 100
+_UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
 
 class Database:
@@ -39,17 +46,28 @@ class Database:
         remote: Whether some of them are addresses.
         memory: How much the engine may keep in memory, such as ``512MB``.
         progress: Who is told how far it is.
+        most_threads: How many threads it may have at most; as many as memory and processors allow by default.
 
     Raises:
+        OutOfMemoryError: When the memory is less than any log takes.
         ReportError: When DuckDB, or its extension for addresses, is not installed.
     """
 
-    __slots__ = ("_connection", "_pool", "_progress")
+    __slots__ = ("_connection", "_pool", "_progress", "threads")
 
     def __init__(
-        self, folder: Path, paths: Sequence[str], *, remote: bool, memory: str, progress: Progress | None
+        self,
+        folder: Path,
+        paths: Sequence[str],
+        *,
+        remote: bool,
+        memory: str,
+        progress: Progress | None,
+        most_threads: int = _MOST_THREADS,
     ) -> None:
         self._connection = _connection(folder, memory)
+        self.threads = min(most_threads, _threads(_limit(self._connection)))
+        self._connection.execute(f"SET threads={self.threads:d}")
         # Without it the engine does not tell how far it is; printing it is not its business.
         self._connection.execute("SET enable_progress_bar=true")
         self._connection.execute("SET enable_progress_bar_print=false")
@@ -114,7 +132,7 @@ class Database:
                     if doing is not None and self._progress is not None:
                         self._progress(doing, max(0.0, self._connection.query_progress()))
         except duckdb.Error as error:
-            raise ReportError(_line(error)) from error
+            raise _told(error) from error
         except BaseException:
             self._connection.interrupt()
             raise
@@ -124,9 +142,14 @@ class Database:
 
     def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of one statement, of which few are in memory at a time; run no other meanwhile."""
-        self._connection.execute(sql)
-        while rows := self._connection.fetchmany(_ROWS):
-            yield from rows
+        import duckdb  # noqa: PLC0415 - as in `_connection`
+
+        try:
+            self._connection.execute(sql)
+            while rows := self._connection.fetchmany(_ROWS):
+                yield from rows
+        except duckdb.Error as error:
+            raise _told(error) from error
 
     def close(self) -> None:
         """End it; its folder can be removed afterwards."""
@@ -146,7 +169,7 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
             config={
                 "memory_limit": memory,
                 "temp_directory": str(folder / "spill"),
-                "threads": min(os.cpu_count() or 1, _MOST_THREADS),
+                "threads": 1,
                 "preserve_insertion_order": False,
                 "allow_community_extensions": False,
             },
@@ -154,6 +177,40 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
     except duckdb.Error as error:
         msg = f"memory {memory!r}: {_line(error)}"
         raise ReportError(msg) from None
+
+
+def _limit(connection: DuckDBPyConnection) -> float:
+    """The memory limit in bytes, as the engine understood it."""
+    ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
+    number, unit = shown.split()
+    limit = float(number) * 1024 ** _UNITS[unit]
+    if limit < LOWEST_MEMORY * 0.99:  # the engine rounds what it shows
+        connection.close()
+        raise OutOfMemoryError
+    return limit
+
+
+def _threads(limit: float) -> int:
+    """How many threads have room within a memory limit."""
+    return max(1, min(_processors(), int(limit // _THREAD_MEMORY)))
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _told(error: Exception) -> ReportError:
+    """What the engine says, as an error of the report."""
+    import duckdb  # noqa: PLC0415 - as in `_connection`
+
+    if not isinstance(error, duckdb.OutOfMemoryException):
+        return ReportError(_line(error))
+    if "max_temp_directory_size" in str(error):
+        return ReportError("the folder for temporary files is full: name a larger one by TMPDIR")
+    return OutOfMemoryError(_line(error))
 
 
 def _line(error: Exception) -> str:

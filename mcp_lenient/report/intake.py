@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -14,10 +15,22 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from mcp_lenient.events import LISTED, CallEvent, HintRecord, RepairRecord, ViolationRecord, read_event
 from mcp_lenient.report.database import Database
-from mcp_lenient.report.errors import ReportError
-from mcp_lenient.report.lines import AS_TEXT, COUNTS, CREATE, KEPT, LISTS, READ_ODD, read_lines
-from mcp_lenient.report.model import LogFigures, Selection
-from mcp_lenient.report.sources import LogFiles, unpacked
+from mcp_lenient.report.errors import OutOfMemoryError, ReportError
+from mcp_lenient.report.lines import (
+    AS_TEXT,
+    COUNTS,
+    CREATE,
+    FOREIGN_PARQUET,
+    KEPT,
+    LISTS,
+    PARQUET,
+    READ_ODD,
+    REQUIRED,
+    read_lines,
+    read_parquet,
+)
+from mcp_lenient.report.model import LogFigures, Selection, SkippedFile
+from mcp_lenient.report.sources import FoundLogs, LogFiles, unpacked
 
 _BOUND: Final = Field(max_length=LISTED)
 _RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
@@ -48,15 +61,15 @@ _SELECTED: Final = f"""
         AND ($server IS NULL OR server GLOB $server)
 """
 # Those that are no text, or longer than anything that is read, are kept apart by the engine.
-_LINES: Final = """
-    SELECT (SELECT count(*) FROM read)
-        + (SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors))
-"""
+_REJECTS: Final = (
+    "SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors)"
+)
+_COLUMNS: Final = f"DESCRIBE SELECT * FROM {PARQUET}"
 _JSON_LINES: Final = f"read_csv(?, {AS_TEXT})"
 
 
 def take_in(
-    database: Database, logs: Iterable[LogFiles], selection: Selection, folder: Path, *, stdin: bool = False
+    database: Database, logs: FoundLogs, selection: Selection, folder: Path, *, stdin: bool = False
 ) -> LogFigures:
     """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
 
@@ -74,14 +87,21 @@ def take_in(
         ReportError: When a file cannot be read.
     """
     database.run(CREATE)
-    cut, files = 0, 0
-    for number, group in enumerate(logs):
+    cut, files, skipped = 0, 0, list(logs.skipped)
+    alone = sum(len(group.paths) for group in logs.groups) == 1
+    for number, group in enumerate(logs.groups):
         files += len(group.paths)
-        cut += _read(database, group, folder / f"unpacked-{number}")
-    ((lines,),) = database.run(_LINES)
+        if group.kind == "parquet":
+            skipped += _read_parquet(database, group, alone=alone)
+        else:
+            cut += _read(database, group, folder / f"unpacked-{number}")
+    ((lines,),) = database.run("SELECT count(*) FROM read")
+    if any(group.kind == "lines" for group in logs.groups):
+        ((rejects,),) = database.run(_REJECTS)
+        lines += rejects
     _read_odd(database, folder / "odd.jsonl")
     for name in LISTS:
-        _read_lists(database, name, folder / f"{name}.jsonl")
+        _read_lists(database, name, folder)
     ((events, undated),) = database.run(_COUNT)
     _select(database, selection)
     return LogFigures(
@@ -92,6 +112,7 @@ def take_in(
         foreign=lines - events,
         undated=undated,
         cut_files=cut,
+        skipped=tuple(skipped),
     )
 
 
@@ -100,6 +121,8 @@ def _read(database: Database, group: LogFiles, spool: Path) -> int:
     sql, paths = read_lines(group.compression), list(group.paths)
     try:
         database.run(sql, [paths], doing=_READING)
+    except OutOfMemoryError:
+        raise
     except ReportError:
         if group.compression != "gzip":
             raise
@@ -113,6 +136,51 @@ def _read(database: Database, group: LogFiles, spool: Path) -> int:
         database.run(read_lines("none"), [[str(plain)]], doing=_READING)
         plain.unlink()
     return cut
+
+
+def _read_parquet(database: Database, group: LogFiles, *, alone: bool) -> list[SkippedFile]:
+    """Read Parquet files, those with the same columns in one go; which of them are damaged or hold no events."""
+    skipped: list[SkippedFile] = []
+    alike: dict[tuple[tuple[str, str], ...], list[tuple[str, str]]] = {}
+    for path, shown in zip(group.paths, group.shown, strict=True):
+        try:
+            columns = {name: column for name, column, *_ in database.run(_COLUMNS, [[path]])}
+            if columns.keys() >= set(REQUIRED):
+                alike.setdefault(tuple(columns.items()), []).append((path, shown))
+                continue
+            database.run(FOREIGN_PARQUET, [[path]])
+        except OutOfMemoryError:
+            raise
+        except ReportError as error:
+            skipped.append(_damaged(shown, error, alone=alone))
+        else:
+            lacking = ", ".join(name for name in REQUIRED if name not in columns)
+            skipped.append(SkippedFile(file=shown, reason=f"a Parquet file without the columns {lacking}"))
+    for columns, files in alike.items():
+        skipped += _read_alike(database, read_parquet(dict(columns)), files, alone=alone)
+    return skipped
+
+
+def _read_alike(
+    database: Database, sql: str, files: list[tuple[str, str]], *, alone: bool
+) -> list[SkippedFile]:
+    """Read Parquet files of the same columns; where one is damaged, all others."""
+    try:
+        database.run(sql, [[path for path, _ in files]], doing=_READING)
+    except OutOfMemoryError:
+        raise
+    except ReportError as error:
+        if len(files) == 1:
+            return [_damaged(files[0][1], error, alone=alone)]
+        return [each for file in files for each in _read_alike(database, sql, [file], alone=alone)]
+    return []
+
+
+def _damaged(file: str, error: ReportError, *, alone: bool) -> SkippedFile:
+    if alone:
+        msg = f"{file}: this Parquet file cannot be read: {error}"
+        raise ReportError(msg) from None
+    return SkippedFile(file=file, reason=f"this Parquet file cannot be read: {error}")
 
 
 def _cut(paths: list[str]) -> int:
@@ -137,28 +205,28 @@ def _canonical(event: CallEvent) -> dict[str, Any]:
     return known | {name: min(known[name], _LONGEST_COUNT) for name in COUNTS if name in known}
 
 
-def _read_lists(database: Database, name: str, file: Path) -> None:
+def _read_lists(database: Database, name: str, folder: Path) -> None:
     """Number the different lists of one field, and lay out what stands in them, place by place.
 
     An event whose list is not as the model has it is none.
     """
     check, record = _RECORDS[name], _LAID_OUT[name]
-    raws = (row[0] for row in database.stream(_DIFFERENT[name]))
-    _write(
-        file,
-        (
-            {
-                "raw": raw,
-                "list": None if records is None else number,
-                "records": [record(each) for each in records or ()],
-            }
-            for number, (raw, records) in enumerate((raw, _valid(check, raw)) for raw in raws)
-        ),
-    )
-    database.run(_CREATE_LISTS[name], [[str(file)]])
-    database.run(_CREATE_RECORDS[name], [[str(file)]])
+    lists, records = folder / f"{name}_lists.jsonl", folder / f"{name}.jsonl"
+    with lists.open("w", encoding="utf-8") as all_lists, records.open("w", encoding="utf-8") as all_records:
+        for number, (raw,) in enumerate(database.stream(_DIFFERENT[name])):
+            valid = _valid(check, raw)
+            known = None if valid is None else number
+            all_lists.write(f"{json.dumps({'raw': raw, 'list': known})}\n")
+            counted = Counter(tuple(record(each).items()) for each in valid or ())
+            all_records.writelines(
+                f"{json.dumps({'list': number, 'times': times, **dict(fields)})}\n"
+                for fields, times in counted.items()
+            )
+    database.run(_CREATE_LISTS[name], [[str(lists)]])
+    database.run(_CREATE_RECORDS[name], [[str(records)]])
     database.run(_DELETE[name])
-    file.unlink()
+    lists.unlink()
+    records.unlink()
 
 
 def _valid(check: TypeAdapter[Any], raw: str) -> Any:
@@ -227,13 +295,10 @@ _CREATE_LISTS: Final = {
 _CREATE_RECORDS: Final = {
     name: f"""
         CREATE TABLE {name} AS
-        SELECT list, count(*) AS times, {", ".join(f"json_extract_string(entry, '$.{field}') AS {field}" for field in fields)}
-        FROM (
-            SELECT CAST(json_extract(line, '$.list') AS BIGINT) AS list,
-                unnest(json_extract(line, '$.records[*]')) AS entry
-            FROM {_JSON_LINES}
-        )
-        GROUP BY ALL
+        SELECT CAST(json_extract(line, '$.list') AS BIGINT) AS list,
+            CAST(json_extract(line, '$.times') AS BIGINT) AS times,
+            {", ".join(f"json_extract_string(line, '$.{field}') AS {field}" for field in fields)}
+        FROM {_JSON_LINES}
     """
     for name, fields in _FIELDS.items()
 }

@@ -6,6 +6,7 @@ The engine reads what it certainly reads as Python does; each other line that ma
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, get_args
 
 from mcp_lenient.events import EventName
@@ -16,6 +17,14 @@ COUNTS: Final = ("violation_count", "repair_count", "duration_us")
 KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "subject")
 _CHECKED: Final = ("mounted", "session_id", "request_id", "transport", "trace_id", "span_id")
 _OTHERS: Final = ("timestamp", "event", "schema_version")
+_FIELDS: Final = (*_OTHERS, *KEPT, *_CHECKED, *COUNTS, *LISTS)
+_NUMBERS: Final = (*COUNTS, "schema_version")
+REQUIRED: Final = ("event", "tool", "schema_version")
+"""The columns that each Parquet file with events has."""
+PARQUET: Final = "read_parquet(?, hive_partitioning=false, binary_as_string=true)"
+"""How the engine reads Parquet files."""
+FOREIGN_PARQUET: Final = f"INSERT INTO read (kind) SELECT 'foreign' FROM {PARQUET}"
+"""The statement that counts the rows of a Parquet file of another program."""
 # What a log's own line says besides; a line with yet other keys is looked at more closely.
 _EXTRA: Final = ("level", "logger")
 
@@ -31,10 +40,14 @@ _TRAILING_COMMA: Final = r",\s*[\]}]"
 _NO_NUMBER: Final = r"(?i)[:,\[]\s*-?(nan|inf|infinity)\s*[,\]}]"
 _DEEPEST: Final = 150
 _LONGEST_PLAIN: Final = 4000
-_LONGEST_LINE: Final = 16_000_000
-_BUFFER: Final = 32_000_000
+# The engine handles 2,048 lines at a time, several copies of each: longer lines are left to Python, one by one.
+_LONGEST_PARSED: Final = 8_000
+LONGEST_LINE: Final = 2_000_000
+"""What is longer is a foreign line."""
+# Each thread holds a few buffers; larger ones read no faster.
+_BUFFER: Final = 4_000_000
 AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
-    new_line='\\n', max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER}"""
+    new_line='\\n', max_line_size={LONGEST_LINE}, buffer_size={_BUFFER}"""
 """How the engine reads lines as text: no character separates or quotes."""
 
 _NAMES: Final = (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
@@ -166,12 +179,45 @@ Only in the rows of events do the other columns mean anything.
 
 def read_lines(compression: Compression) -> str:
     """The statement that reads the files in its parameter into the table ``read``."""
+    return _read(_lines(compression))
+
+
+def read_parquet(columns: Mapping[str, str]) -> str:
+    """Return the statement that reads Parquet files with these columns into the table ``read``, row by row as lines.
+
+    Args:
+        columns: Their names and their types in DuckDB; those that no event has are left out.
+    """
+    pairs = ", ".join(
+        f"""CASE WHEN {value} IS NOT NULL THEN concat('"{name}":', {value}) END"""
+        for name, value in ((name, _json(name, columns[name])) for name in _FIELDS if name in columns)
+    )
+    return _read(f"SELECT concat('{{', concat_ws(',', {pairs}), '}}') AS line FROM {PARQUET}")
+
+
+def _json(name: str, column: str) -> str:
+    """The JSON text of a column of Parquet files, as the library writes it in a line; NULL where it has no value."""
+    nested = column.endswith("]") or column.startswith(("STRUCT(", "MAP("))
+    if name in LISTS and not nested:
+        text = f"nullif(trim(CAST({name} AS VARCHAR)), 'null')"
+        return f"CASE WHEN json_valid({text}) THEN {text} ELSE to_json({text}) END"
+    if name == "timestamp" and column.startswith("TIMESTAMP"):
+        return f"to_json(strftime(make_timestamp(epoch_us({name})), '%Y-%m-%dT%H:%M:%S.%fZ'))"
+    if name in _NUMBERS and column in ("FLOAT", "DOUBLE"):
+        # Data frames have no integers beside missing values.
+        return f"to_json(CASE WHEN {name} <> trunc({name}) THEN -1 ELSE TRY_CAST({name} AS BIGINT) END)"
+    if nested or name in _NUMBERS or (name == "timestamp" and column != "DATE"):
+        return f"to_json({name})"
+    return f"to_json(CAST({name} AS VARCHAR))"
+
+
+def _read(lines: str) -> str:
     return f"""
         INSERT INTO read
-        WITH lines AS ({_lines(compression)}),
+        WITH lines AS ({lines}),
         candidates AS (SELECT line, {_MAY_BE_EVENT} AS candidate FROM lines),
         sorted AS (
-            SELECT *, CASE WHEN candidate AND json_valid(line) THEN json_transform(line, '{_SHAPE}') END AS e
+            SELECT *, CASE WHEN candidate AND strlen(line) <= {_LONGEST_PARSED} AND json_valid(line) THEN json_transform(line, '{_SHAPE}') END AS e
             FROM candidates
         ),
         dated AS (

@@ -47,6 +47,15 @@ class Selection(_Part):
     """Calls to servers of this name, written as for ``tool``."""
 
 
+class SkippedFile(_Part):
+    """A file that was found in a folder or by a pattern, and is no log."""
+
+    file: str
+    """Its name."""
+    reason: str
+    """Why it is none."""
+
+
 class LogFigures(_Part):
     """What was read."""
 
@@ -64,6 +73,8 @@ class LogFigures(_Part):
     """Whether standard input is one of the files."""
     cut_files: NonNegativeInt = 0
     """How many compressed files end too early; what stands before the end has been read."""
+    skipped: tuple[SkippedFile, ...] = ()
+    """Which files were not read, or are Parquet files of other programs."""
 
 
 class Period(_Part):

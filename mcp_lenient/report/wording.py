@@ -12,6 +12,7 @@ from mcp_lenient.report.model import LogFigures, Report
 Cell = str | int
 """One cell of a table; numbers stand to the right."""
 
+_MOST_SKIPPED: Final = 20
 _NO_NAME: Final = "(none)"
 
 
@@ -35,11 +36,20 @@ def head(report: Report) -> Iterator[str]:
         yield f"{count(log.undated, 'event')} without a time that can be read"
     if log.cut_files:
         yield f"{count(log.cut_files, 'compressed file')} ended too early, and was read up to there"
+    yield from skipped(log)
     chosen = report.selection.model_dump(exclude_none=True)
     if chosen:
         yield "only " + ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
     if report.calls and "call_accepted" not in report.outcomes:
         yield "calls that were right as sent are not in this log (they are logged at debug)"
+
+
+def skipped(log: LogFigures) -> Iterator[str]:
+    """Which files are no logs, and why, line by line."""
+    for each in log.skipped[:_MOST_SKIPPED]:
+        yield f"skipped {each.file}: {each.reason}"
+    if len(log.skipped) > _MOST_SKIPPED:
+        yield f"skipped {len(log.skipped) - _MOST_SKIPPED:,} files more"
 
 
 def _sources(log: LogFigures) -> str:

@@ -371,7 +371,7 @@ def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
         pytest.param([], "no log is named", id="none"),
         pytest.param(["missing.jsonl"], "missing.jsonl: there is no such file$", id="missing"),
         pytest.param(["*.nothing"], "nor one that fits the pattern", id="empty pattern"),
-        pytest.param(["."], "this is a folder", id="folder"),
+        pytest.param(["."], "there is no file in this folder", id="empty folder"),
         pytest.param(
             ["s3://bucket/*.jsonl"],
             "^addresses are read with DuckDB's httpfs extension",

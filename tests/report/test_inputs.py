@@ -1,0 +1,237 @@
+"""Which files are read: folders, patterns, Parquet, and what is no log."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import threading
+
+import duckdb
+import pytest
+from logs import line, log, repair, wrong
+
+from mcp_lenient.cli import run
+from mcp_lenient.report import ReportError, read_report
+
+EVENTS = (
+    line(tool="a", violations=[wrong("type", "/x", "string"), wrong("missing", "/y")], request_id="1"),
+    line("call_repaired", "b", repairs=[repair("scalar_to_array", "/tags")], duration_us=12),
+    line("call_accepted", "c", hints=[{"code": "json_text_kept", "pointer": "/text"}], subject="user-1"),
+)
+
+
+def parquet(file, rows, *, select="*"):
+    """A Parquet file of JSON lines, with the column types that DuckDB finds in them."""
+    source = log(file.parent, *rows, name=f"{file.name}.source")
+    duckdb.connect().execute(
+        f"COPY (SELECT {select} FROM read_json('{source}')) TO '{file}' (FORMAT parquet)"
+    )
+    source.unlink()
+    return file
+
+
+def figures(report):
+    """All that a report says, without what depends on the files and the time."""
+    return json.loads(report.model_dump_json(exclude={"made", "log"}))
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        pytest.param("*", id="nested types"),
+        pytest.param(
+            "* REPLACE (to_json(violations) AS violations, to_json(repairs) AS repairs, CAST(hints AS VARCHAR) AS hints)".replace(
+                "CAST(hints AS VARCHAR)", "CAST(to_json(hints) AS VARCHAR)"
+            ),
+            id="lists as JSON text",
+        ),
+        pytest.param(
+            "* REPLACE (CAST(schema_version AS DOUBLE) AS schema_version, CAST(duration_us AS DOUBLE) AS duration_us,"
+            " CAST(request_id AS BIGINT) AS request_id, CAST(timestamp AS TIMESTAMP_NS) AS timestamp)",
+            id="number types of data frames",
+        ),
+        pytest.param("* REPLACE (strftime(timestamp, '%Y-%m-%dT%H:%M:%SZ') AS timestamp)", id="time as text"),
+        pytest.param("* REPLACE (encode(tool) AS tool)", id="binary text"),
+    ],
+)
+def test_parquet_is_read_as_its_lines_are(select, tmp_path):
+    """A Parquet file gives the report that the same events give as JSON lines."""
+    plain = read_report([log(tmp_path, *EVENTS)])
+    read = read_report([parquet(tmp_path / "events.parquet", EVENTS, select=select)])
+    assert read.log.events == 3
+    assert figures(read) == figures(plain)
+
+
+def test_parquet_files_of_different_columns_are_read_together(tmp_path):
+    """Each file of a folder has the columns of its own events."""
+    for number, event in enumerate(EVENTS):
+        parquet(tmp_path / f"{number}.parquet", [event])
+    assert sorted(each.tool for each in read_report([tmp_path]).tools) == ["a", "b", "c"]
+
+
+def test_a_packed_parquet_file_is_read(tmp_path):
+    """A Parquet file that gzip has packed as a whole is unpacked first."""
+    packed = tmp_path / "events.parquet.gz"
+    packed.write_bytes(gzip.compress(parquet(tmp_path / "events.parquet", EVENTS).read_bytes()))
+    assert read_report([packed]).calls == 3
+
+
+def test_parquet_comes_by_standard_input(tmp_path):
+    """A stream may be a Parquet file."""
+    with parquet(tmp_path / "events.parquet", EVENTS).open("rb") as stream:
+        assert read_report(["-"], stdin=stream).calls == 3
+
+
+def test_a_foreign_parquet_file_is_named(tmp_path):
+    """The rows of a Parquet file without the columns of an event are foreign, and the report names the file."""
+    parquet(tmp_path / "own.parquet", EVENTS)
+    other = parquet(tmp_path / "other.parquet", ['{"id": 1}', '{"id": 2}'])
+    report = read_report([tmp_path])
+    assert (report.calls, report.log.lines, report.log.foreign) == (3, 5, 2)
+    assert [each.file for each in report.log.skipped] == [str(other)]
+
+
+def test_a_damaged_parquet_file_is_named(tmp_path):
+    """A Parquet file that ends too early stops nothing in a folder, and is an error where it is named itself."""
+    whole = parquet(tmp_path / "whole.parquet", EVENTS)
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(whole.read_bytes()[:-20])
+    odd = tmp_path / "odd.parquet"
+    odd.write_bytes(b"PAR1" + b"\0" * 64 + b"PAR1")
+    report = read_report([tmp_path])
+    assert report.calls == 3
+    assert [each.file for each in report.log.skipped] == [str(cut), str(odd)]
+    for file in (cut, odd):
+        with pytest.raises(ReportError, match=file.name):
+            read_report([file])
+
+
+def test_a_folder_is_read_once(tmp_path):
+    """All logs below a folder are read, once each, however often and by whichever way it is named."""
+    log(tmp_path, line(tool="plain"))
+    below = tmp_path / "day=1"
+    below.mkdir()
+    (below / "rotated.gz").write_bytes(gzip.compress(f"{line(tool='packed')}\n".encode()))
+    parquet(below / "events.parquet", [line(tool="columns")])
+    log(below, line(tool="hidden"), name=".hidden.jsonl")
+    (tmp_path / "again").symlink_to(below, target_is_directory=True)
+    report = read_report([tmp_path, tmp_path, below, f"{tmp_path}/**"])
+    assert sorted(each.tool for each in report.tools) == ["columns", "packed", "plain"]
+    assert (report.calls, report.log.files) == (3, 3)
+
+
+def test_loops_of_links_end(tmp_path):
+    """Links that lead back into the folder are followed once, however many there are."""
+    log(tmp_path, line())
+    for number in range(20):
+        (tmp_path / f"loop{number}").symlink_to(tmp_path, target_is_directory=True)
+    for name in (tmp_path, f"{tmp_path}/**/*.jsonl", f"{tmp_path}/**/**/*.jsonl"):
+        assert read_report([name]).calls == 1
+
+
+def beside(folder):
+    """What stands beside logs and is none."""
+    (folder / "self").symlink_to(folder / "self")
+    (folder / "there").symlink_to(folder / "back")
+    (folder / "back").symlink_to(folder / "there")
+    (folder / "nowhere").symlink_to(folder / "missing")
+    (folder / "image").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 5000)
+    (folder / "latin").write_bytes(b"caf\xe9\n" * 100)
+    (folder / "wide").write_bytes(f"{line()}\n".encode("utf-16"))
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe")
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_what_is_no_log_is_skipped_and_named(tmp_path):
+    """In a folder, and where a pattern finds it, what cannot be read is named and stops nothing."""
+    names = beside(tmp_path)
+    log(tmp_path, line())
+    for name in (tmp_path, f"{tmp_path}/*", f"{tmp_path}/**"):
+        report = read_report([name])
+        assert report.calls == 1
+        assert [each.file for each in report.log.skipped] == [str(tmp_path / each) for each in names]
+        assert all(each.reason for each in report.log.skipped)
+
+
+@pytest.mark.parametrize("name", ["self", "there", "nowhere", "image", "latin", "wide", "a\0b", "x" * 5000])
+def test_what_is_no_log_is_an_error_by_its_name(name, tmp_path, capsys):
+    """A file that is named and cannot be read is one line on stderr and exit code 2."""
+    beside(tmp_path)
+    assert run(["report", str(tmp_path / name)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_an_unreadable_file_is_named(tmp_path):
+    """A file without the right to read it is skipped in a folder."""
+    closed = log(tmp_path, line(), name="closed.jsonl")
+    closed.chmod(0)
+    log(tmp_path, line())
+    report = read_report([tmp_path])
+    assert [each.file for each in report.log.skipped] == [str(closed)]
+
+
+def test_the_report_says_what_was_skipped(tmp_path, capsys):
+    """The text of a report names the files that were skipped, and why."""
+    beside(tmp_path)
+    log(tmp_path, line())
+    assert run(["report", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "image: it is not text" in said
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        pytest.param(["INFO: started", '{"event": "other"}'], "none of the 2 lines", id="other programs"),
+        pytest.param([line()[:60]], "the only line is no event", id="cut off"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--format", "json"]])
+def test_nothing_but_foreign_lines_is_an_error(lines, says, options, tmp_path, capsys):
+    """Where no line is an event, one line says so, and the exit code is 2."""
+    page = tmp_path / "page.html"
+    assert run(["report", str(log(tmp_path, *lines)), "--html", str(page), *options]) == 2
+    said = capsys.readouterr()
+    assert (said.out, page.exists()) == ("", False)
+    assert says in said.err
+
+
+def test_nothing_but_foreign_rows_is_an_error(tmp_path, capsys):
+    """A Parquet file of another program alone is named, and the exit code is 2."""
+    assert run(["report", str(parquet(tmp_path / "other.parquet", ['{"id": 1}']))]) == 2
+    assert "other.parquet" in capsys.readouterr().err
+
+
+def test_an_empty_log_is_said_to_be_empty(tmp_path, capsys):
+    """A log without any line is no error: a server may have had no call yet."""
+    assert run(["report", str(log(tmp_path))]) == 0
+    assert "empty" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_is_read_where_it_is_named(tmp_path):
+    """A pipe is skipped in a folder and read by its name."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(f"{line()}\n"))
+    writer.start()
+    assert read_report([pipe]).calls == 1
+    writer.join()
+
+
+@pytest.mark.parametrize("name", ["self", "nowhere", "a\0b", "folder", "events.parquet"])
+def test_tail_names_what_it_cannot_follow(name, tmp_path, capsys):
+    """What is no growing text is one line on stderr and exit code 2."""
+    beside(tmp_path)
+    (tmp_path / "folder").mkdir()
+    parquet(tmp_path / "events.parquet", EVENTS)
+    assert run(["tail", str(tmp_path / name), "--no-follow"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
