@@ -19,7 +19,7 @@ _SCRIPTS = {
     "events": (),
     "proxy": (),
     "import_time": (),
-    "report": ("millions",),
+    "report": ("millions", "matrix"),
     "load": ("calls",),
     "side_by_side": ("json_file",),
 }
@@ -42,6 +42,9 @@ def main() -> int:
     parser.add_argument("--marked", action="store_true", help="cases: with @lenient on every function")
     parser.add_argument("--verbose", action="store_true", help="cases, differences: everything in full")
     parser.add_argument("--millions", type=int, default=1, help="report: how many million lines the log has")
+    parser.add_argument(
+        "--matrix", action="store_true", help="report: threads, memory limits and numbers of files"
+    )
     parser.add_argument("--calls", type=int, default=5_000, help="load: how many calls are sent")
     parser.add_argument("--json", dest="json_file", metavar="FILE", help=_JSON)
     parser.add_argument("--envelopes", action="store_true", help="differences: compare refusals in detail")

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,9 @@ from rich.table import Table
 
 _MILLION: Final = 1_000_000
 _FILE_LINES: Final = 1_000_000
+_MATRIX_FILES: Final = ((1, 105_000), (10, 105_000), (64, 16_000))
+_MATRIX_MEMORY: Final = ("64MB", "128MB", "512MB", "1GB", "4GB")
+_MATRIX_PROCESSORS: Final = (1, 2, 8, 16)
 _START: Final = datetime(2026, 11, 1, tzinfo=timezone.utc)
 _VERBS: Final = ("search", "create", "update", "delete", "list", "export")
 _THINGS: Final = ("tickets", "contexts", "invoices", "pages", "users", "jobs")
@@ -203,13 +207,51 @@ def write_logs(folder: Path, count: int) -> list[Path]:
     return [part.file for part in wanted]
 
 
-def main(console: Console, *, millions: int = 1) -> None:
+def _matrix(console: Console) -> None:
+    """Print what becomes of a report with so many processors, so much memory and so many files."""
+    table = Table("files", "processors", "--memory", "seconds", "peak memory", "outcome")
+    with tempfile.TemporaryDirectory() as name:
+        for count, lines in _MATRIX_FILES:
+            folder = Path(name) / str(count)
+            folder.mkdir()
+            parts = [Part(folder / f"{at:02}.jsonl", at, count, lines) for at in range(count)]
+            with ProcessPoolExecutor() as pool:
+                list(pool.map(_write, parts))
+            for memory, processors in product(_MATRIX_MEMORY, _MATRIX_PROCESSORS):
+                table.add_row(*_cell([part.file for part in parts], memory, processors))
+            shutil.rmtree(folder)
+    console.print(table)
+
+
+def _cell(files: list[Path], memory: str, processors: int) -> list[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.report",
+        *map(str, files),
+        str(files[0].with_suffix(".html")),
+    ]
+    settings = {**os.environ, "REPORT_MEMORY": memory, "REPORT_PROCESSORS": str(processors)}
+    start = time.perf_counter()
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, env=settings)  # noqa: S603 - our own program
+    seconds = time.perf_counter() - start
+    figures = ran.stdout.split()
+    peak = f"{int(figures[-1]) / 2**20:,.0f} MiB" if ran.returncode == 0 else ""
+    outcome = "report" if ran.returncode == 0 else next(iter(ran.stderr.splitlines()), "?")
+    return [str(len(files)), str(processors), memory, f"{seconds:.1f}", peak, outcome]
+
+
+def main(console: Console, *, millions: int = 1, matrix: bool = False) -> None:
     """Print seconds and peak memory of a report, its page included.
 
     Args:
         console: Where the figures go.
         millions: How many million lines the log has.
+        matrix: Whether to try numbers of processors, memory limits and numbers of files instead.
     """
+    if matrix:
+        _matrix(console)
+        return
     table = Table(
         "lines",
         "log",
@@ -244,7 +286,10 @@ def _child() -> None:
     from mcp_lenient.cli import run  # noqa: PLC0415 - what it costs to load it is part of the figure
 
     *files, page = sys.argv[1:]
-    assert run(["report", *files, "--html", page]) == 0
+    if processors := int(os.environ.get("REPORT_PROCESSORS", "0")):
+        os.sched_getaffinity = lambda _process: set(range(processors))
+    if run(["report", *files, "--html", page, "--memory", os.environ.get("REPORT_MEMORY", "512MB")]) != 0:
+        sys.exit(2)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     spent = resource.getrusage(resource.RUSAGE_SELF)
     print(round(spent.ru_utime + spent.ru_stime, 1), most if sys.platform == "darwin" else most * 1024)

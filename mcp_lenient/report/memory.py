@@ -16,7 +16,7 @@ from mcp_lenient.report.sources import FoundLogs, LogFiles
 _MEGA: Final = 1_000_000
 _TOGETHER: Final = 2048
 """How many lines the engine handles at a time."""
-_COPIES: Final = 8
+_COPIES: Final = 4
 """How often the engine holds what it handles, measured with lines of 8 KB to 1 MB."""
 
 

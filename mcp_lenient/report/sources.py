@@ -293,7 +293,7 @@ def _kind(head: bytes, tail: bytes) -> Kind:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         msg = "it is UTF-16, and a log is UTF-8"
         raise _UnreadableError(msg)
-    if not _is_text(head) and not re.search(rb"(?m)^\s*\{", head):
+    if not _is_text(head) and not re.search(rb"(?m)^(\xef\xbb\xbf)?\s*\{", head):
         msg = "it is not text"
         raise _UnreadableError(msg)
     return "lines"

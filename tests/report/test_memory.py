@@ -1,0 +1,65 @@
+"""A memory limit: what fits into it, and what is said where a log does not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from logs import line, log
+
+from mcp_lenient.cli import run
+from mcp_lenient.report import ReportError, read_report
+from mcp_lenient.report.database import Database
+
+
+def lines_of(folder, count, length):
+    """A log of so many events to which the application adds a text of this length."""
+    return log(folder, *[line(request_id=str(at), stack="x" * length) for at in range(count)])
+
+
+@pytest.mark.parametrize(
+    ("processors", "memory", "threads"),
+    [
+        pytest.param(1, "4GB", 1, id="one processor"),
+        pytest.param(8, "64MB", 1, id="little memory"),
+        pytest.param(8, "512MB", 4, id="the default"),
+        pytest.param(8, "4GB", 8, id="much memory"),
+        pytest.param(64, "64GB", 16, id="more than it takes"),
+    ],
+)
+def test_threads_follow_from_the_memory(processors, memory, threads, tmp_path, monkeypatch):
+    """There are as many threads as have room, and no more than processors."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)), raising=False)
+    database = Database(tmp_path, [], remote=False, memory=memory, progress=None)
+    try:
+        assert database.threads == threads
+        assert database.run("SELECT current_setting('threads')") == [(threads,)]
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize("memory", ["1MB", "32MB", "63MB"])
+def test_a_limit_below_the_lowest_is_named(memory, tmp_path, capsys):
+    """A limit at which nothing can be read is an error that names the option, the limit and the lowest one."""
+    assert run(["report", str(log(tmp_path, line())), "--memory", memory]) == 2
+    said = capsys.readouterr().err
+    assert f"--memory {memory}" in said
+    assert re.search(r"the lowest limit that works is 65MB", said)
+
+
+def test_the_lowest_limit_works(tmp_path):
+    """At the lowest limit usual logs of many files are read, whatever the number of processors."""
+    for at in range(64):
+        log(tmp_path, *[line(request_id=str(number)) for number in range(500)], name=f"{at}.jsonl")
+    assert read_report([tmp_path], memory="64MB").calls == 32_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "length"), [(60, 1_000_000), (2_000, 32_000)])
+def test_the_limit_that_is_named_works(count, length, tmp_path):
+    """Where lines are too long for the limit, the one that the error names is enough for them."""
+    file = lines_of(tmp_path, count, length)
+    with pytest.raises(ReportError, match="--memory 64MB is too little") as caught:
+        read_report([file], memory="64MB")
+    needed = re.search(r"lowest limit that works is (\w+)", str(caught.value))
+    assert read_report([file], memory=needed[1]).calls == count
