@@ -183,7 +183,7 @@ def _limit(connection: DuckDBPyConnection) -> float:
     """The memory limit in bytes, as the engine understood it."""
     ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     number, unit = shown.split()
-    limit = float(number) * 1024 ** _UNITS[unit]
+    limit: float = float(number) * 1024.0 ** _UNITS[unit]
     if limit < LOWEST_MEMORY * 0.99:  # the engine rounds what it shows
         connection.close()
         raise OutOfMemoryError

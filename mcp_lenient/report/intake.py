@@ -156,8 +156,8 @@ def _read_parquet(database: Database, group: LogFiles, *, alone: bool) -> list[S
         else:
             lacking = ", ".join(name for name in REQUIRED if name not in columns)
             skipped.append(SkippedFile(file=shown, reason=f"a Parquet file without the columns {lacking}"))
-    for columns, files in alike.items():
-        skipped += _read_alike(database, read_parquet(dict(columns)), files, alone=alone)
+    for same, files in alike.items():
+        skipped += _read_alike(database, read_parquet(dict(same)), files, alone=alone)
     return skipped
 
 

@@ -43,7 +43,7 @@ _LONGEST_PLAIN: Final = 4000
 # The engine handles 2,048 lines at a time, several copies of each: longer lines are left to Python, one by one.
 _LONGEST_PARSED: Final = 8_000
 LONGEST_LINE: Final = 2_000_000
-"""What is longer is a foreign line."""
+"""What is longer is a foreign line; beyond the buffer, the engine does not even count it."""
 # Each thread holds a few buffers; larger ones read no faster.
 _BUFFER: Final = 4_000_000
 AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
