@@ -132,13 +132,13 @@ def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy 
     if settler.policy.mode != "off":
         marked = [_marked(settler, parameter, hints) for parameter in signature.parameters.values()]
         hints |= {each.name: each.annotation for each in marked if each.annotation is not _NONE}
-        signature = signature.replace(
-            parameters=list(map(_as_read, signature.parameters.values(), marked)),
-        )
+        read = signature.replace(parameters=list(map(_as_read, signature.parameters.values(), marked)))
+        if read != signature:
+            # Only then: a wrapper of a bound method would copy it with `self` in it.
+            decorated.__signature__ = read  # type: ignore[attr-defined]
     # FastMCP reads types from the annotations and the rest from the signature.
     decorated.__annotations__ = hints
-    decorated.__signature__ = signature  # type: ignore[attr-defined]
-    mark(decorated, Marks(declared, policy, function))
+    mark(decorated, Marks(declared, policy, function, decorated))
     return decorated
 
 

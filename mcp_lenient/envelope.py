@@ -205,6 +205,11 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
     return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", details)
 
 
+def as_text(told: Mapping[str, Any]) -> str:
+    """An envelope as the text of an error."""
+    return json.dumps(encodable(told), ensure_ascii=False, separators=(",", ":"))
+
+
 def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
     """An envelope as the result of a call.
 
@@ -212,9 +217,8 @@ def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult
     envelope away, so that it is only there when the tool has none.
     """
     safe: dict[str, Any] = encodable(told)
-    text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
     return ToolResult(
-        content=[TextContent(type="text", text=text)],
+        content=[TextContent(type="text", text=as_text(safe))],
         structured_content=None if has_output_schema else safe,
         meta={META_KEY: safe},
         is_error=True,

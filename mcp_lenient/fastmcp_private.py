@@ -7,9 +7,11 @@ keeps its server in a private attribute. Where one of them is gone, a tool canno
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from fastmcp import FastMCP
@@ -17,7 +19,7 @@ from fastmcp.exceptions import ValidationError
 from fastmcp.server import context as server_context
 from fastmcp.server import dependencies
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
-from fastmcp.tools import FunctionTool, Tool, function_tool
+from fastmcp.tools import FunctionTool, Tool, function_tool, tool_transform
 from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities import types as fastmcp_types
 from fastmcp.utilities.async_utils import is_coroutine_function
@@ -241,6 +243,44 @@ def refused_before_running(error: Exception, tool: str) -> bool:
     if isinstance(error, ValidationError):
         return isinstance(error.__cause__, PydanticValidationError)
     return repr(tool) in str(error)
+
+
+def running_tool() -> FunctionTool | None:
+    """Return the tool whose validator is being built for a call; None outside of ``FunctionTool.run``.
+
+    Pydantic asks a parameter's annotation for its schema and does not say for which function, and a wrapper made
+    with ``functools.wraps`` shares its annotations with what it wraps: only the caller's frame tells them apart.
+    """
+    tool = _local(FunctionTool.run, "self")
+    return tool if isinstance(tool, FunctionTool) else None
+
+
+def validated_arguments() -> Mapping[str, Any] | None:
+    """Return all arguments of the call that is being validated; None where FastMCP is not validating one."""
+    arguments = _local(getattr(function_tool, "_validate_input", None), "value")
+    return arguments if isinstance(arguments, Mapping) else None
+
+
+def _local(function: Callable[..., Any] | None, name: str) -> object:
+    """Return a local variable of the nearest caller that runs this function; None where no caller does."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    frame = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back  # type: ignore[assignment]
+    return None if frame is None else frame.f_locals.get(name)
+
+
+def is_clients_call(tool: str) -> bool:
+    """Whether the tool of this name answers a client, and no Python code that called it."""
+    context = current_context()
+    request = None if context is None else raw_request(context)
+    called = None if request is None else (request.params or {}).get("name")
+    return called == tool and _transforming() is None
+
+
+def _transforming() -> object:
+    current = getattr(tool_transform, "_current_tool", None)
+    return None if current is None else current.get(None)
 
 
 def install(server: FastMCP, hook: Any) -> str | None:

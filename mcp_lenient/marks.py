@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MethodType
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
@@ -22,6 +22,12 @@ T = TypeVar("T")
 _ATTRIBUTE: Final = "__mcp_lenient__"
 
 
+class ParameterMark:
+    """Base of what ``@lenient`` puts into a parameter's annotation."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
     """A decorated function's declarations, and the function itself.
@@ -30,11 +36,13 @@ class Marks:
         declared: Normalizers and other names by parameter.
         policy: The policy of this tool; None for the server's.
         function: The function as its author wrote it.
+        decorated: The function that ``@lenient`` made of it.
     """
 
     declared: Declared
     policy: Policy | None
     function: Callable[..., Any]
+    decorated: Callable[..., Any]
 
 
 def mark(function: Callable[..., Any], marks: Marks) -> None:
@@ -43,19 +51,65 @@ def mark(function: Callable[..., Any], marks: Marks) -> None:
 
 
 def marks_of(function: Callable[..., Any] | None) -> Marks | None:
-    """The marks of a function or method; None where it has none."""
+    """The marks of a function, method, wrapper or partial; None where it has none."""
+    while isinstance(function, partial):
+        function = function.func
     marks = getattr(function, _ATTRIBUTE, None)
     return marks if isinstance(marks, Marks) else None
 
 
+def runs_first(function: Callable[..., Any] | None, decorated: Callable[..., Any]) -> bool:
+    """Whether calling ``function`` runs ``decorated`` with no other Python code in between."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__func__", function) is decorated
+
+
 def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that was decorated, bound as the decorated one is; itself where it is not decorated."""
+    """Return the function without what ``@lenient`` added; a wrapper keeps the signature that it gives the tool."""
     marks = marks_of(function)
     if marks is None:
         return function
+    if not runs_first(function, marks.decorated):
+        return _without_marks(function)
+    if isinstance(function, partial):
+        return partial(as_written(function.func), *function.args, **function.keywords)
     if isinstance(function, MethodType):
         return MethodType(marks.function, function.__self__)
     return marks.function
+
+
+def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a stand-in with a wrapper's signature, whose annotations have no marks; it is never called."""
+
+    async def later(*args: Any, **kwargs: Any) -> None: ...
+
+    def now(*args: Any, **kwargs: Any) -> None: ...
+
+    stand_in: Any = later if inspect.iscoroutinefunction(wrapper) else now
+    signature = inspect.signature(wrapper)
+    parameters = [
+        each.replace(annotation=_unmarked(each.annotation)) for each in signature.parameters.values()
+    ]
+    stand_in.__name__ = getattr(wrapper, "__name__", "tool")
+    stand_in.__module__ = wrapper.__module__
+    stand_in.__annotations__ = {
+        name: _unmarked(each) for name, each in getattr(wrapper, "__annotations__", {}).items()
+    }
+    stand_in.__signature__ = signature.replace(parameters=parameters)
+    stand_in.__wrapped__ = wrapper  # names in texts are resolved in its module
+    result: Callable[..., Any] = stand_in
+    return result
+
+
+def _unmarked(annotation: Any) -> Any:
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *notes = get_args(annotation)
+    for note in notes:
+        if not isinstance(note, ParameterMark):
+            kind = Annotated[kind, note]
+    return kind
 
 
 @lru_cache(maxsize=5000)

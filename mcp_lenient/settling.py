@@ -8,15 +8,16 @@ that the decorated function can say what became of the call.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ValidationError as InvalidArguments
-from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.function_tool import ToolMeta
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
@@ -25,10 +26,11 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.calls import current
 from mcp_lenient.declared import Declared, Normalize
-from mcp_lenient.envelope import as_result, envelope, error_code
+from mcp_lenient.envelope import as_result, as_text, envelope
 from mcp_lenient.event_fields import EventName
-from mcp_lenient.fastmcp_private import current_context
-from mcp_lenient.judge import makes_a_difference
+from mcp_lenient.fastmcp_private import current_context, is_clients_call, running_tool, validated_arguments
+from mcp_lenient.judge import FunctionJudge, makes_a_difference
+from mcp_lenient.marks import ParameterMark, declared_of, runs_first
 from mcp_lenient.normalizing import NormalizingJudge, unchanged_by
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
@@ -101,6 +103,10 @@ class Settler:
         hints = self.tool.annotations
         return hints is not None and hints.destructive_hint is True
 
+    def runs_first(self, tool: FunctionTool | None) -> bool:
+        """Whether a tool calls the decorated function itself, and no wrapper around it."""
+        return tool is not None and runs_first(tool.fn, self.decorated)
+
     def settled(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Settled:
         """Take repaired values out of their wrappers; where a value was refused, the envelope is the answer."""
         started = perf_counter_ns()
@@ -108,15 +114,51 @@ class Settler:
         repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
         found = tuple(each for value in values if type(value) is _Refused for each in value.violations)
         self.tell("call_rejected" if found else "call_repaired", repairs, found, started)
-        call = current.get()
-        if found and call is not None and call.nested:
-            # To a tool's body that made the call an envelope would look like success.
-            msg = f"Invalid arguments for tool {self.tool.name!r}: {error_code(found)}"
-            raise InvalidArguments(msg)
         if found:
-            answer = envelope(self.tool.name, self.schema(len(args)), found, repairs)
-            return Settled((), {}, as_result(answer, has_output_schema=self.tool.output_schema is not None))
+            return Settled(
+                (), {}, self._answer(envelope(self.tool.name, self.schema(len(args)), found, repairs))
+            )
         return Settled(tuple(map(_taken, args)), {name: _taken(value) for name, value in kwargs.items()})
+
+    def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
+        """Return the envelope to a client; to Python code it would look like success, so raise it there."""
+        call = current.get()
+        if (call is not None and call.nested) or not is_clients_call(self.tool.name):
+            raise _exception(refusal)
+        return as_result(refusal, has_output_schema=self.tool.output_schema is not None)
+
+    def refuse_before(
+        self,
+        wrapper: FunctionTool | None,
+        found: tuple[Violation, ...],
+        repairs: tuple[Repair, ...],
+        *,
+        strict: bool,
+    ) -> NoReturn:
+        """Refuse a call while its arguments are validated, so that no wrapper around the function runs.
+
+        Raises:
+            ValidationError: FastMCP's, with the envelope as its text.
+        """
+        started = perf_counter_ns()
+        tool = self.tool if wrapper is None else wrapper
+        arguments = validated_arguments()
+        if wrapper is not None and arguments is not None:
+            found = self._all_found(wrapper, arguments, strict=strict) or found
+        self.tell("call_rejected", repairs, found, started)
+        raise _exception(envelope(tool.name, tool.parameters, found, repairs))
+
+    def _all_found(
+        self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
+    ) -> tuple[Violation, ...]:
+        from mcp_lenient.refusal.violations import violations
+        from mcp_lenient.repair import repair
+
+        judge = NormalizingJudge(FunctionJudge(tool, strict=strict), declared_of(tool.fn).normalizers)
+        plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
+        outcome = repair(plan, arguments, judge)
+        refused = outcome.status == "refused"
+        return violations(plan.root, outcome, judge, plan.policy) if refused else ()
 
     def tell(
         self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
@@ -125,6 +167,11 @@ class Settler:
         self._telemetry.tell(
             event, Told(current_context(), self.tool.name, started), repairs=repairs, found=found
         )
+
+
+def _exception(refusal: Mapping[str, Any]) -> InvalidArguments:
+    """Return what FastMCP raises for bad arguments, and sends on as an error result with its text, masked or not."""
+    return InvalidArguments(as_text(refusal), log_level=logging.WARNING)
 
 
 _WRAPPERS: Final = frozenset({_Repaired, _Refused})
@@ -142,8 +189,15 @@ def _taken(value: Any) -> Any:
     return value.value if type(value) is _Repaired else value
 
 
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """Code that runs before the decorated function: a wrapper's in a tool, or unknown code of another caller."""
+
+    tool: FunctionTool | None
+
+
 @dataclass(slots=True, eq=False)
-class Parameter:
+class Parameter(ParameterMark):
     """The mark in a parameter's annotation: its type is tried first, and the settler asked where that fails.
 
     Attributes:
@@ -166,7 +220,9 @@ class Parameter:
         # hands on is no JSON any more: so it is written as JSON once more.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
-        settle = core_schema.with_info_wrap_validator_function(self._settle, again)
+        tool = running_tool()
+        wrapper = None if self.settler.runs_first(tool) else _Wrapper(tool)
+        settle = core_schema.with_info_wrap_validator_function(partial(self._settle, wrapper), again)
         if self.settler.policy.mode == "observe":
             return settle
         if self.normalizers:
@@ -183,10 +239,17 @@ class Parameter:
         inner = settle["schema"]["python_schema"]
         return handler(core_schema.definitions_schema(inner, []))
 
-    def _settle(self, value: Any, handler: Handler, info: core_schema.ValidationInfo[Any]) -> Any:
+    def _settle(
+        self,
+        wrapper: _Wrapper | None,
+        value: Any,
+        handler: Handler,
+        info: core_schema.ValidationInfo[Any],
+    ) -> Any:
         from mcp_lenient.refusal.violations import violations
         from mcp_lenient.repair import repair
 
+        started = perf_counter_ns()
         own = {self.name: self.normalizers}
         needed = self.field.is_required()
         pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")
@@ -199,11 +262,16 @@ class Parameter:
         repairs = outcome.repairs if refused else (*outcome.repairs, *final.repairs)
         if plan.policy.mode == "observe":
             return self._observed(value, handler, repairs, found)
+        if refused and wrapper is not None:
+            self.settler.refuse_before(wrapper.tool, found, repairs, strict=info.mode == "json")
         if refused:
             return _Refused(found, repairs)
         taken = (
             handler(final.arguments[self.name]) if self.name in final.arguments else self._default(handler)
         )
+        if repairs and wrapper is not None:
+            self.settler.tell("call_repaired", repairs, (), started)
+            return taken
         return _Repaired(taken, repairs) if repairs else taken
 
     def _observed(

@@ -1,0 +1,388 @@
+"""Ordinary wrappers around a decorated function: a refused call never looks like success to their code."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from calls import Log, call, code, envelope, got, plain, text
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.tools import Tool
+from fastmcp.tools.tool_transform import forward
+from pydantic import validate_call
+
+from mcp_lenient import LenientMiddleware, Policy, lenient, strip, tags
+
+Seen = list[Any]
+Wrap = Callable[[Callable[..., Any], Seen], Callable[..., Any]]
+
+
+def keep(content: str, tags: list[str] | None = None) -> dict[str, Any]:
+    """Keep a text."""
+    return {"content": content, "tags": tags}
+
+
+async def keep_later(content: str, tags: list[str] | None = None) -> dict[str, Any]:
+    """Keep a text later."""
+    return keep(content, tags)
+
+
+async def keep_with_context(content: str, ctx: Context, tags: list[str] | None = None) -> dict[str, Any]:
+    """Keep a text on a server."""
+    assert ctx.fastmcp.name == "server"
+    return keep(content, tags)
+
+
+def _sync(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def audited(*args: Any, **kwargs: Any) -> Any:
+        seen.append(kwargs)
+        result = function(*args, **kwargs)
+        seen.append(result)
+        return {"ok": True, "result": result}
+
+    return audited
+
+
+def _async(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def audited(*args: Any, **kwargs: Any) -> Any:
+        seen.append(kwargs)
+        result = function(*args, **kwargs)
+        result = await result if inspect.isawaitable(result) else result
+        seen.append(result)
+        return {"ok": True, "result": result}
+
+    return audited
+
+
+def _catching(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def audited(*args: Any, **kwargs: Any) -> Any:
+        seen.append(kwargs)
+        try:
+            result = function(*args, **kwargs)
+            result = await result if inspect.isawaitable(result) else result
+        except Exception:  # noqa: BLE001 - as such wrappers do
+            return {"ok": True, "result": None}
+        seen.append(result)
+        return {"ok": True, "result": result}
+
+    return audited
+
+
+def _twice(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    return _async(_async(function, seen), seen)
+
+
+def _in_context(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    @contextlib.contextmanager
+    def transaction() -> Iterator[None]:
+        seen.append({"content": "begin"})
+        yield
+        seen.append("commit")
+
+    return _async(transaction()(function), seen)
+
+
+def _changing(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def audited(*args: Any, **kwargs: Any) -> Any:
+        seen.append(kwargs)
+        kwargs["tags"] = sorted(kwargs.get("tags") or [])
+        result = function(*args, **kwargs)
+        seen.append(result)
+        return {"ok": True, "result": await result if inspect.isawaitable(result) else result}
+
+    return audited
+
+
+def _generating(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def audited(*args: Any, **kwargs: Any) -> Any:
+        seen.append(kwargs)
+        result = function(*args, **kwargs)
+        seen.append(result)
+        yield {"ok": True}
+
+    return audited
+
+
+class _Callable:
+    """A wrapper that is an object, with the signature of what it wraps."""
+
+    def __init__(self, function: Callable[..., Any], seen: Seen) -> None:
+        self._function, self._seen = function, seen
+
+    def __call__(self, content: str, tags: list[str] | None = None) -> Any:
+        self._seen.append({"content": content, "tags": tags})
+        self._seen.append(self._function(content, tags))
+        return {"ok": True}
+
+
+def _by_hand(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
+    def keep(content: str, tags: list[str] | None = None) -> Any:
+        seen.append({"content": content, "tags": tags})
+        seen.append(function(content, tags))
+        return {"ok": True}
+
+    return keep
+
+
+WRAPS = [_sync, _async, _catching, _twice, _changing, _generating, _Callable, _by_hand]
+every_wrapper = pytest.mark.parametrize("wrap", WRAPS, ids=lambda wrap: wrap.__name__.strip("_"))
+BODIES = [keep, keep_later, keep_with_context]
+
+
+def _tool(function: Any, name: str = "keep") -> Tool:
+    return Tool.from_function(function, name=name)
+
+
+@every_wrapper
+@pytest.mark.parametrize("decorate", [lenient, lenient(tags=tags())], ids=["bare", "normalizers"])
+@pytest.mark.parametrize("mask", [False, True], ids=["open", "masked"])
+async def test_no_wrapper_runs_on_a_refused_call(wrap, decorate, mask):
+    """A bad argument is refused before any code above ``@lenient`` runs, with details masked or not."""
+    seen: Seen = []
+    server = FastMCP("server", mask_error_details=mask)
+    server.add_tool(_tool(wrap(decorate(keep), seen)))
+    result = await call(server, "keep", {"content": "a", "tags": 5})
+    assert (result.is_error, seen) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "wrap"),
+    [
+        *((body, wrap) for body in BODIES for wrap in (_sync, _async, _catching, _twice)),
+        (keep, _in_context),
+    ],
+    ids=lambda function: function.__name__.strip("_"),
+)
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
+    """The text of the error is the envelope that the tool has without a wrapper."""
+    seen: Seen = []
+    bare = await call(plain(_tool(lenient(body)), strict=strict), "keep", {"content": "a", "tags": 5})
+    server = plain(_tool(wrap(lenient(body), seen)), strict=strict)
+    result = await call(server, "keep", {"content": "a", "tags": 5})
+    assert code(result) == "INVALID_TAGS_TYPE"
+    told, expected = envelope(result), envelope(bare)
+    assert told["details"]["violations"] == expected["details"]["violations"]
+    assert told["details"]["tool"] == "keep"
+    assert seen == []
+
+
+async def test_all_faults_of_a_wrapped_tool_are_told():
+    """Every bad argument is in the envelope, not only the first."""
+    server = plain(_tool(_sync(lenient(keep), [])))
+    found = envelope(await call(server, "keep", {"content": ["a", "b"], "tags": 5}))["details"]["violations"]
+    assert [each["parameter"] for each in found] == ["content", "tags"]
+
+
+@pytest.mark.parametrize(
+    ("body", "wrap"),
+    [(keep, _sync), *((body, wrap) for body in BODIES for wrap in (_async, _changing))],
+    ids=lambda function: function.__name__.strip("_"),
+)
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: Log):
+    """What a wrapper gets and changes is the repaired value; each repair is logged."""
+    seen: Seen = []
+    server = plain(_tool(wrap(lenient(body), seen)), strict=strict)
+    result = got(await call(server, "keep", {"content": "a", "tags": '["c", "b"]'}))
+    expected = ["b", "c"] if wrap is _changing else ["c", "b"]
+    assert result == {"ok": True, "result": {"content": "a", "tags": expected}}
+    assert type(seen[0]["tags"]) is list
+    assert events.names == ["call_repaired"]
+
+
+async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
+    """The log tells of a refusal above a wrapper as of any other."""
+    await call(plain(_tool(_sync(lenient(keep), []))), "keep", {"content": "a", "tags": 5})
+    assert events.names == ["call_rejected"]
+
+
+@pytest.mark.parametrize("wrap", [_sync, _async, _catching], ids=lambda wrap: wrap.__name__)
+async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
+    """``@lenient`` above a wrapper answers by itself."""
+    seen: Seen = []
+    server = plain(_tool(lenient(wrap(keep, seen))))
+    assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
+    assert seen == []
+    assert got(await call(server, "keep", {"content": "a", "tags": '["b"]'}))["ok"] is True
+
+
+def test_two_lenient_around_a_wrapper_are_refused_when_they_are_written():
+    """One ``@lenient`` takes all declarations, also through a wrapper."""
+    with pytest.raises(TypeError, match="decorated already"):
+        lenient(_sync(lenient(keep), []))
+
+
+def _partial(function: Any) -> Any:
+    return functools.partial(functools.partial(function), content="a")
+
+
+async def test_a_partial_refuses_as_fastmcp_does():
+    """FastMCP reads a partial's types from its signature alone: nothing is repaired, and bad calls are refused."""
+    server = plain(_tool(_partial(lenient(keep))))
+    assert got(await call(server, "keep", {"tags": ["b"]})) == {"content": "a", "tags": ["b"]}
+    assert (await call(server, "keep", {"tags": 5})).is_error
+
+
+async def test_a_partial_with_the_middleware():
+    """With the middleware a partial of a decorated function is judged, repaired and refused as any tool."""
+    server = plain(_tool(_partial(lenient(tags=tags())(keep))))
+    server.add_middleware(LenientMiddleware())
+    assert got(await call(server, "keep", {"tags": "b"})) == {"content": "a", "tags": ["b"]}
+    assert code(await call(server, "keep", {"tags": 5})) == "INVALID_TAGS_TYPE"
+
+
+class _Notes:
+    """A class whose methods are tools."""
+
+    def __init__(self) -> None:
+        self.seen: Seen = []
+
+    @lenient
+    def keep(self, content: str, tags: list[str] | None = None) -> dict[str, Any]:
+        """Keep a text."""
+        return keep(content, tags)
+
+    def wrapped(self) -> Callable[..., Any]:
+        """The method in a wrapper."""
+        return _sync(self.keep, self.seen)
+
+
+async def test_a_wrapped_method_refuses_before_its_wrapper():
+    """A bound method with a wrapper around it is as a function with one."""
+    notes = _Notes()
+    server = plain(_tool(notes.wrapped()))
+    assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
+    assert notes.seen == []
+    assert "mcp_lenient" in ((await call(plain(_tool(notes.keep)), "keep", {"content": 1.5})).meta or {})
+
+
+async def test_a_wrapper_in_observe_mode_sees_what_fastmcp_accepts():
+    """With ``mode="observe"`` FastMCP's own refusal stands, before the wrapper."""
+    seen: Seen = []
+    server = plain(_tool(_sync(lenient(policy=Policy(mode="observe"))(keep), seen)))
+    refused = await call(server, "keep", {"content": "a", "tags": 5})
+    assert refused.is_error
+    assert "validation error" in text(refused)
+    assert seen == []
+
+
+async def test_a_wrapper_may_take_a_parameter_away(events: Log):
+    """With the middleware, a tool is judged by the signature that its wrapper gives it."""
+
+    def as_guest(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def audited(**kwargs: Any) -> Any:
+            return function(content="guest", **kwargs)
+
+        signature = inspect.signature(function)
+        kept = [each for each in signature.parameters.values() if each.name != "content"]
+        audited.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        return audited
+
+    server = plain(_tool(as_guest(lenient(keep))))
+    server.add_middleware(LenientMiddleware())
+    assert got(await call(server, "keep", {"tags": ["a"]})) == {"content": "guest", "tags": ["a"]}
+    assert got(await call(server, "keep", {"tags": '["a"]'})) == {"content": "guest", "tags": ["a"]}
+    assert code(await call(server, "keep", {"tags": 5})) == "INVALID_TAGS_TYPE"
+    assert code(await call(server, "keep", {"content": "a"})) == "UNKNOWN_PARAMETER"
+    assert events.names == ["call_accepted", "call_repaired", "call_rejected", "call_rejected"]
+
+
+@every_wrapper
+async def test_a_wrapper_with_the_middleware(wrap):
+    """With the middleware a bad call is refused before the wrapper, and a right one is not touched."""
+    seen: Seen = []
+    server = plain(_tool(wrap(lenient(keep), seen)))
+    server.add_middleware(LenientMiddleware())
+    assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
+    assert seen == []
+    await call(server, "keep", {"content": "a", "tags": '["b"]'})
+    assert seen[0] == {"content": "a", "tags": ["b"]}
+
+
+async def _nested(arguments: dict[str, Any], *, by_tool: bool) -> Seen:
+    seen: Seen = []
+
+    async def outer(ctx: Context) -> str:
+        try:
+            result = (
+                await (await ctx.fastmcp.get_tool("keep")).run(arguments)  # type: ignore[union-attr]
+                if by_tool
+                else await ctx.fastmcp.call_tool("keep", arguments)
+            )
+        except (ToolError, ValidationError) as error:
+            seen.append(json.loads(str(error))["error_code"])
+            raise
+        seen.append(result)
+        return "ok"
+
+    server = plain(_tool(lenient(keep)), outer)
+    assert (await call(server, "outer", {})).is_error is (arguments["tags"] == 5)
+    return seen
+
+
+@pytest.mark.parametrize("by_tool", [False, True], ids=["call_tool", "run"])
+async def test_a_nested_call_raises_without_the_middleware(by_tool):
+    """A tool's body that calls a decorated tool gets an exception for a bad argument, never an answer."""
+    assert await _nested({"content": "a", "tags": 5}, by_tool=by_tool) == ["INVALID_TAGS_TYPE"]
+    (result,) = await _nested({"content": "a", "tags": '["b"]'}, by_tool=by_tool)
+    assert got(result) == {"content": "a", "tags": ["b"]}
+
+
+async def test_a_transform_function_gets_an_exception():
+    """A custom ``transform_fn`` that forwards a bad argument does not go on as if the tool had run."""
+    seen: Seen = []
+
+    async def audited(**kwargs: Any) -> str:
+        seen.append(await forward(**kwargs))
+        return "ok"
+
+    server = plain(Tool.from_tool(_tool(lenient(keep)), name="audited", transform_fn=audited))
+    assert code(await call(server, "audited", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
+    assert seen == []
+
+
+async def test_a_call_by_python_code_raises():
+    """``server.call_tool`` and ``Tool.run`` raise for a bad argument, as FastMCP does by itself."""
+    server = plain(_tool(lenient(keep)))
+    with pytest.raises(ValidationError, match="INVALID_TAGS_TYPE"):
+        await server.call_tool("keep", {"content": "a", "tags": 5})
+    with pytest.raises(ValidationError, match="INVALID_TAGS_TYPE"):
+        await _tool(lenient(keep)).run({"content": "a", "tags": 5})
+
+
+def test_pydantics_own_validation_raises():
+    """``validate_call`` over a decorated function gives repaired values, and raises for bad ones."""
+    validated = validate_call(lenient(content=strip())(keep))
+    assert validated(content=" a ", tags='["b"]') == {"content": "a", "tags": ["b"]}
+    with pytest.raises(ValidationError, match="INVALID_TAGS_TYPE"):
+        validated(content="a", tags=5)
+
+
+@pytest.mark.parametrize("tags", [5, '["b"]', ["b"]], ids=["bad", "text", "right"])
+def test_python_code_calls_through_a_wrapper_as_before(tags):
+    """Called directly, wrapper and function do what they did: nothing is judged."""
+    assert _sync(lenient(keep), [])("a", tags) == _sync(keep, [])("a", tags)
+
+
+async def test_a_mounted_decorated_tool_refuses_with_the_envelope():
+    """Through a mount, without any middleware, the envelope comes through as text."""
+    parent = FastMCP("parent")
+    parent.mount(plain(_tool(lenient(keep)), name="child"))
+    async with Client(parent) as client:
+        refused = await client.call_tool_mcp("keep", {"content": "a", "tags": 5})
+        wrapped = await client.call_tool_mcp("keep", {"content": "a", "tags": '["b"]'})
+    assert code(refused) == "INVALID_TAGS_TYPE"
+    assert got(wrapped) == {"content": "a", "tags": ["b"]}
