@@ -7,6 +7,7 @@ keeps its server in a private attribute. Where one of them is gone, a tool canno
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
+_ANNOTATIONS = ("title", "description", "default", "examples")
 _SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
 _NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
@@ -129,13 +131,21 @@ def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
     return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
 
 
-def forwarding(tool: Tool) -> Forwarding | None:
-    """How a transformed tool hands its arguments on; None for a tool that does more, or publishes other types."""
-    if not (isinstance(tool, TransformedTool) and _keeps(tool, TransformedTool, ("run", "_run"))):
+def transformed(tool: Tool) -> TransformedTool | None:
+    """The tool where it was made from another one and runs as FastMCP's own such tools do; otherwise None."""
+    if isinstance(tool, TransformedTool) and _keeps(tool, TransformedTool, ("run", "_run")):
+        return tool
+    return None
+
+
+def forwarding(tool: TransformedTool) -> Forwarding | None:
+    """How a transformed tool hands its arguments on; None for a tool that does more.
+
+    The type that an ``ArgTransform`` publishes is no part of it: FastMCP hands on whatever was sent.
+    """
+    if tool.fn is not tool.forwarding_fn:
         return None
     changes = tool.transform_args
-    if tool.fn is not tool.forwarding_fn or any(change.type is not NotSet for change in changes.values()):
-        return None
     hidden = {name: change for name, change in changes.items() if change.hide}
     shown = [name for name in _properties(tool.parent_tool) if name not in hidden]
     published = _properties(tool)
@@ -146,6 +156,49 @@ def forwarding(tool: Tool) -> Forwarding | None:
         defaults={name: schema["default"] for name, schema in published.items() if "default" in schema},
         hidden={name: change.default for name, change in hidden.items() if change.default is not NotSet},
     )
+
+
+def accepted_schema(tool: TransformedTool, below: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of what a transformed tool accepts; None where that is what it publishes.
+
+    Args:
+        tool: The transformed tool.
+        below: The schema of what its parent accepts.
+    """
+    changes = tool.transform_args
+    changed = {name for name, change in changes.items() if change.type is not NotSet and not change.hide}
+    if tool.fn is not tool.forwarding_fn:
+        changed -= _declared_names(tool)
+    elif below is not tool.parent_tool.parameters:
+        changed = set(below.get("properties", {}))
+    if not changed:
+        return None
+    merge = _as_parent if tool.fn is tool.forwarding_fn else _as_either
+    published = _properties(tool)
+    own = {
+        name: merge(published[name], below["properties"][parents])
+        for parents in changed
+        if (name := _published_name(tool, parents)) in published
+    }
+    schema = {**tool.parameters, "properties": {**published, **own}}
+    definitions = {**tool.parameters.get("$defs", {}), **below.get("$defs", {})}
+    return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _declared_names(tool: TransformedTool) -> set[str]:
+    """The parent's names of the parameters that a ``transform_fn`` declares itself, types included."""
+    declared = inspect.signature(tool.fn).parameters
+    return {name for name in tool.transform_args if _published_name(tool, name) in declared}
+
+
+def _as_parent(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    told = {key: published[key] for key in _ANNOTATIONS if key in published}
+    return {key: each for key, each in below.items() if key not in _ANNOTATIONS} | told
+
+
+def _as_either(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    told = {key: published[key] for key in _ANNOTATIONS if key in published}
+    return {"anyOf": [dict(published), dict(below)]} | told
 
 
 def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:

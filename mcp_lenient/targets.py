@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from mcp_lenient.types import Judge
 
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool, Tool
+    from fastmcp.tools.tool_transform import TransformedTool
     from fastmcp.utilities.versions import VersionSpec
 
     from mcp_lenient.fastmcp_private import Forwarding
@@ -37,6 +38,7 @@ class Target:
         declared: What annotations and ``@lenient`` declare on the function, by the published names.
         policy: The policy that ``@lenient`` gives the tool.
         settled: Whether a mounted tool is the one whose schema was seen above; it may be replaced in between.
+        schema: The schema of what the tool accepts, where that is not what it publishes.
     """
 
     tool: Tool
@@ -48,6 +50,7 @@ class Target:
     declared: Declared = field(default_factory=Declared)
     policy: Policy | None = None
     settled: bool = True
+    schema: Mapping[str, Any] | None = None
 
     @property
     def mounted(self) -> str | None:
@@ -65,14 +68,24 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
         below = await _target_in(*delegated) or Target(tool)
         settled = below.settled and below.tool.parameters == tool.parameters
         return replace(below, tool=tool, route=(delegated[:2], *below.route), settled=settled)
-    forwarding = fastmcp_private.forwarding(tool)
-    if forwarding is not None:
-        below = await find_target(server, forwarding.parent)
-        judge = None if below.judge is None else TransformedJudge(below.judge, forwarding)
-        return replace(below, tool=tool, judge=judge, declared=_renamed(below.declared, forwarding))
+    transformed = fastmcp_private.transformed(tool)
+    if transformed is not None:
+        return await _transformed(server, transformed)
     if fastmcp_private.runs_its_function(tool):
         return _reached(tool, strict=server.strict_input_validation)
     return Target(tool)
+
+
+async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
+    below = await find_target(server, tool.parent_tool)
+    schema = fastmcp_private.accepted_schema(tool, below.schema or tool.parent_tool.parameters)
+    forwarding = fastmcp_private.forwarding(tool)
+    if forwarding is None:
+        return Target(tool, schema=schema)
+    judge = None if below.judge is None else TransformedJudge(below.judge, forwarding)
+    return replace(
+        below, tool=tool, judge=judge, schema=schema, declared=_renamed(below.declared, forwarding)
+    )
 
 
 async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> Target | None:

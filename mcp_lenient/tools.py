@@ -166,7 +166,7 @@ class ToolCache:
         return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
-        schema = target.tool.parameters
+        schema = target.schema or target.tool.parameters
         declared = combined(target.declared, self._policies.declared(name))
         policy = self._policies.of(name, target.policy, declared)
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
@@ -216,6 +216,7 @@ def _same(known: KnownTool, target: Target) -> bool:
         and known.target.route == target.route
         and known.target.declared == target.declared
         and known.target.policy == target.policy
+        and known.target.schema == target.schema
         and tool.annotations == fresh.annotations
         and tool.output_schema == fresh.output_schema
         and tool.parameters == fresh.parameters

@@ -206,9 +206,6 @@ async def _custom(**kwargs: Any) -> ToolResult:
         pytest.param(lambda _: _Overridden.from_function(_add), id="overridden_run"),
         pytest.param(lambda _: _Own(name="own", parameters={"type": "object"}), id="own_tool"),
         pytest.param(lambda add: Tool.from_tool(add, transform_fn=_custom), id="custom_transform"),
-        pytest.param(
-            lambda add: Tool.from_tool(add, transform_args={"left": ArgTransform(type=str)}), id="type"
-        ),
         pytest.param(lambda _: TransformedTool.from_tool(_Overridden.from_function(_add)), id="of_uncertain"),
     ],
 )

@@ -15,6 +15,7 @@ from mcp_types import CallToolRequestParams
 
 from mcp_lenient import fastmcp_private
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.fastmcp_private import Forwarding
 from mcp_lenient.marks import marks_of
 from mcp_lenient.testing.likeness import identical
 
@@ -96,9 +97,14 @@ class Recorder(Middleware):
         return ToolResult(content=_STOPPED, is_error=True)
 
 
+def _forwarding(tool: Tool) -> Forwarding | None:
+    transformed = fastmcp_private.transformed(tool)
+    return None if transformed is None else fastmcp_private.forwarding(transformed)
+
+
 def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> tuple[Any, bool]:
     """What the function is called with, None where it refuses; and whether it bears marks of ``@lenient``."""
-    while tool is not None and (forwarding := fastmcp_private.forwarding(tool)) is not None:
+    while tool is not None and (forwarding := _forwarding(tool)) is not None:
         filled = {**forwarding.defaults, **arguments}
         arguments = {forwarding.names.get(name, name): value for name, value in filled.items()}
         arguments = {**arguments, **forwarding.hidden}

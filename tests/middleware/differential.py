@@ -1,0 +1,70 @@
+"""One tool on two servers, with the middleware and without: what reaches its body for the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from calls import rules
+from fastmcp import FastMCP
+from fastmcp.exceptions import FastMCPError
+from fastmcp.tools import ToolResult
+from pydantic import BaseModel
+
+from mcp_lenient import LenientMiddleware
+
+Seen = list[Any]
+Build = Callable[[FastMCP, Seen], None]
+"""Adds a tool named ``tool`` to a server, whose body records its arguments."""
+
+
+def exact(value: Any) -> Any:
+    """A value as plain data in which each part has its type, so that ``1``, ``1.0`` and ``True`` differ."""
+    name = type(value).__name__
+    if isinstance(value, BaseModel):
+        extra = value.model_extra or {}
+        return name, [(key, exact(each)) for key, each in {**dict(value), **extra}.items()]
+    if is_dataclass(value):
+        return name, [(each.name, exact(getattr(value, each.name))) for each in fields(value)]
+    if isinstance(value, Mapping):
+        return name, [(exact(key), exact(each)) for key, each in value.items()]
+    if isinstance(value, (list, tuple)):
+        return name, [exact(each) for each in value]
+    if isinstance(value, (set, frozenset)):
+        return name, sorted(map(repr, value))
+    return name, repr(value)
+
+
+async def differences(
+    build: Build, calls: Iterable[Mapping[str, Any]], *, strict: bool = False
+) -> list[tuple[Any, ...]]:
+    """The calls that FastMCP alone runs, and that run otherwise or not at all with the middleware."""
+    seen: tuple[Seen, Seen] = ([], [])
+    servers = [FastMCP("server", strict_input_validation=strict) for _ in seen]
+    for server, record in zip(servers, seen, strict=True):
+        build(server, record)
+    servers[1].add_middleware(LenientMiddleware())
+    found = []
+    for arguments in calls:
+        alone, lenient = [await _answer(server, arguments) for server in servers]
+        bodies = [exact(record) for record in seen]
+        if alone is None:
+            # What FastMCP refuses may be repaired; it never runs twice, nor counts as run where it did not.
+            wrong = len(seen[1]) > 1 or (lenient is None) is bool(seen[1])
+        else:
+            wrong = lenient is None or bodies[0] != bodies[1] or rules(lenient) != []
+        if wrong:
+            found.append((arguments, bodies))
+        for record in seen:
+            record.clear()
+    return found
+
+
+async def _answer(server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult | None:
+    """What a call returns; None where it is refused."""
+    try:
+        result = await server.call_tool("tool", dict(arguments))
+    except FastMCPError:
+        return None
+    return None if result.is_error else result
