@@ -33,18 +33,30 @@ def exact(value: Any) -> Any:
         return name, [exact(each) for each in value]
     if isinstance(value, (set, frozenset)):
         return name, sorted(map(repr, value))
-    return name, repr(value)
+    return name, value if isinstance(value, (bool, int)) else repr(value)
 
 
 async def differences(
-    build: Build, calls: Iterable[Mapping[str, Any]], *, strict: bool = False
+    build: Build,
+    calls: Iterable[Mapping[str, Any]],
+    *,
+    strict: bool = False,
+    decorated: Build | None = None,
 ) -> list[tuple[Any, ...]]:
-    """The calls that FastMCP alone runs, and that run otherwise or not at all with the middleware."""
+    """Return the calls that FastMCP alone runs, and that run otherwise or not at all when lenient.
+
+    Args:
+        build: Adds the tool.
+        calls: The arguments to try.
+        strict: Whether the servers are strict.
+        decorated: Adds the tool with ``@lenient``, in place of the middleware.
+    """
     seen: tuple[Seen, Seen] = ([], [])
     servers = [FastMCP("server", strict_input_validation=strict) for _ in seen]
-    for server, record in zip(servers, seen, strict=True):
-        build(server, record)
-    servers[1].add_middleware(LenientMiddleware())
+    build(servers[0], seen[0])
+    (decorated or build)(servers[1], seen[1])
+    if decorated is None:
+        servers[1].add_middleware(LenientMiddleware())
     found = []
     for arguments in calls:
         alone, lenient = [await _answer(server, arguments) for server in servers]

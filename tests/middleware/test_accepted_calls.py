@@ -1,0 +1,109 @@
+"""Law 1 for function tools: what FastMCP alone runs, runs when lenient, with the very same arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from differential import Build, Seen, differences
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+from judged import TYPES, VALUES
+from sampling import lax_and_strict, sampled
+
+from mcp_lenient import lenient
+
+# Validated differently each time, or compared by address.
+COMPARED = {name: annotation for name, annotation in TYPES.items() if name != "fails"}
+CALLS = [*({"x": value} for value in VALUES), {}, {"X": 1}, {"x": 1, "y": 2}]
+
+
+def recording(annotation: Any, seen: Seen, **default: Any) -> Callable[..., str]:
+    """A function with one parameter of this type, optional where a default is given."""
+
+    def tool(x: Any) -> str:
+        seen.append(x)
+        return "ran"
+
+    tool.__annotations__ = {"x": annotation, "return": str}
+    tool.__defaults__ = tuple(default.values()) or None
+    return tool
+
+
+def plain(annotation: Any, **default: Any) -> Build:
+    """The tool as FastMCP alone has it."""
+
+    def build(server: FastMCP, seen: Seen) -> None:
+        server.add_tool(Tool.from_function(recording(annotation, seen, **default)))
+
+    return build
+
+
+def decorated(annotation: Any, **default: Any) -> Build:
+    """The tool with ``@lenient``."""
+
+    def build(server: FastMCP, seen: Seen) -> None:
+        server.add_tool(Tool.from_function(lenient(recording(annotation, seen, **default))))
+
+    return build
+
+
+def mounted(annotation: Any, *, child_strict: bool) -> Build:
+    """The second of two versions of a tool, in a mounted server of another strictness."""
+
+    def build(server: FastMCP, seen: Seen) -> None:
+        child: FastMCP = FastMCP("child", strict_input_validation=child_strict)
+        child.add_tool(Tool.from_function(recording(str, []), version="1"))
+        child.add_tool(Tool.from_function(recording(annotation, seen), version="2"))
+        server.mount(child)
+
+    return build
+
+
+@pytest.mark.parametrize("default", [{}, {"x": None}], ids=["required", "null_default"])
+@pytest.mark.parametrize(("annotation", "strict"), lax_and_strict(sampled(COMPARED, 4)))
+async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
+    """Whatever FastMCP alone makes of a value reaches the body, and no repair is told."""
+    assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
+
+
+@pytest.mark.parametrize("default", [{}, {"x": None}], ids=["required", "null_default"])
+@pytest.mark.parametrize(("annotation", "strict"), lax_and_strict(sampled(COMPARED, 4)))
+async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
+    """The same without the middleware, of a function under ``@lenient``."""
+    build, made = plain(annotation, **default), decorated(annotation, **default)
+    assert await differences(build, CALLS, strict=strict, decorated=made) == []
+
+
+@pytest.mark.parametrize(("annotation", "strict"), lax_and_strict(sampled(COMPARED, 8)))
+async def test_an_accepted_call_of_a_mounted_tool_is_not_changed(annotation, strict):
+    """The strictness of the server that owns the function counts, and its newest version."""
+    assert await differences(mounted(annotation, child_strict=not strict), CALLS, strict=strict) == []
+
+
+async def _parameters(sent: dict[str, Any], *, strict: bool) -> list[Any]:
+    seen: Seen = []
+    server: FastMCP = FastMCP("server", strict_input_validation=strict)
+
+    def tool(a: int, b: str | int, c: float, d: list[int]) -> str:
+        seen.append([a, b, c, d])
+        return "ran"
+
+    server.add_tool(Tool.from_function(lenient(tool)))
+    await server.call_tool("tool", sent)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("sent", "strict", "expected"),
+    [
+        pytest.param({"a": "5", "b": "6", "c": 1, "d": "[1]"}, False, [5, "6", 1.0, [1]], id="lax"),
+        pytest.param({"a": 5, "b": "6", "c": 1, "d": "[1]"}, True, [5, "6", 1.0, [1]], id="strict"),
+    ],
+)
+async def test_accepted_parameters_beside_a_repaired_one_stay(sent, strict, expected):
+    """One parameter that is repaired changes nothing in what the others become."""
+    assert [[type(each), each] for each in (await _parameters(sent, strict=strict))[0]] == [
+        [type(each), each] for each in expected
+    ]
