@@ -20,6 +20,7 @@ from mcp_lenient.policy import Policy
 T = TypeVar("T")
 
 _ATTRIBUTE: Final = "__mcp_lenient__"
+_MOST_WRAPPERS: Final = 100
 
 
 class ParameterMark:
@@ -52,10 +53,14 @@ def mark(function: Callable[..., Any], marks: Marks) -> None:
 
 def marks_of(function: Callable[..., Any] | None) -> Marks | None:
     """The marks of a function, method, wrapper or partial; None where it has none."""
-    while isinstance(function, partial):
-        function = function.func
-    marks = getattr(function, _ATTRIBUTE, None)
-    return marks if isinstance(marks, Marks) else None
+    for _ in range(_MOST_WRAPPERS):
+        marks = getattr(function, _ATTRIBUTE, None)
+        if isinstance(marks, Marks):
+            return marks
+        function = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
+        if function is None:
+            break
+    return None
 
 
 def runs_first(function: Callable[..., Any] | None, decorated: Callable[..., Any]) -> bool:

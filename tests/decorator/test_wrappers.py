@@ -312,6 +312,28 @@ async def test_a_wrapper_with_the_middleware(wrap):
     assert seen[0] == {"content": "a", "tags": ["b"]}
 
 
+async def test_a_wrapper_that_copies_annotations_alone(events: Log):
+    """``functools.wraps`` with ``updated=()`` keeps the annotations only: one answer and one event as well."""
+
+    def audit(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function, updated=())
+        def audited(**kwargs: Any) -> Any:
+            return function(**kwargs)
+
+        return audited
+
+    server = plain(_tool(audit(lenient(keep))))
+    server.add_middleware(LenientMiddleware())
+    assert got(await call(server, "keep", {"content": "a", "tags": '["b"]'})) == {
+        "content": "a",
+        "tags": ["b"],
+    }
+    refused = await call(server, "keep", {"content": "a", "tags": 5})
+    assert code(refused) == "INVALID_TAGS_TYPE"
+    assert "mcp_lenient" in (refused.meta or {})
+    assert events.names == ["call_repaired", "call_rejected"]
+
+
 async def _nested(arguments: dict[str, Any], *, by_tool: bool) -> Seen:
     seen: Seen = []
 
