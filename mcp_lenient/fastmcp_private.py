@@ -158,12 +158,15 @@ def forwarding(tool: TransformedTool) -> Forwarding | None:
     )
 
 
-def accepted_schema(tool: TransformedTool, below: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def accepted_schema(
+    tool: TransformedTool, below: Mapping[str, Any], *, certain: bool
+) -> Mapping[str, Any] | None:
     """The schema of what a transformed tool accepts; None where that is what it publishes.
 
     Args:
         tool: The transformed tool.
         below: The schema of what its parent accepts.
+        certain: Whether the parent's own validator is known. Otherwise both schemas may be right.
     """
     changes = tool.transform_args
     changed = {name for name, change in changes.items() if change.type is not NotSet and not change.hide}
@@ -173,7 +176,9 @@ def accepted_schema(tool: TransformedTool, below: Mapping[str, Any]) -> Mapping[
         changed = set(below.get("properties", {}))
     if not changed:
         return None
-    merge = _as_parent if tool.fn is tool.forwarding_fn else _as_either
+    definitions, others = dict(tool.parameters.get("$defs", {})), below.get("$defs", {})
+    differ = any(definitions.get(name, each) != each for name, each in others.items())
+    merge = _as_parent if certain and tool.fn is tool.forwarding_fn else _as_any if differ else _as_either
     published = _properties(tool)
     own = {
         name: merge(published[name], below["properties"][parents])
@@ -181,7 +186,7 @@ def accepted_schema(tool: TransformedTool, below: Mapping[str, Any]) -> Mapping[
         if (name := _published_name(tool, parents)) in published
     }
     schema = {**tool.parameters, "properties": {**published, **own}}
-    definitions = {**tool.parameters.get("$defs", {}), **below.get("$defs", {})}
+    definitions |= others
     return {**schema, "$defs": definitions} if definitions else schema
 
 
@@ -192,13 +197,16 @@ def _declared_names(tool: TransformedTool) -> set[str]:
 
 
 def _as_parent(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    told = {key: published[key] for key in _ANNOTATIONS if key in published}
-    return {key: each for key, each in below.items() if key not in _ANNOTATIONS} | told
+    kept = {key: each for key, each in below.items() if key not in _ANNOTATIONS}
+    return kept | _as_any(published, below)
 
 
 def _as_either(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    told = {key: published[key] for key in _ANNOTATIONS if key in published}
-    return {"anyOf": [dict(published), dict(below)]} | told
+    return {"anyOf": [dict(published), dict(below)]} | _as_any(published, below)
+
+
+def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: published[key] for key in _ANNOTATIONS if key in published}
 
 
 def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:

@@ -78,7 +78,9 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
 
 async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
     below = await find_target(server, tool.parent_tool)
-    schema = fastmcp_private.accepted_schema(tool, below.schema or tool.parent_tool.parameters)
+    schema = fastmcp_private.accepted_schema(
+        tool, below.schema or tool.parent_tool.parameters, certain=below.certain
+    )
     forwarding = fastmcp_private.forwarding(tool)
     if forwarding is None:
         return Target(tool, schema=schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import count
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from fastmcp import FastMCP
@@ -20,6 +20,7 @@ from fastmcp.tools.tool_transform import (
     forward,
 )
 from fastmcp.utilities.versions import VersionSpec
+from pydantic_core import core_schema
 
 from mcp_lenient import fastmcp_private
 from mcp_lenient.errors import SchemaError
@@ -274,3 +275,31 @@ async def test_a_tool_is_probed_once():
 def test_fastmcp_still_has(owner, name):
     """What is reached for by name is there."""
     assert callable(getattr(owner, name))
+
+
+def test_outside_of_a_call_no_tool_is_found():
+    """Schemas that are built elsewhere belong to no tool, and no arguments are being validated."""
+    assert fastmcp_private.running_tool() is None
+    assert fastmcp_private.validated_arguments() is None
+    assert not fastmcp_private.is_clients_call("add")
+
+
+async def test_the_tool_and_the_arguments_of_a_call_are_found():
+    """While FastMCP builds a validator its tool is known, and while it validates all arguments are."""
+    found: list[Any] = []
+
+    class Marked:
+        def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+            found.append(fastmcp_private.running_tool())
+            return core_schema.no_info_before_validator_function(self.note, handler(source))
+
+        def note(self, value: Any) -> Any:
+            found.append(fastmcp_private.validated_arguments())
+            return value
+
+    async def marked(x: Any) -> None: ...
+
+    marked.__annotations__ = {"x": Annotated[int, Marked()], "return": None}
+    tool = Tool.from_function(marked)
+    await tool.run({"x": 1})
+    assert found == [None, tool, {"x": 1}]
