@@ -24,10 +24,11 @@ def depth_check(schema: Mapping[str, Any]) -> Callable[[object], bool]:
     >>> depth_check(endless) is depth_check({"type": "array"})
     False
     """
-    return is_shallow if refers_to_itself(schema) else _anything
+    return is_shallow if refers_to_itself(schema) else takes_any_depth
 
 
-def _anything(_value: object) -> bool:
+def takes_any_depth(_value: object) -> bool:
+    """The check where no depth is too deep."""
     return True
 
 

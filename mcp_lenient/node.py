@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from mcp_lenient.drafts import UNREAD
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plain_checks import simple_check
 from mcp_lenient.rules.rule import Apply, Place, Rule
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mcp_lenient.plan import Plan
 
 _MISSING = object()
+_UNREADABLE = {UNREAD: True}
 _UNIONS_OPENED = 16
 """Unions within a union of which the JSON types are looked at: ``allOf`` and ``$ref`` can multiply them without end."""
 
@@ -42,7 +44,7 @@ class Node:
 
     def _check(self) -> Callable[[Any], bool]:
         schema = self.schema
-        if schema is None or schema is True or schema == {}:
+        if schema is None or schema is True or schema in ({}, _UNREADABLE):
             return lambda value: value is value  # noqa: PLR0124 - everything is taken
         return simple_check(schema) or self._validated
 
@@ -63,9 +65,9 @@ class Node:
             # repaired there.
             return lambda value: value is _MISSING
 
-    def compile(self) -> None:
-        """Compile the schema at this place, which is the plan's whole, now, or raise SchemaError."""
-        self._is_valid = validator_for(self.plan.root, self.schema).is_valid
+    def use(self, is_valid: Callable[[Any], bool]) -> None:
+        """Judge by a check that was compiled before."""
+        self._is_valid = is_valid
 
     def fits(self, value: Any) -> bool:
         """Whether it takes values of this JSON type."""
@@ -141,6 +143,8 @@ class Node:
     @cached_property
     def rules(self) -> Mapping[type, tuple[Compiled, ...]]:
         """The value rules that speak here, cheapest first, by the Python type they look at."""
+        if self.shape.unread:
+            return {}
         compiled = self.plan.compiled(self, "arguments" if Place.TOP in self.place else "value")
         beside_others = Place.UNION in self.place
         return _by_type(each for each in compiled if each[0].across or not beside_others)
@@ -148,12 +152,14 @@ class Node:
     @cached_property
     def absence(self) -> Mapping[type, tuple[Compiled, ...]]:
         """The rules that say when this property may be left out, by the Python type they look at."""
+        if self.shape.unread or Place.KEPT in self.place:
+            return {}
         return _by_type(self.plan.compiled(self, "property"))
 
     @cached_property
     def renames(self) -> tuple[Compiled, ...]:
         """The rules that find the declared name a key was meant for, cheapest first."""
-        return tuple(sorted(self.plan.compiled(self, "name"), key=_cost))
+        return () if self.shape.unread else tuple(sorted(self.plan.compiled(self, "name"), key=_cost))
 
     @cached_property
     def spellings(self) -> Mapping[str, tuple[str, ...]]:
@@ -171,14 +177,13 @@ class Node:
     @cached_property
     def drops(self) -> tuple[Compiled, ...]:
         """The rules that find keys to leave out."""
-        return tuple(self.plan.compiled(self, "drop"))
+        return () if self.shape.unread else tuple(self.plan.compiled(self, "drop"))
 
     @cached_property
     def property_nodes(self) -> Mapping[str, Node]:
         """The declared properties."""
-        return {
-            name: self.plan.node(schema, Place.NONE, name) for name, schema in self.shape.properties.items()
-        }
+        place = Place.KEPT if self.shape.unread else Place.NONE
+        return {name: self.plan.node(schema, place, name) for name, schema in self.shape.properties.items()}
 
     @cached_property
     def _patterns(self) -> tuple[tuple[Node, Node], ...]:

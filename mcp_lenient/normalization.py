@@ -10,6 +10,7 @@ from typing import Any
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
+from mcp_lenient.readable import readable
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.repair import repair, repair_parsed
 from mcp_lenient.schema_judge import SchemaJudge
@@ -34,7 +35,8 @@ def normalize(
     ['type']
 
     Args:
-        schema: The input schema of a tool; only what it holds itself is followed, nothing is fetched.
+        schema: The input schema of a tool, of any draft; nothing is fetched, and a place that cannot be read
+            takes anything and is not repaired.
         arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
             when it is right.
         policy: What may be repaired; the defaults of :class:`Policy` when left out.
@@ -44,7 +46,7 @@ def normalize(
         then ``arguments`` are those that were sent and ``repairs`` is empty.
 
     Raises:
-        SchemaError: When the schema cannot be compiled.
+        SchemaError: When the schema is not a JSON object.
     """
     _check(schema, policy)
     judge, plan = _compiled(schema, policy or _DEFAULT)
@@ -82,7 +84,7 @@ def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, P
         written = marshal.dumps(dict(schema), _MARSHAL_VERSION)
     except ValueError:
         # Not made of plain JSON types: nothing to recognize it by.
-        return SchemaJudge(schema), Plan(schema, policy, destructive=policy.destructive is True)
+        return _made(schema, policy)
     return _by_default(written) if policy is _DEFAULT else _remembered(written, _Same(policy))
 
 
@@ -113,4 +115,9 @@ def _remembered(written: bytes, policy: _Same) -> tuple[SchemaJudge, Plan]:
 
 def _built(written: bytes, policy: Policy) -> tuple[SchemaJudge, Plan]:
     schema = marshal.loads(written)  # noqa: S302 - written by us a moment ago
-    return SchemaJudge(schema), Plan(schema, policy, destructive=policy.destructive is True)
+    return _made(schema, policy)
+
+
+def _made(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:
+    read = readable(schema)
+    return SchemaJudge(read), Plan(read, policy, destructive=policy.destructive is True)

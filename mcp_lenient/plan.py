@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.node import Compiled, Node
+from mcp_lenient.readable import ReadableSchema, UnreadPlace, readable
 from mcp_lenient.rules.rule import Place, Rule, Site
 from mcp_lenient.schema import Shape, registry_of, shape_of
 
@@ -27,22 +28,25 @@ def _spares(rule: Rule) -> bool:
 
 
 class Plan:
-    """A tool's input schema under a policy. Raises SchemaError when the schema cannot be compiled.
+    """A tool's input schema under a policy.
+
+    ``root`` is the schema as it is judged: in the words of 2020-12, without what cannot be read.
 
     Args:
-        schema: The input schema, an object schema.
+        schema: The input schema, an object schema of any draft.
         policy: What may be repaired.
         destructive: Whether only rules of tiers 1 and 2 may act.
     """
 
     def __init__(
         self,
-        schema: Mapping[str, Any],
+        schema: Mapping[str, Any] | ReadableSchema,
         policy: Policy,
         *,
         destructive: bool = False,
     ) -> None:
-        self.root = schema
+        self._readable = readable(schema)
+        self.root = self._readable.root
         self.policy = policy
         self.destructive = destructive
         self._rules = tuple(
@@ -53,8 +57,13 @@ class Plan:
         self._nodes: dict[tuple[int, Place, str | None, int], Node] = {}
         self._shapes: dict[int, tuple[Any, Shape]] = {}
         self._branches_left = _MOST_BRANCHES
-        self.top = self.node(schema, Place.TOP, None)
-        self.top.compile()
+        self.top = self.node(self.root, Place.TOP, None)
+        self.top.use(self._readable.accepts)
+
+    @property
+    def unread(self) -> tuple[UnreadPlace, ...]:
+        """The places of the schema that are neither judged nor repaired."""
+        return self._readable.unread
 
     @cached_property
     def has_open_objects(self) -> bool:

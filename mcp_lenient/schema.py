@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urljoin
 
+from mcp_lenient.drafts import ANNOTATIONS, UNREAD, ref_stands_alone
 from mcp_lenient.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
 
-ANNOTATIONS = frozenset(
-    "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
-)
-"""Keywords that forbid nothing."""
 _STRUCTURE = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems $ref allOf anyOf oneOf "
     "enum const $defs definitions".split()
@@ -59,6 +55,8 @@ class Shape:
     examples: tuple[Any, ...] = ()
     plain: bool = False
     """Only structure: nothing but types, properties and items decides."""
+    unread: bool = False
+    """Part of it cannot be read, so that no rule may act on the value itself."""
 
     def is_only(self, json_type: str) -> bool:
         """Whether values of this JSON type may come, and of no other."""
@@ -86,18 +84,14 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
     """Read one schema; what cannot be read (a boolean, a dangling reference) has the empty shape."""
     if not isinstance(schema, Mapping):
         return Shape()
-    parts = list(_parts(root, schema, set()))
+    parts = list(_parts(root, schema))
     branches = _branches(root, parts)
-    properties: dict[str, Any] = {}
-    for part in parts:
-        for name, sub in _mapping(part.get("properties")).items():
-            properties[name] = {"allOf": [properties[name], sub]} if name in properties else sub
     items = _last(parts, "items")
     tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
     return Shape(
         types=_types(parts),
         enum=_enum(parts),
-        properties=properties,
+        properties=_properties(parts),
         required=frozenset(name for part in parts for name in part.get("required", ())),
         closed=_closed(parts),
         extra=_last(parts, "additionalProperties"),
@@ -113,25 +107,34 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
         examples=tuple(value for part in parts for value in _examples(part)),
         plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
+        unread=any(UNREAD in part for part in parts),
     )
 
 
-_REF_ALONE = re.compile(r"draft-0[3-7]/")
-"""Dialects in which nothing beside ``$ref`` counts."""
+def _properties(parts: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The properties by name; one that several parts declare must be all that they say."""
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, sub in _mapping(part.get("properties")).items():
+            found.setdefault(name, []).append(sub)
+    return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
 
 
-def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Mapping[str, Any]]:
-    """The schema, what it refers to and all it must also be; a reference to itself ends there."""
-    if not isinstance(schema, Mapping) or id(schema) in seen:
-        return
-    seen.add(id(schema))
-    reference = schema.get("$ref")
-    if not isinstance(reference, str) or not _REF_ALONE.search(str(root.get("$schema"))):
-        yield schema
-    if isinstance(reference, str):
-        yield from _parts(root, resolve(root, reference), seen)
-    for sub in schema.get("allOf", ()):
-        yield from _parts(root, sub, seen)
+def _parts(root: Mapping[str, Any], schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema, what it refers to and its ``allOf``; a reference to itself ends there."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Mapping) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        reference = part.get("$ref")
+        if not isinstance(reference, str) or not ref_stands_alone(root):
+            yield part
+        waiting.extend(reversed(part.get("allOf", ())))
+        if isinstance(reference, str):
+            waiting.append(resolve(root, reference))
 
 
 _UNSEEN = frozenset("if then else dependentSchemas".split())
@@ -197,7 +200,7 @@ def _branches(root: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[
 
 def _leads_back(root: Mapping[str, Any], branch: Any, parts: list[Mapping[str, Any]]) -> bool:
     """Whether a branch is the very schema that holds the union: it takes nothing that the others do not."""
-    within = _parts(root, branch, set())
+    within = _parts(root, branch)
     return any(each is part for each in within for part in parts)
 
 
@@ -234,11 +237,6 @@ def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
     raise _cannot_be_compiled(failure) from failure
-
-
-def _standing_alone(root: Mapping[str, Any], schema: Any) -> Any:
-    alone = _absolute(root, schema)
-    return {"$schema": root["$schema"], **alone} if isinstance(alone, dict) and "$schema" in root else alone
 
 
 def _absolute(root: Mapping[str, Any], schema: Any) -> Any:
@@ -281,13 +279,26 @@ def _cannot_be_compiled(failure: Exception | None) -> SchemaError:
 
 def validator_for(
     root: Mapping[str, Any], schema: Any, registry: jsonschema_rs.Registry | None = None
-) -> jsonschema_rs.Validator:
+) -> jsonschema_rs.Draft202012Validator:
     """A validator for a part of ``root``; linear where it can be, bounded where it cannot, offline.
 
     Args:
-        root: The whole.
+        root: The whole, in the words of 2020-12.
         schema: The part, or the whole itself.
         registry: :func:`registry_of` the whole, for who asks for many parts of it.
+
+    Raises:
+        SchemaError: When the schema is not one, or refers to what is not in it.
+    """
+    if schema is root:
+        return compiled(schema)
+    return compiled(_absolute(root, schema), registry_of(root) if registry is None else registry)
+
+
+def compiled(
+    schema: Any, registry: jsonschema_rs.Registry | None = None
+) -> jsonschema_rs.Draft202012Validator:
+    """A validator of 2020-12; linear where it can be, bounded where it cannot, offline.
 
     Raises:
         SchemaError: When the schema is not one, or refers to what is not in it.
@@ -297,18 +308,11 @@ def validator_for(
     linear = jsonschema_rs.RegexOptions()
     bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
     failure: Exception | None = None
-    if registry is None and schema is not root:
-        registry = registry_of(root)
     for patterns in (linear, bounded):
         try:
-            if registry is None:
-                return jsonschema_rs.validator_for(schema, retriever=_no_fetch, pattern_options=patterns)
-            return jsonschema_rs.validator_for(
-                _standing_alone(root, schema),
-                registry=registry,
-                retriever=_no_fetch,
-                pattern_options=patterns,
+            return jsonschema_rs.Draft202012Validator(
+                schema, retriever=_no_fetch, registry=registry, pattern_options=patterns
             )
-        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
     raise _cannot_be_compiled(failure) from failure

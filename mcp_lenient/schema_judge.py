@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from mcp_lenient.nesting import depth_check
 from mcp_lenient.node import Node
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
+from mcp_lenient.readable import ReadableSchema, readable
 from mcp_lenient.types import Fault, Path
 from mcp_lenient.values import json_type
 
@@ -26,18 +26,19 @@ class SchemaJudge:
     (True, (Fault(path=('n',), kind='type', detail=None, error_code=None, reason=None),))
 
     Args:
-        schema: The input schema of a tool.
+        schema: The input schema of a tool, of any draft; what cannot be read takes anything.
 
     Raises:
-        SchemaError: When the schema cannot be compiled.
+        SchemaError: When the schema is not a JSON object.
     """
 
     exact_integers = False
     by_schema = True
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._top = Plan(schema, _NO_RULES).top
-        self._may_enter = depth_check(schema)
+    def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
+        read = readable(schema)
+        self._top = Plan(read, _NO_RULES).top
+        self._may_enter = read.may_enter
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""

@@ -11,10 +11,10 @@ import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
 from mcp_lenient.envelope import as_result, envelope
-from mcp_lenient.errors import SchemaError
 from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
 from mcp_lenient.plan import Plan
+from mcp_lenient.readable import readable
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
 from mcp_lenient.values import takes_long
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policies import Policies
     from mcp_lenient.policy import Mode, Policy
-    from mcp_lenient.types import Fault, Judge, Outcome, Repair, Violation
+    from mcp_lenient.types import Judge, Outcome, Repair, Violation
 
 _MOST = 10_000
 _TRIES = 3
@@ -114,7 +114,7 @@ class ToolCache:
 
     Args:
         policies: The policies by tool name.
-        not_compiled: Told the tool's name and the reason when a schema cannot be compiled.
+        not_compiled: Called with the tool's name and a sentence when part of its schema cannot be read.
     """
 
     def __init__(
@@ -166,18 +166,15 @@ class ToolCache:
         return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> KnownTool:
-        schema = target.schema or target.tool.parameters
+        read = readable(target.schema or target.tool.parameters)
+        if read.unread:
+            self._not_compiled(name, read.told)
         declared = combined(target.declared, self._policies.declared(name))
         policy = self._policies.of(name, target.policy, declared)
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         destructive = hint if policy.destructive is None else policy.destructive
-        judge: Judge
-        try:
-            judge = target.judge or SchemaJudge(schema)
-            plan = Plan(schema, policy, destructive=destructive)
-        except SchemaError as error:
-            self._not_compiled(name, str(error))
-            judge, plan = target.judge or _Open(), Plan({}, policy)
+        judge = target.judge or SchemaJudge(read)
+        plan = Plan(read, policy, destructive=destructive)
         if declared.normalizers:
             judge = NormalizingJudge(judge, declared.normalizers)
         return KnownTool(
@@ -190,22 +187,6 @@ class ToolCache:
             normalizers=declared.normalizers,
             mode=policy.mode,
         )
-
-
-class _Open:
-    """The judge of a tool of which nothing is known: every call goes on as it is."""
-
-    exact_integers = False
-    by_schema = True
-
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG002 - whatever they are
-        return True
-
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:  # noqa: ARG002 - as above
-        return ()
-
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - as above
-        return False
 
 
 def _same(known: KnownTool, target: Target) -> bool:

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from mcp_types import Tool
 
-from mcp_lenient.errors import SchemaError
 from mcp_lenient.node import Node
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
+from mcp_lenient.readable import readable
 from mcp_lenient.refusal.places import forms
 
 _NO_RULES: Final = Policy.strict()
@@ -83,19 +83,16 @@ class Surface:
         tool: As above.
         normalized: As above.
         drops_null: As above.
-        fault: Why its schema cannot be compiled; None where it can.
+        fault: Which places of its schema cannot be read; None where all can.
     """
 
     def __init__(self, tool: Tool, normalized: Collection[str] = (), *, drops_null: bool = False) -> None:
         self.tool = tool
         self.drops_null = drops_null
         self.normalized = normalized
-        self.fault: str | None = None
-        try:
-            self._plan = Plan(tool.input_schema, _NO_RULES)
-        except SchemaError as error:
-            self.fault = str(error)
-            self._plan = Plan({}, _NO_RULES)
+        read = readable(tool.input_schema)
+        self.fault = read.told if read.unread else None
+        self._plan = Plan(read, _NO_RULES)
 
     @property
     def top(self) -> Node:

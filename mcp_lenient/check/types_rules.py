@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from mcp_lenient.check.finding import Hit, Level
 from mcp_lenient.check.surface import Spot, Surface, within
+from mcp_lenient.drafts import ANNOTATIONS
 from mcp_lenient.node import Node
 from mcp_lenient.redaction import cut
 from mcp_lenient.refusal.places import forms
-from mcp_lenient.schema import ANNOTATIONS
 
 _TEXTS: Final[Mapping[str, str]] = {"array": '["a"]', "object": '{"a": 1}'}
 _LONGEST_DEFAULT: Final = 60

@@ -42,6 +42,8 @@ class Place(enum.Flag):
     """The arguments themselves."""
     TEXT = enum.auto()
     """A branch of a union in which a string of one's own may come too."""
+    KEPT = enum.auto()
+    """A property of an object whose required names cannot be read, so that it is never left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from mcp_lenient.errors import SchemaError
+from mcp_lenient.readable import readable
 from mcp_lenient.schema import Shape, resolve, shape_of, validator_for
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.testing.pattern_text import pattern_text
@@ -47,11 +47,10 @@ def valid_arguments(
     Raises:
         NoValueError: When none could be made up.
     """
+    read = readable(schema)
+    schema = read.root
     maker = _Maker(schema, random, wide)
-    try:
-        judge = SchemaJudge(schema)
-    except SchemaError as error:
-        raise NoValueError(str(error)) from error
+    judge = SchemaJudge(read)
     for _ in range(_TRIES):
         made = maker.object(shape_of(schema, schema), 0, optional)
         if judge.accepts(made):

@@ -1,0 +1,187 @@
+"""Keywords of older drafts and of OpenAPI 3.0, translated to JSON Schema 2020-12 one schema at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+CURRENT: Final = "https://json-schema.org/draft/2020-12/schema"
+OLD_WORDS: Final = frozenset(
+    "$ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor nullable x-nullable divisibleBy dependencies "
+    "extends disallow".split()
+)
+"""Keys that a validator of 2020-12 compiles without doing what their authors meant, and references."""
+ANNOTATIONS: Final = frozenset(
+    "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
+)
+"""Keywords that forbid nothing."""
+DEFINITIONS: Final = frozenset({"$defs", "definitions"})
+
+UNREAD: Final = "x-mcp-lenient-unread"
+"""Keyword of ours for a place that cannot be read: the validator takes anything, and no rule acts there."""
+ONE: Final = frozenset(
+    "additionalProperties unevaluatedProperties unevaluatedItems items contains propertyNames not if then else "
+    "contentSchema".split()
+)
+"""Keywords whose value is a schema."""
+SEVERAL: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+"""Keywords whose value is a list of schemas."""
+NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
+"""Keywords whose value holds schemas by name."""
+
+_REF_ALONE: Final = re.compile(r"draft-0[3-7]/")
+_ID_IS_PLAIN: Final = re.compile(r"draft-0[34]/")
+_BESIDE_REF: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "nullable", "x-nullable"}
+ASSERTIONS: Final = frozenset(
+    "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
+    "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired "
+    "format contentEncoding contentMediaType".split()
+)
+"""Keywords of 2020-12 about a value that hold no schemas."""
+_IDENTITY: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
+_OUTSIDE_UNION: Final = ANNOTATIONS | DEFINITIONS | {"discriminator"}
+_OPEN_TYPE: Final = "any"
+
+Schema = dict[str, Any]
+
+
+def ref_stands_alone(root: Mapping[str, Any]) -> bool:
+    """Whether the schema's dialect ignores everything beside ``$ref``."""
+    return _REF_ALONE.search(str(root.get("$schema"))) is not None
+
+
+def has_plain_ids(root: Mapping[str, Any]) -> bool:
+    """Whether the schema's dialect writes ``id`` for ``$id``."""
+    return _ID_IS_PLAIN.search(str(root.get("$schema"))) is not None
+
+
+def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what stands where a schema of any draft holds schemas, with the way there."""
+    for keyword, value in schema.items():
+        if keyword in NAMED or keyword == "dependencies":
+            if isinstance(value, Mapping):
+                yield from (((keyword, name), sub) for name, sub in value.items())
+        elif isinstance(value, (list, tuple)):
+            if keyword in SEVERAL or keyword in ("items", "type", "extends", "disallow"):
+                yield from (((keyword, str(at)), sub) for at, sub in enumerate(value))
+        elif keyword in ONE or keyword in ("additionalItems", "extends", "disallow"):
+            yield (keyword,), value
+
+
+def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
+    """Return a copy of one schema in the words of 2020-12; the schemas in it are the same objects."""
+    new = {keyword: value for keyword, value in schema.items() if isinstance(keyword, str)}
+    if ref_alone and isinstance(new.get("$ref"), str):
+        new = {keyword: value for keyword, value in new.items() if keyword in _BESIDE_REF}
+    for keyword in _IDENTITY:
+        new.pop(keyword, None)
+    for translate in _TRANSLATIONS:
+        translate(new)
+    return new if is_root else _with_null(new)
+
+
+def _limits(new: Schema) -> None:
+    for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(new.get(exclusive), bool) and new.pop(exclusive) and limit in new:
+            new[exclusive] = new.pop(limit)
+
+
+def _divisor(new: Schema) -> None:
+    if "divisibleBy" in new:
+        new.setdefault("multipleOf", new.pop("divisibleBy"))
+
+
+def _tuple_items(new: Schema) -> None:
+    rest = new.pop("additionalItems", None)
+    items = new.get("items")
+    if not isinstance(items, (list, tuple)) or "prefixItems" in new:
+        return
+    del new["items"]
+    if items:
+        new["prefixItems"] = list(items)
+    if rest is not None:
+        new["items"] = rest
+
+
+def _required(new: Schema) -> None:
+    if isinstance(new.get("required"), bool):
+        del new["required"]
+    properties = new.get("properties")
+    if not isinstance(properties, Mapping):
+        return
+    told = [
+        name for name, sub in properties.items() if isinstance(sub, Mapping) and sub.get("required") is True
+    ]
+    if told and isinstance(known := new.get("required", []), (list, tuple)):
+        new["required"] = [*known, *told]
+
+
+def _once(new: Schema) -> None:
+    """Name each required property and each type once; older drafts and hand-written schemas repeat them."""
+    for keyword in ("required", "type"):
+        names = new.get(keyword)
+        if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
+            new[keyword] = list(dict.fromkeys(names))
+    if new.get("allOf") == []:
+        del new["allOf"]
+
+
+def _types(new: Schema) -> None:
+    named = new.get("type")
+    if named == _OPEN_TYPE or (isinstance(named, (list, tuple)) and _OPEN_TYPE in named):
+        del new["type"]
+    elif isinstance(named, (list, tuple)) and any(isinstance(name, Mapping) for name in named):
+        del new["type"]
+        _also(new, {"anyOf": _as_schemas(named)})
+
+
+def _disallowed(new: Schema) -> None:
+    named = new.pop("disallow", None)
+    if named is not None:
+        _also(new, {"not": {"anyOf": _as_schemas(named)}})
+
+
+def _as_schemas(named: Any) -> list[Any]:
+    several = named if isinstance(named, (list, tuple)) else [named]
+    return [name if isinstance(name, Mapping) else {"type": name} for name in several]
+
+
+def _extended(new: Schema) -> None:
+    base = new.pop("extends", None)
+    if base is not None:
+        for each in base if isinstance(base, (list, tuple)) else [base]:
+            _also(new, each)
+
+
+def _also(new: Schema, schema: Any) -> None:
+    known = new.get("allOf", [])
+    new["allOf"] = [*known, schema] if isinstance(known, (list, tuple)) else [schema]
+
+
+def _dependencies(new: Schema) -> None:
+    told = new.get("dependencies")
+    if not isinstance(told, Mapping):
+        return
+    del new["dependencies"]
+    for name, needed in told.items():
+        if isinstance(needed, (str, list, tuple)):
+            names = [needed] if isinstance(needed, str) else list(needed)
+            new["dependentRequired"] = {**new.get("dependentRequired", {}), name: names}
+        else:
+            new["dependentSchemas"] = {**new.get("dependentSchemas", {}), name: needed}
+
+
+_TRANSLATIONS: Final[tuple[Callable[[Schema], None], ...]] = (
+    *(_limits, _divisor, _tuple_items, _required, _types, _disallowed, _extended, _once, _dependencies),
+)
+
+
+def _with_null(new: Schema) -> Schema:
+    """Write ``nullable: true`` as a union with null, which leaves every other keyword as it is."""
+    told = [new.pop(keyword, None) for keyword in ("nullable", "x-nullable")]
+    inside = {keyword: value for keyword, value in new.items() if keyword not in _OUTSIDE_UNION}
+    if True not in told or not inside:
+        return new
+    outside = {keyword: value for keyword, value in new.items() if keyword in _OUTSIDE_UNION}
+    return {**outside, "anyOf": [inside, {"type": "null"}]}

@@ -1,0 +1,131 @@
+"""What references expand to: the places of a schema at which judging one value would take too long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from mcp_lenient.drafts import DEFINITIONS, NAMED, ONE, SEVERAL, subschemas
+
+MOST_EXPANDED: Final = 2_000
+"""Schemas that one value, and one value within it on each level, may have to be compared with."""
+_IN_PLACE: Final = frozenset("$ref allOf anyOf oneOf not if then else dependentSchemas".split())
+_ANY_KEY: Final = "*"
+
+Schema = dict[str, Any]
+Cost = tuple[int, Mapping[str, int]]
+"""Schemas compared with a value itself, and with what is inside it by key; one value has one key on each level."""
+_ITSELF: Final[Cost] = (1, {})
+
+
+def too_costly(
+    root: Schema, schemas: list[Schema], targets: Mapping[int, Schema]
+) -> Iterator[tuple[Schema, str]]:
+    """Yield each schema whose references expand beyond the bound, innermost first, and why.
+
+    Args:
+        root: The whole schema, in the words of 2020-12.
+        schemas: Every schema in it.
+        targets: What each ``$ref`` refers to, by the id of the schema that holds it.
+    """
+    if not targets:
+        return
+    aside: set[int] = set()
+    for schema in _closing_in_place(schemas, targets):
+        aside.add(id(schema))
+        yield schema, "refers to itself for the same value"
+    most = max(MOST_EXPANDED, len(schemas))
+    costs: dict[int, Cost] = {}
+    for schema in _inner_first([root, *schemas], _neighbors(targets)):
+        cost = _ITSELF if id(schema) in aside else _cost(schema, targets, costs)
+        if _total(cost) > most:
+            cost = _ITSELF
+            yield schema, f"its references expand to more than {most} schemas"
+        costs[id(schema)] = cost
+
+
+def _edges(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[tuple[str, str, Any]]:
+    """The schemas that one leads to, each with its keyword and the key inside the value that it is about."""
+    for way, sub in subschemas(schema):
+        keyword = way[0]
+        if keyword in DEFINITIONS or not isinstance(sub, dict):
+            continue
+        if keyword in _IN_PLACE:
+            yield keyword, "", sub
+        elif keyword in ("properties", "prefixItems"):
+            yield keyword, "/".join(way), sub
+        elif keyword in NAMED or keyword in SEVERAL or keyword in ONE:
+            yield keyword, _KEYS.get(keyword, _ANY_KEY), sub
+    if id(schema) in targets:
+        yield "$ref", "", targets[id(schema)]
+
+
+_KEYS: Final = {"items": "items", "additionalProperties": "additionalProperties"}
+
+
+def _cost(schema: Schema, targets: Mapping[int, Schema], costs: Mapping[int, Cost]) -> Cost:
+    here = 1
+    inside: dict[str, int] = {}
+    for _, key, sub in _edges(schema, targets):
+        # Of a schema that this one is within, a value may be followed one level more for each level it has.
+        below = costs.get(id(sub), _ITSELF)
+        if key:
+            inside[key] = inside.get(key, 0) + _total(below)
+        else:
+            here += below[0]
+            for name, count in below[1].items():
+                inside[name] = inside.get(name, 0) + count
+    return here, inside
+
+
+def _total(cost: Cost) -> int:
+    here, inside = cost
+    return (
+        here + inside.get(_ANY_KEY, 0) + max((n for key, n in inside.items() if key != _ANY_KEY), default=0)
+    )
+
+
+def _neighbors(targets: Mapping[int, Schema]) -> Callable[[Schema], list[Schema]]:
+    return lambda schema: [sub for _, _, sub in _edges(schema, targets)]
+
+
+def _inner_first(starts: list[Schema], neighbors: Callable[[Schema], list[Schema]]) -> Iterator[Schema]:
+    """Each schema after those that it leads to, but for those that lead back to it."""
+    seen: set[int] = set()
+    for start in starts:
+        if id(start) in seen:
+            continue
+        seen.add(id(start))
+        way = [(start, iter(neighbors(start)))]
+        while way:
+            schema, rest = way[-1]
+            following = next((each for each in rest if id(each) not in seen), None)
+            if following is None:
+                way.pop()
+                yield schema
+            else:
+                seen.add(id(following))
+                way.append((following, iter(neighbors(following))))
+
+
+def _closing_in_place(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[Schema]:
+    """The schemas that lead back to one they are part of without looking inside the value."""
+    done: set[int] = set()
+    on_the_way: set[int] = set()
+    for start in schemas:
+        if id(start) in done:
+            continue
+        way = [(start, iter(list(_edges(start, targets))))]
+        on_the_way.add(id(start))
+        while way:
+            schema, rest = way[-1]
+            following = next((edge for edge in rest if not edge[1] and id(edge[2]) not in done), None)
+            if following is None or id(following[2]) in on_the_way:
+                if following is not None:
+                    yield schema
+                way.pop()
+                on_the_way.discard(id(schema))
+                done.add(id(schema))
+            else:
+                way.append((following[2], iter(list(_edges(following[2], targets)))))
+                on_the_way.add(id(following[2]))
