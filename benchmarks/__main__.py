@@ -16,6 +16,7 @@ _SCRIPTS = {
     "decorated": (),
     "growth": (),
     "hostile": (),
+    "references": (),
     "events": (),
     "proxy": (),
     "import_time": (),

@@ -76,6 +76,9 @@ def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Sche
         new = {keyword: value for keyword, value in new.items() if keyword in _BESIDE_REF}
     for keyword in _IDENTITY:
         new.pop(keyword, None)
+    for keyword in DEFINITIONS & new.keys():
+        if not isinstance(new[keyword], Mapping):
+            del new[keyword]
     for translate in _TRANSLATIONS:
         translate(new)
     return new if is_root else _with_null(new)
@@ -133,13 +136,13 @@ def _types(new: Schema) -> None:
         del new["type"]
     elif isinstance(named, (list, tuple)) and any(isinstance(name, Mapping) for name in named):
         del new["type"]
-        _also(new, {"anyOf": _as_schemas(named)})
+        also(new, {"anyOf": _as_schemas(named)})
 
 
 def _disallowed(new: Schema) -> None:
     named = new.pop("disallow", None)
     if named is not None:
-        _also(new, {"not": {"anyOf": _as_schemas(named)}})
+        also(new, {"not": {"anyOf": _as_schemas(named)}})
 
 
 def _as_schemas(named: Any) -> list[Any]:
@@ -151,10 +154,11 @@ def _extended(new: Schema) -> None:
     base = new.pop("extends", None)
     if base is not None:
         for each in base if isinstance(base, (list, tuple)) else [base]:
-            _also(new, each)
+            also(new, each)
 
 
-def _also(new: Schema, schema: Any) -> None:
+def also(new: Schema, schema: Any) -> None:
+    """Add a schema that the same value must fit."""
     known = new.get("allOf", [])
     new["allOf"] = [*known, schema] if isinstance(known, (list, tuple)) else [schema]
 
@@ -165,11 +169,11 @@ def _dependencies(new: Schema) -> None:
         return
     del new["dependencies"]
     for name, needed in told.items():
-        if isinstance(needed, (str, list, tuple)):
-            names = [needed] if isinstance(needed, str) else list(needed)
-            new["dependentRequired"] = {**new.get("dependentRequired", {}), name: names}
-        else:
-            new["dependentSchemas"] = {**new.get("dependentSchemas", {}), name: needed}
+        is_names = isinstance(needed, (str, list, tuple))
+        keyword = "dependentRequired" if is_names else "dependentSchemas"
+        known = new.get(keyword)
+        value = [needed] if isinstance(needed, str) else needed
+        new[keyword] = {**(known if isinstance(known, Mapping) else {}), name: value}
 
 
 _TRANSLATIONS: Final[tuple[Callable[[Schema], None], ...]] = (

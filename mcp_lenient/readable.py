@@ -18,6 +18,7 @@ from mcp_lenient.drafts import (
     ONE,
     SEVERAL,
     UNREAD,
+    also,
     has_plain_ids,
     modern,
     ref_stands_alone,
@@ -153,8 +154,8 @@ class _Translation:
     def result(self) -> ReadableSchema:
         self._root = self._translate(self._published, (), ())
         self._follow_references()
-        for schema, reason in too_costly(self._root, self._nodes, self._targets):
-            self._take_out(schema, reason)
+        for schema, reason, inside_too in too_costly(self._nodes, self._targets):
+            self._take_out(schema, reason, frozenset(_BELOW) if inside_too else frozenset())
         try:
             return self._ready()
         except SchemaError:
@@ -195,7 +196,7 @@ class _Translation:
                 new[keyword] = [
                     self._child(sub, (*place, keyword, str(at)), origin) for at, sub in enumerate(value)
                 ]
-            elif keyword in ONE:
+            elif keyword in ONE and isinstance(value, Mapping):
                 new[keyword] = self._child(value, (*place, keyword), origin)
 
     def _named(
@@ -242,7 +243,7 @@ class _Translation:
                     self._nodes.append(part)
                     self._origins[id(part)] = self._origins[id(new)]
                     self._refer(part, target)
-                    new["allOf"] = [*new.get("allOf", []), part]
+                    also(new, part)
 
     def _refer(self, new: Schema, target: Any) -> None:
         if isinstance(target, bool):
@@ -259,15 +260,15 @@ class _Translation:
 
     # What cannot be read
 
-    def _take_out(self, schema: Schema, reason: str, broken: frozenset[str] | None = None) -> None:
+    def _take_out(self, schema: Schema, reason: str, broken: frozenset[str] = frozenset()) -> None:
         """Leave of a schema what it says about what is inside a value, as far as that can be read."""
         self._unread.setdefault(self._origins[id(schema)], reason)
         kept = {k: v for k, v in schema.items() if k in ANNOTATIONS or k in DEFINITIONS}
-        if broken is not None:
-            kept |= {k: schema[k] for k in _BELOW if k in schema and not broken & {k, *_NEEDS.get(k, ())}}
+        kept |= {k: schema[k] for k in _BELOW if k in schema and not broken & {k, *_NEEDS.get(k, ())}}
+        if broken == {"patternProperties"}:
             kept |= _readable_patterns(schema)
-            if not isinstance(kept.get("additionalProperties"), Mapping):
-                kept.pop("additionalProperties", None)
+        if not isinstance(kept.get("additionalProperties"), Mapping):
+            kept.pop("additionalProperties", None)
         schema.clear()
         schema.update(kept)
         schema[UNREAD] = True
@@ -318,7 +319,7 @@ def _loosen(parent: Schema, keyword: str, *, within: bool) -> None:
     if keyword == "oneOf" and "oneOf" in parent:
         branches = {"anyOf": parent.pop("oneOf")}
         if "anyOf" in parent:
-            parent["allOf"] = [*parent.get("allOf", []), branches]
+            also(parent, branches)
         else:
             parent.update(branches)
     if within or keyword in _INVERTING:
@@ -334,7 +335,7 @@ def _alone(schema: Schema) -> Schema:
             alone[keyword] = dict.fromkeys(value, True)
         elif keyword in SEVERAL and isinstance(value, list):
             alone[keyword] = [True] * len(value)
-        elif keyword in ONE:
+        elif keyword in ONE and isinstance(value, dict):
             alone[keyword] = True
     return alone
 

@@ -18,30 +18,30 @@ Cost = tuple[int, Mapping[str, int]]
 _ITSELF: Final[Cost] = (1, {})
 
 
-def too_costly(
-    root: Schema, schemas: list[Schema], targets: Mapping[int, Schema]
-) -> Iterator[tuple[Schema, str]]:
-    """Yield each schema whose references expand beyond the bound, innermost first, and why.
+def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[tuple[Schema, str, bool]]:
+    """Yield each schema whose references expand beyond the bound, innermost first.
+
+    Each comes with the reason, and with whether what it says about the inside of a value is too costly as well.
+    The caller takes it out before it asks for the next.
 
     Args:
-        root: The whole schema, in the words of 2020-12.
-        schemas: Every schema in it.
+        schemas: Every schema of the whole, which comes first, in the words of 2020-12.
         targets: What each ``$ref`` refers to, by the id of the schema that holds it.
     """
     if not targets:
         return
-    aside: set[int] = set()
     for schema in _closing_in_place(schemas, targets):
-        aside.add(id(schema))
-        yield schema, "refers to itself for the same value"
+        yield schema, "refers to itself for the same value", False
     most = max(MOST_EXPANDED, len(schemas))
     costs: dict[int, Cost] = {}
-    for schema in _inner_first([root, *schemas], _neighbors(targets)):
-        cost = _ITSELF if id(schema) in aside else _cost(schema, targets, costs)
-        if _total(cost) > most:
-            cost = _ITSELF
-            yield schema, f"its references expand to more than {most} schemas"
-        costs[id(schema)] = cost
+    for schema in _inner_first(schemas, _neighbors(targets)):
+        for inside_too in (False, True):
+            costs[id(schema)] = _cost(schema, targets, costs)
+            if _total(costs[id(schema)]) <= most:
+                break
+            yield schema, f"its references expand to more than {most} schemas", inside_too
+        else:
+            costs[id(schema)] = _ITSELF
 
 
 def _edges(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[tuple[str, str, Any]]:

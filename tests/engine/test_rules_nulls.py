@@ -171,8 +171,6 @@ def test_what_is_accepted_stays_beside_a_fault(schema: Any, sent: Any, expected:
     refuses_call(
         "null, an enum with none in a union", _optional(union(INTEGER, enum("none"))), {"n": 1, "p": None}
     ),
-    refuses_call("null, in OpenAPI's words", _optional({**INTEGER, "nullable": True}), {"n": 1, "p": None}),
-    refuses_call("null, in Swagger's words", _optional({**INTEGER, "x-nullable": True}), {"n": 1, "p": None}),
     refuses_call(
         "null, an enum that holds it", _optional({**STRING, "enum": ["a", None]}), {"n": 1, "p": None}
     ),

@@ -1,0 +1,471 @@
+"""Any real schema is read: older drafts are translated, and what cannot be read is left alone where it is."""
+
+from __future__ import annotations
+
+import copy
+from random import Random
+from typing import Any
+
+import jsonschema
+import pytest
+from referencing import Registry
+from strategies import Json, real_schemas
+from tables import INTEGER, NULL, STRING, array, closed, exactly, opened, union
+
+from mcp_lenient import normalize
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.readable import readable
+from mcp_lenient.schema_judge import SchemaJudge
+
+REAL = real_schemas()
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def _takes(schema: Json, value: Any) -> bool:
+    return SchemaJudge(schema).accepts({"p": value})
+
+
+@pytest.mark.parametrize(
+    ("schema", "accepted", "refused"),
+    [
+        pytest.param({"minimum": 3, "exclusiveMinimum": True}, [4], [3], id="exclusiveMinimum true"),
+        pytest.param({"minimum": 3, "exclusiveMinimum": False}, [3], [2], id="exclusiveMinimum false"),
+        pytest.param({"maximum": 3, "exclusiveMaximum": True}, [2], [3], id="exclusiveMaximum true"),
+        pytest.param({**INTEGER, "exclusiveMaximum": True}, [2], ["a"], id="exclusiveMaximum alone"),
+        pytest.param({"items": [INTEGER, STRING]}, [[1, "a"], [1, "a", None]], [["a"]], id="items as a list"),
+        pytest.param(
+            {"items": [INTEGER], "additionalItems": False}, [[1], []], [[1, 2]], id="additionalItems false"
+        ),
+        pytest.param(
+            {"items": [INTEGER], "additionalItems": STRING}, [[1, "a"]], [[1, 2]], id="additionalItems"
+        ),
+        pytest.param({"items": INTEGER, "additionalItems": False}, [[1, 2]], [["a"]], id="one items"),
+        pytest.param({"items": [], "additionalItems": INTEGER}, [[1]], [["a"]], id="items as an empty list"),
+        pytest.param({**INTEGER, "divisibleBy": 3}, [9], [10], id="divisibleBy"),
+        pytest.param(
+            {"properties": {"a": {**INTEGER, "required": True}, "b": {"required": False}}},
+            [{"a": 1}],
+            [{}, {"a": "x"}],
+            id="required true",
+        ),
+        pytest.param(
+            {"properties": {"a": {"required": True}}, "required": ["b"]},
+            [{"a": 1, "b": 1}],
+            [{"a": 1}, {"b": 1}],
+            id="required true beside a list",
+        ),
+        pytest.param({"type": "any"}, [None, 1, "a", []], [], id="type any"),
+        pytest.param({"type": ["string", "any"]}, [None, 1, "a"], [], id="type any in a list"),
+        pytest.param(
+            {"type": ["string", {"minimum": 3, **INTEGER}]}, ["a", 3], [2, None], id="type of schemas"
+        ),
+        pytest.param({"type": ["string", "string"]}, ["a"], [1], id="a type twice"),
+        pytest.param({"disallow": "string"}, [1], ["a"], id="disallow"),
+        pytest.param(
+            {"disallow": ["string", {"minimum": 3, **INTEGER}]}, [1], ["a", 3], id="disallow several"
+        ),
+        pytest.param({"extends": INTEGER, "minimum": 3}, [3], ["a", 2], id="extends"),
+        pytest.param({"extends": [INTEGER, {"minimum": 3}]}, [3], ["a", 2], id="extends several"),
+        pytest.param({"dependencies": {"a": ["b"]}}, [{"b": 1}], [{"a": 1}], id="dependencies"),
+        pytest.param({"dependencies": {"a": "b"}}, [{"a": 1, "b": 1}], [{"a": 1}], id="dependencies, one"),
+        pytest.param(
+            {"dependencies": {"a": {"required": ["b"]}, "c": ["d"]}},
+            [{"a": 1, "b": 1}],
+            [{"a": 1}, {"c": 1}],
+            id="dependencies, a schema",
+        ),
+        pytest.param({**INTEGER, "nullable": True}, [None, 1], ["a"], id="nullable"),
+        pytest.param({**INTEGER, "nullable": False}, [1], [None], id="not nullable"),
+        pytest.param({**INTEGER, "x-nullable": True}, [None, 1], ["a"], id="x-nullable"),
+        pytest.param({"enum": ["a"], "nullable": True, **STRING}, [None, "a"], ["b"], id="nullable enum"),
+        pytest.param({"const": "a", "nullable": True}, [None, "a"], ["b"], id="nullable const"),
+        pytest.param({"$ref": "#/$defs/i", "nullable": True}, [None, 1], ["a"], id="nullable beside $ref"),
+        pytest.param(
+            {"allOf": [{"$ref": "#/$defs/i"}], "nullable": True}, [None, 1], ["a"], id="nullable allOf"
+        ),
+        pytest.param({"oneOf": [INTEGER, NULL], "nullable": True}, [None, 1], ["a"], id="nullable oneOf"),
+        pytest.param({"$ref": "#anchored"}, [1], ["a"], id="an anchor"),
+        pytest.param({"$ref": "https://example.com/named"}, [1], ["a"], id="by $id"),
+        pytest.param({"$dynamicRef": "#dynamic"}, [1], ["a"], id="$dynamicRef"),
+        pytest.param({"$ref": "#/$defs/i", "$dynamicRef": "#dynamic"}, [1], ["a"], id="two references"),
+        pytest.param({"$ref": "#/$defs/never"}, [], [1], id="a reference to false"),
+        pytest.param({"$ref": "#/$defs/always"}, [1], [], id="a reference to true"),
+        pytest.param({"$ref": "#/parts/i"}, [1], ["a"], id="a part that no keyword holds"),
+        pytest.param({"$ref": "#/$defs/tuple/items/0"}, [1], ["a"], id="into a list that moves"),
+        pytest.param({"$ref": "#/$defs/maybe/properties/a"}, [1], ["a"], id="into a nullable"),
+    ],
+)
+def test_older_words_are_translated(schema: Json, accepted: list[Any], refused: list[Any]) -> None:
+    """A keyword of an older draft or of OpenAPI 3.0 means what it meant there, whatever the dialect says."""
+    root = {
+        **opened(p=schema, n=INTEGER),
+        "$defs": {
+            "i": INTEGER,
+            "never": False,
+            "always": True,
+            "anchored": {"$anchor": "anchored", **INTEGER},
+            "named": {"$id": "https://example.com/named", **INTEGER},
+            "dynamic": {"$dynamicAnchor": "dynamic", **INTEGER},
+            "tuple": {"items": [INTEGER]},
+            "maybe": {"type": "object", "nullable": True, "properties": {"a": INTEGER}},
+        },
+        "parts": {"i": INTEGER},
+    }
+    before = copy.deepcopy(root)
+    for dialect in ({}, {"$schema": "https://example.com/own"}):
+        published = {**root, **dialect}
+        assert [value for value in accepted if not _takes(published, value)] == []
+        assert [value for value in refused if _takes(published, value)] == []
+        assert readable(published).unread == ()
+    assert root == before
+
+
+def test_beside_a_reference_of_an_older_draft_nothing_counts() -> None:
+    """Up to draft 7 what stands beside ``$ref`` is ignored; since then it counts."""
+    root = {**opened(p={"$ref": "#/definitions/i", "minimum": 3}), "definitions": {"i": INTEGER}}
+    assert _takes({**root, "$schema": DRAFT_7}, 1)
+    assert not _takes(root, 1)
+
+
+@pytest.mark.parametrize("keyword", ["const", "prefixItems", "contains", "propertyNames"])
+def test_an_older_dialect_hides_no_newer_keyword(keyword: str) -> None:
+    """A schema that names draft 4 and uses a later keyword is judged by it."""
+    schema = {"const": 1, "prefixItems": [INTEGER], "contains": INTEGER, "propertyNames": {"maxLength": 1}}
+    wrong = {"const": 2, "prefixItems": ["a"], "contains": ["a"], "propertyNames": {"ab": 1}}[keyword]
+    assert not _takes({"$schema": DRAFT_4, **opened(p={keyword: schema[keyword]})}, wrong)
+
+
+BROKEN: dict[str, Json] = {
+    "unknown type": {"type": "objekt"},
+    "type of another kind": {"type": 5},
+    "no types": {"type": []},
+    "items null": {"type": "array", "items": None},
+    "items a text": {"type": "array", "items": "string"},
+    "dangling reference": {"$ref": "#/$defs/none"},
+    "remote reference": {"$ref": "https://example.com/s.json"},
+    "file reference": {"$ref": "file:///etc/passwd"},
+    "reference of another kind": {"$ref": 5},
+    "reference to a list": {"$ref": "#/required"},
+    "dynamic reference to nothing": {"$dynamicRef": "#none"},
+    "pattern": {"type": "string", "pattern": "("},
+    "patternProperties": {"type": "object", "patternProperties": {"(": INTEGER}},
+    "enum of another kind": {"enum": {}},
+    "properties of another kind": {"type": "object", "properties": []},
+    "required of another kind": {"type": "object", "required": "name"},
+    "minLength of another kind": {"type": "string", "minLength": "5"},
+    "minimum of another kind": {"type": "integer", "minimum": "5"},
+    "multipleOf zero": {"type": "integer", "multipleOf": 0},
+    "anyOf empty": {"anyOf": []},
+    "anyOf of another kind": {"anyOf": INTEGER},
+    "a branch of another kind": {"anyOf": [5, INTEGER]},
+    "oneOf with a broken branch": {"oneOf": [INTEGER, {"type": "integr"}]},
+    "not of another kind": {"not": {"type": "objekt"}},
+    "not of what cannot be read inside": {"not": {"properties": {"a": {"type": "objekt"}}}},
+    "if of another kind": {"if": {"type": "objekt"}, "then": False, "else": False},
+    "contains of another kind": {"contains": {"type": "objekt"}, "maxContains": 0},
+    "itself": {"$ref": "#/properties/p"},
+    "itself in allOf": {"allOf": [{"$ref": "#/properties/p"}]},
+    "a minimum that is not a number": {"type": "integer", "minimum": float("inf")},
+    "null": {"items": {"properties": {"a": None}}},
+}
+VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", '{"a": 1}']
+
+
+@pytest.mark.parametrize("broken", [pytest.param(schema, id=name) for name, schema in BROKEN.items()])
+def test_what_cannot_be_read_is_left_alone(broken: Json) -> None:
+    """Such a place takes anything and is never changed; what is beside it is judged and repaired as ever."""
+    schema = closed("p", p=broken, n=INTEGER)
+    before = copy.deepcopy(schema)
+    for value in VALUES:
+        result = normalize(schema, {"p": value, "n": "5"})
+        assert result.violations == (), value
+        assert exactly(result.arguments) == exactly({"p": value, "n": 5})
+        assert [(each.rule, each.pointer) for each in result.repairs] == [("text_to_integer", "/n")]
+        assert [each.pointer for each in normalize(schema, {"p": value, "n": "x"}).violations] == ["/n"]
+    assert repr(schema) == repr(before)
+
+
+@pytest.mark.parametrize(
+    ("above", "pointer"),
+    [
+        pytest.param({}, "/properties/p", id="a parameter"),
+        pytest.param({"required": "n"}, "", id="required"),
+        pytest.param({"type": "objekt"}, "", id="type"),
+        pytest.param({"enum": {}}, "", id="enum"),
+        pytest.param({"minProperties": "1"}, "", id="minProperties"),
+        pytest.param({"allOf": 5}, "", id="allOf"),
+        pytest.param({"allOf": [{"$ref": "#/$defs/none"}]}, "/allOf/0", id="a reference in allOf"),
+        pytest.param({"patternProperties": {"(": {}}}, "", id="patternProperties"),
+        pytest.param({"propertyNames": None}, "", id="propertyNames"),
+        pytest.param({"$defs": {"unused": {"type": "objekt"}}}, "/$defs/unused", id="a definition"),
+        pytest.param({"$ref": "other.json"}, "", id="a reference at the top"),
+    ],
+)
+def test_the_place_is_named(above: Json, pointer: str) -> None:
+    """What cannot be read is named by its place in the published schema."""
+    schema = {**opened(n=INTEGER, **({} if above else {"p": {"type": "objekt"}})), **above}
+    (unread,) = readable(schema).unread
+    assert unread.pointer == pointer
+    assert unread.reason
+    assert (pointer or "/") in readable(schema).told
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        pytest.param({"required": "n"}, id="required"),
+        pytest.param({"type": "objekt"}, id="type"),
+        pytest.param({"minProperties": "1"}, id="minProperties"),
+        pytest.param({"patternProperties": {"(": {}, "^x": INTEGER}}, id="patternProperties"),
+        pytest.param({"$ref": "#/$defs/none"}, id="a reference"),
+        pytest.param({"propertyNames": 5}, id="propertyNames"),
+    ],
+)
+def test_parameters_are_repaired_where_the_top_cannot_be_read(above: Json) -> None:
+    """Of an object that cannot be read, no name is touched or left out; its declared properties are repaired."""
+    schema = {**closed("n", "tags", n=INTEGER, tags=array(STRING)), **above}
+    sent = {"n": "5", "Tags": ["a"], "tags": None, "toolCallId": "1"}
+    assert normalize(schema, {**sent, "tags": '["a"]'}).arguments == {**sent, "n": 5, "tags": ["a"]}
+    assert [each.pointer for each in normalize(schema, sent).violations] == ["/tags"]
+
+
+def test_many_places_are_told_in_one_sentence() -> None:
+    """Three places are named, the rest are counted."""
+    told = readable(opened(**{f"p{at}": {"type": "objekt"} for at in range(9)})).told
+    assert "/properties/p2" in told
+    assert "/properties/p3" not in told
+    assert told.endswith("and 6 more places")
+
+
+def test_names_that_are_no_text_are_left_out() -> None:
+    """A name that JSON cannot write takes nothing from the names beside it."""
+    schema = opened(n=INTEGER, **{"\ud800": INTEGER})
+    schema["properties"][5] = INTEGER
+    assert normalize(schema, {"n": "5"}).arguments == {"n": 5}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [{"title": None}, {"description": 5}, {"title": "\ud800"}, {"examples": 5}, {"x-own": "\ud800"}],
+    ids=repr,
+)
+def test_what_forbids_nothing_need_not_be_read(annotation: Json) -> None:
+    """A broken annotation takes no repair from its place."""
+    assert normalize(opened(n={**INTEGER, **annotation}), {"n": "5"}).arguments == {"n": 5}
+
+
+@pytest.mark.parametrize("schema", [None, True, 5, "a", []])
+def test_what_is_not_an_object_is_not_a_schema(schema: Any) -> None:
+    """Only a JSON object is a tool's schema."""
+    with pytest.raises(SchemaError):
+        normalize(schema, {})
+    with pytest.raises(SchemaError):
+        SchemaJudge(schema)
+
+
+def test_reading_twice_is_reading_once() -> None:
+    """What was made readable is read as it is."""
+    schema = closed(p={"type": "objekt"}, q={**INTEGER, "nullable": True}, r={"$ref": "#/properties/q"})
+    once = readable(schema)
+    assert readable(once) is once
+    assert readable(once.root).root == once.root
+
+
+# --- real schemas, and generated ones ----------------------------------------------------------------------
+
+
+def _broken_value(schema: Json) -> tuple[str, Any, Any] | None:
+    """The first ordinary parameter, with a broken value for it and what that becomes."""
+    for name, sub in schema.get("properties", {}).items():
+        if not isinstance(sub, dict):
+            continue
+        if sub.get("type") in ("integer", "number") and "enum" not in sub:
+            number = sub.get("default") or sub.get("minimum", 1)
+            return name, f" {number}", number
+        if sub.get("type") == "boolean" and "enum" not in sub:
+            return name, "true", True
+        if sub.get("type") == "array" and sub.get("items") == STRING and "minItems" not in sub:
+            return name, '["a", "b"]', ["a", "b"]
+        if sub.get("type") == "string" and len(members := sub.get("enum", [])) > 1:
+            return name, f" {members[0]} ", members[0]
+    return None
+
+
+@pytest.mark.skipif(not REAL, reason="the schemas of real tools are not at hand")
+def test_every_real_schema_is_read_and_repaired() -> None:
+    """Nothing that a real server publishes is left unread, and a broken value at an ordinary place is repaired."""
+    tried = 0
+    for schema in REAL:
+        assert readable(schema).unread == ()
+        broken = _broken_value(schema)
+        if broken is not None:
+            name, wrong, right = broken
+            result = normalize({**schema, "required": []}, {name: wrong})
+            assert result.arguments == {name: right}, (schema, result.violations)
+            tried += 1
+    assert tried > len(REAL) / 3
+
+
+ODD: list[Json] = [
+    *BROKEN.values(),
+    *(
+        {"minimum": 3, "exclusiveMinimum": True},
+        {"maximum": 3, "exclusiveMaximum": False},
+        {"type": "array", "items": [INTEGER, STRING]},
+        {"type": "array", "items": [INTEGER], "additionalItems": False},
+        {"type": "string", "required": True},
+        {"type": "integer", "required": False},
+        {"divisibleBy": 3},
+        {"type": "any"},
+        {"type": ["string", "any"]},
+        {"type": ["string", {"type": "integer"}]},
+        {"type": "string", "nullable": True},
+        {"type": "string", "enum": ["a"], "nullable": True},
+        {"$ref": "#/definitions/known", "nullable": True},
+        {"allOf": [{"$ref": "#/definitions/known"}], "nullable": True},
+        {"dependencies": {"a": ["b"], "c": INTEGER}},
+        {"disallow": ["string"]},
+        {"extends": {"type": "string"}},
+        {"id": "own", "type": "string"},
+        {"$id": "own", "type": "string"},
+        {"$anchor": "own", "type": "string"},
+        {"$recursiveRef": "#"},
+        {"$dynamicRef": "#"},
+        {"$schema": DRAFT_4, "type": "string"},
+        {"discriminator": {"propertyName": "kind"}, "type": "object"},
+        {"definitions": {"x": {"type": "objekt"}}},
+        {"format": 5},
+        {"$comment": 5},
+    ),
+]
+ODD_TOP: list[Json] = [
+    {"required": "n"},
+    {"required": True},
+    {"type": "objekt"},
+    {"type": "any"},
+    {"type": ["object", "any"]},
+    {"enum": {}},
+    {"minProperties": "1"},
+    {"minProperties": 2.5},
+    {"nullable": True},
+    {"patternProperties": {"(": {}}},
+    {"patternProperties": []},
+    {"additionalProperties": "false"},
+    {"additionalItems": False},
+    {"items": None},
+    {"$ref": "#/definitions/none"},
+    {"$ref": 5},
+    {"$ref": "https://example.com/s.json"},
+    {"$ref": "#"},
+    {"allOf": [{"$ref": "#"}]},
+    {"allOf": {}},
+    {"anyOf": []},
+    {"oneOf": [{"type": "objekt"}, {"required": ["n"]}]},
+    {"not": {"type": "objekt"}},
+    {"not": {"properties": {"n": {"type": "objekt"}}}},
+    {"if": {"properties": {"n": {"type": "objekt"}}}, "then": False},
+    {"dependencies": {"n": ["tags"]}},
+    {"dependencies": {"n": {"type": "objekt"}}},
+    {"dependencies": {"n": 5}},
+    {"dependencies": 5},
+    {"propertyNames": 5},
+    {"id": "own"},
+    {"id": 5},
+    {"$id": "own"},
+    {"$id": 5},
+    {"$schema": 5},
+    {"$anchor": 5},
+    {"extends": {"type": "object"}},
+    {"disallow": "string"},
+    {"title": None},
+    {"$defs": []},
+    {"definitions": {"x": {"type": "objekt"}}},
+    {"definitions": None},
+    {"unevaluatedProperties": "no"},
+    {"default": float("nan")},
+    {"examples": {}},
+]
+_PLACES = ("parameter", "item", "nested", "map", "branch", "allOf", "definition", "top")
+
+
+def _generated(random: Random) -> Json:
+    """An ordinary schema with one odd schema somewhere in it."""
+    odd = copy.deepcopy(random.choice(ODD))
+    place = random.choice(_PLACES)
+    schema = opened(n=INTEGER, tags=array(STRING), o=opened(m=INTEGER))
+    schema["definitions"] = {"known": STRING}
+    if random.random() < 0.3:
+        schema["$schema"] = random.choice([DRAFT_4, DRAFT_7, "http://json-schema.org/schema#"])
+    at = {
+        "parameter": odd,
+        "item": array(odd),
+        "nested": opened(q=odd, r=INTEGER),
+        "map": {"type": "object", "additionalProperties": odd},
+        "branch": union(odd, {"type": "boolean"}),
+        "allOf": {"allOf": [odd, {"description": "d"}]},
+    }
+    if place == "definition":
+        schema["definitions"]["odd"] = odd
+    elif place == "top":
+        schema = {**schema, **copy.deepcopy(random.choice(ODD_TOP))}
+        if "$ref" in schema:  # beside which those dialects ignore the properties
+            schema.pop("$schema", None)
+    else:
+        schema["properties"]["p"] = at[place]
+    return schema
+
+
+def _assert_the_rest_is_repaired(seed: int) -> None:
+    schema = _generated(Random(seed))  # noqa: S311 - nothing is secret
+    sent = {"n": "5", "tags": '["a"]', "o": {"m": "7"}}
+    right = {"n": 5, "tags": ["a"], "o": {"m": 7}}
+    if {"p"} & set(readable(schema).root.get("required", ())):
+        sent, right = {**sent, "p": "a"}, {**right, "p": "a"}
+    result = normalize(schema, sent)
+    assert result.arguments == right, (seed, schema, result.violations)
+
+
+def test_generated_schemas_are_read_and_repaired() -> None:
+    """An odd keyword anywhere takes no repair from another place."""
+    for seed in range(250):
+        _assert_the_rest_is_repaired(seed)
+
+
+@pytest.mark.slow
+def test_many_generated_schemas_are_read_and_repaired() -> None:
+    """The same for 5,000 schemas."""
+    for seed in range(250, 5_250):
+        _assert_the_rest_is_repaired(seed)
+
+
+def test_what_the_translated_schema_accepts_is_accepted() -> None:
+    """Law 1: an independent validator of the translated schema and ours agree."""
+    for seed in range(400):
+        random = Random(seed)  # noqa: S311 - as above
+        schema = _generated(random)
+        read = readable(schema)
+        theirs = jsonschema.Draft202012Validator(dict(read.root), registry=Registry())
+        ours = SchemaJudge(schema)
+        for _ in range(8):
+            sent = {name: random.choice(VALUES) for name in random.sample(["p", "n", "tags", "o", "q"], 3)}
+            assert ours.accepts(sent) == theirs.is_valid(sent), (seed, schema, sent)
+            assert ours.accepts(sent) == (ours.faults(sent) == ())
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf"])
+def test_too_many_expansions_are_left_alone(keyword: str) -> None:
+    """References that multiply without end are not followed there, and the rest is judged."""
+    definitions: Json = {f"d{at}": {keyword: [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(40)}
+    schema = {**opened(p={"$ref": "#/$defs/d0"}, n=INTEGER), "$defs": {**definitions, "d40": INTEGER}}
+    assert any("expand" in place.reason for place in readable(schema).unread)
+    for value in (1, "no"):
+        result = normalize(schema, {"p": value, "n": "5"})
+        assert (result.arguments, result.violations) == ({"p": value, "n": 5}, ())
+
+
+def test_two_hundred_parts_with_one_property() -> None:
+    """A property that 200 parts of ``allOf`` declare is read through all of them."""
+    schema = {"allOf": [opened(a={**INTEGER, "maximum": 300 - at}) for at in range(200)]}
+    assert normalize(schema, {"a": "7"}).arguments == {"a": 7}
+    assert normalize(schema, {"a": "150"}).violations
