@@ -179,11 +179,11 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
 
 
 def schema_unusable(surface: Surface) -> Iterator[Hit]:
-    """Input schemas that cannot be compiled."""
+    """Input schemas that cannot be read in full."""
     if surface.fault is not None:
         yield Hit(
             "",
-            f"The input schema cannot be used: {surface.fault}.",
+            f"Part of the input schema cannot be read: {surface.fault}.",
             "Make it valid JSON Schema that refers to nothing outside itself.",
         )
 

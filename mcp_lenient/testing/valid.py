@@ -48,6 +48,8 @@ def valid_arguments(
         NoValueError: When none could be made up.
     """
     read = readable(schema)
+    if read.unread:
+        raise NoValueError(read.told)
     schema = read.root
     maker = _Maker(schema, random, wide)
     judge = SchemaJudge(read)

@@ -186,7 +186,12 @@ def test_each_tool_has_its_one_finding(function, code, place, level):
 
 FOREIGN = [
     pytest.param(
-        {"type": "object", "properties": {"a": {"$ref": "https://example.com/a.json"}}},
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "https://example.com/a.json"}},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
         ("schema_unusable", "", "error"),
         id="a remote reference",
     ),

@@ -8,11 +8,15 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from referencing import Registry
+from sampling import examples
 from strategies import Json, real_schemas
 from tables import INTEGER, NULL, STRING, array, closed, exactly, opened, union
 
 from mcp_lenient import normalize
+from mcp_lenient.drafts import ASSERTIONS, NAMED, OLD_WORDS, ONE, SEVERAL
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.readable import readable
 from mcp_lenient.schema_judge import SchemaJudge
@@ -469,3 +473,36 @@ def test_two_hundred_parts_with_one_property() -> None:
     schema = {"allOf": [opened(a={**INTEGER, "maximum": 300 - at}) for at in range(200)]}
     assert normalize(schema, {"a": "7"}).arguments == {"a": 7}
     assert normalize(schema, {"a": "150"}).violations
+
+
+_WORDS = st.sampled_from(sorted(ASSERTIONS | NAMED | SEVERAL | ONE | OLD_WORDS | {"additionalItems", "id"}))
+_ANY = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=3)
+    | st.sampled_from(["string", "integer", "objekt", "#", "#/properties/p", "#/$defs/a", "#a", "(", "any"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(_WORDS | st.sampled_from(["a", "p"]), inner, max_size=3)
+        | st.dictionaries(_WORDS, inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.dictionaries(_WORDS, _ANY, max_size=4), _ANY, st.dictionaries(st.sampled_from("apn"), _ANY, max_size=3)
+)
+def test_no_schema_raises(above: Json, parameter: Any, sent: Json) -> None:
+    """Law 7: any JSON object is a schema, whatever its keywords hold, and what it refers to."""
+    properties = {"p": parameter, "n": INTEGER}
+    normalize({"properties": properties, **above}, sent)
+    rest = {
+        key: value for key, value in above.items() if key in ("$defs", "definitions", "items", "contains")
+    }
+    result = normalize({"properties": properties, **rest}, {"n": "5"})
+    if "p" not in readable({"properties": properties}).root.get("required", ()):
+        assert result.arguments == {"n": 5}
