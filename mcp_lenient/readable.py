@@ -98,9 +98,7 @@ def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
     """
     if isinstance(schema, ReadableSchema):
         return schema
-    if not isinstance(schema, Mapping):
-        msg = f"a schema must be an object, got {schema!r}."
-        raise SchemaError(msg)
+    _check_object(schema)
     if not has_plain_ids(schema) and not _has_old_words(schema):
         dialect = schema.get("$schema", CURRENT)
         root = schema if dialect == CURRENT else {k: v for k, v in schema.items() if k != "$schema"}
@@ -109,6 +107,12 @@ def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
         except SchemaError:
             pass
     return _Translation(schema).result()
+
+
+def _check_object(schema: object) -> None:
+    if not isinstance(schema, Mapping):
+        msg = f"a schema must be an object, got {schema!r}."
+        raise SchemaError(msg)
 
 
 def _has_old_words(schema: Mapping[str, Any]) -> bool:

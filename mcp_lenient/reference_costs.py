@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.drafts import DEFINITIONS, NAMED, ONE, SEVERAL, subschemas
 
 MOST_EXPANDED: Final = 2_000
 """Schemas that one value, and one value within it on each level, may have to be compared with."""
+MOST_IN_A_ROW: Final = 200
+"""Schemas in one another for the same value."""
 _IN_PLACE: Final = frozenset("$ref allOf anyOf oneOf not if then else dependentSchemas".split())
 _ANY_KEY: Final = "*"
 
 Schema = dict[str, Any]
-Cost = tuple[int, Mapping[str, int]]
-"""Schemas compared with a value itself, and with what is inside it by key; one value has one key on each level."""
-_ITSELF: Final[Cost] = (1, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """How many schemas a value is compared with.
+
+    Attributes:
+        here: Schemas that the value itself is compared with.
+        inside: Schemas that what is inside it is compared with, by key; a value has one key on each level.
+        in_a_row: The longest way from one schema into the next for the same value.
+    """
+
+    here: int = 1
+    inside: Mapping[str, int] = field(default_factory=dict)
+    in_a_row: int = 1
+
+    @property
+    def total(self) -> int:
+        most = max((count for key, count in self.inside.items() if key != _ANY_KEY), default=0)
+        return self.here + self.inside.get(_ANY_KEY, 0) + most
+
+
+_ITSELF: Final = _Cost()
 
 
 def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[tuple[Schema, str, bool]]:
@@ -33,13 +56,14 @@ def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator
     for schema in _closing_in_place(schemas, targets):
         yield schema, "refers to itself for the same value", False
     most = max(MOST_EXPANDED, len(schemas))
-    costs: dict[int, Cost] = {}
+    reason = f"its references expand to more than {most} schemas, or {MOST_IN_A_ROW} in a row"
+    costs: dict[int, _Cost] = {}
     for schema in _inner_first(schemas, _neighbors(targets)):
         for inside_too in (False, True):
-            costs[id(schema)] = _cost(schema, targets, costs)
-            if _total(costs[id(schema)]) <= most:
+            cost = costs[id(schema)] = _cost(schema, targets, costs)
+            if cost.total <= most and cost.in_a_row <= MOST_IN_A_ROW:
                 break
-            yield schema, f"its references expand to more than {most} schemas", inside_too
+            yield schema, reason, inside_too
         else:
             costs[id(schema)] = _ITSELF
 
@@ -63,26 +87,20 @@ def _edges(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[tuple[str,
 _KEYS: Final = {"items": "items", "additionalProperties": "additionalProperties"}
 
 
-def _cost(schema: Schema, targets: Mapping[int, Schema], costs: Mapping[int, Cost]) -> Cost:
-    here = 1
+def _cost(schema: Schema, targets: Mapping[int, Schema], costs: Mapping[int, _Cost]) -> _Cost:
+    here = in_a_row = 1
     inside: dict[str, int] = {}
     for _, key, sub in _edges(schema, targets):
         # Of a schema that this one is within, a value may be followed one level more for each level it has.
         below = costs.get(id(sub), _ITSELF)
         if key:
-            inside[key] = inside.get(key, 0) + _total(below)
+            inside[key] = inside.get(key, 0) + below.total
         else:
-            here += below[0]
-            for name, count in below[1].items():
+            here += below.here
+            in_a_row = max(in_a_row, 1 + below.in_a_row)
+            for name, count in below.inside.items():
                 inside[name] = inside.get(name, 0) + count
-    return here, inside
-
-
-def _total(cost: Cost) -> int:
-    here, inside = cost
-    return (
-        here + inside.get(_ANY_KEY, 0) + max((n for key, n in inside.items() if key != _ANY_KEY), default=0)
-    )
+    return _Cost(here, inside, in_a_row)
 
 
 def _neighbors(targets: Mapping[int, Schema]) -> Callable[[Schema], list[Schema]]:
