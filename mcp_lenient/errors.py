@@ -12,7 +12,7 @@ class PolicyError(LenientError, ValueError):
 
 
 class SchemaError(LenientError, ValueError):
-    """A schema that cannot be compiled; says why."""
+    """A schema that is not a JSON object, or a part of one that cannot be compiled; says why."""
 
 
 class NormalizationError(LenientError, ValueError):

@@ -31,6 +31,8 @@ from mcp_lenient.schema import compiled
 
 _DEEPEST: Final = 200
 """Levels of JSON in a schema; the validator reads no more than 255."""
+_MOST_SCHEMAS: Final = 100_000
+_MOST_VALUES: Final = 2_000_000
 _REASON_LENGTH: Final = 120
 _MOST_TOLD: Final = 3
 _BELOW: Final = ("properties", "patternProperties", "prefixItems", "items", "additionalProperties")
@@ -118,16 +120,16 @@ def _check_object(schema: object) -> None:
 def _has_old_words(schema: Mapping[str, Any]) -> bool:
     waiting: list[Any] = [schema]
     seen = 0
-    while seen < len(waiting):
+    while seen < min(len(waiting), _MOST_VALUES):
         node = waiting[seen]
         seen += 1
         if isinstance(node, Mapping):
-            if not OLD_WORDS.isdisjoint(node):
+            if not OLD_WORDS.isdisjoint(node) or ("$schema" in node and node is not schema):
                 return True
             waiting.extend(node.values())
         elif isinstance(node, (list, tuple)):
             waiting.extend(node)
-    return False
+    return seen == _MOST_VALUES
 
 
 def references_of(schema: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -181,8 +183,8 @@ class _Translation:
     # Translating
 
     def _translate(self, schema: Mapping[str, Any], place: Path, origin: Path) -> Schema:
-        if len(place) > _DEEPEST:
-            return self._unreadable(origin, "nested too deep")
+        if len(place) > _DEEPEST or len(self._nodes) > _MOST_SCHEMAS:
+            return self._unreadable(origin, "nested too deep, or too many schemas")
         new = modern(schema, ref_alone=self._ref_alone, is_root=not place)
         self._nodes.append(new)
         self._origins[id(new)] = origin

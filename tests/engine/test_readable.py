@@ -138,6 +138,7 @@ def test_an_older_dialect_hides_no_newer_keyword(keyword: str) -> None:
     schema = {"const": 1, "prefixItems": [INTEGER], "contains": INTEGER, "propertyNames": {"maxLength": 1}}
     wrong = {"const": 2, "prefixItems": ["a"], "contains": ["a"], "propertyNames": {"ab": 1}}[keyword]
     assert not _takes({"$schema": DRAFT_4, **opened(p={keyword: schema[keyword]})}, wrong)
+    assert not _takes(opened(p={"$schema": DRAFT_4, keyword: schema[keyword]}), wrong)
 
 
 BROKEN: dict[str, Json] = {
@@ -466,6 +467,13 @@ def test_too_many_expansions_are_left_alone(keyword: str) -> None:
     for value in (1, "no"):
         result = normalize(schema, {"p": value, "n": "5"})
         assert (result.arguments, result.violations) == ({"p": value, "n": 5}, ())
+
+
+def test_a_schema_within_itself() -> None:
+    """Python can nest an object in itself; such a schema is read as deep as any."""
+    schema = opened(n=INTEGER)
+    schema["properties"]["a"] = schema
+    assert normalize(schema, {"n": "5", "a": {"n": "6"}}).arguments == {"n": 5, "a": {"n": 6}}
 
 
 def test_two_hundred_parts_with_one_property() -> None:
