@@ -10,7 +10,14 @@ import anyio
 from fastmcp.exceptions import ToolError
 from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT, CallToolRequestParams
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    REQUEST_TIMEOUT,
+    CallToolRequestParams,
+)
+from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.calls import run
 from mcp_lenient.envelope import META_KEY, as_result, envelope
@@ -35,6 +42,11 @@ if TYPE_CHECKING:
     from mcp_lenient.proxy.upstream import Upstream
     from mcp_lenient.tools import KnownTool
 
+UPSTREAM_KEY: Final = "mcp_lenient_upstream"
+"""The metadata key for what the server itself has under ``mcp_lenient``, where this proxy needs that key."""
+
+MALFORMED: Final = "MALFORMED_ANSWER"
+_UNREADABLE: Final = "The server's answer is not a valid tool result."
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: "TIMED_OUT"}
 
 
@@ -103,51 +115,59 @@ class ProxyMiddleware(LenientMiddleware):
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """One call: judged, repaired or refused, logged; and what the server itself refuses, told as well."""
         sent: Mapping[str, Any] | None = None
+        answer: ToolResult | None = None
         lost: str | None = None
 
         async def ask(context: CallContext) -> ToolResult:
-            nonlocal sent, lost
-            sent = context.message.arguments or {}
+            nonlocal sent, answer, lost
+            sent, answer = context.message.arguments or {}, None
             try:
-                return await call_next(context)
+                answer = await call_next(context)
             except ToolError as error:
                 lost = _loss(error)
-                refused = as_refused(error.__cause__)
-                if refused is None:
+                answer = as_refused(error.__cause__)
+                if answer is None:
                     raise
-                return refused
+            except PydanticError as error:
+                # The SDK would answer -32602, as if the caller's arguments were wrong.
+                lost = MALFORMED
+                raise MCPError(code=INTERNAL_ERROR, message=_UNREADABLE) from error
             except anyio.get_cancelled_exc_class():
                 lost = "CANCELLED"
                 raise
+            return answer
 
         try:
             result = await super().on_call_tool(context, ask)
         finally:
             if lost is not None:
                 self._tell_upstream("call_unanswered", context, self._known(context), lost)
-        if sent is None or not isinstance(result, ToolResult) or not result.is_error:
+        if sent is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
             return result
-        return await self._failed(context, sent, result)
+        return (
+            await self._failed(context, sent, answer, result) if answer.is_error else _apart(answer, result)
+        )
 
     def _known(self, context: CallContext) -> KnownTool | None:
         if context.fastmcp_context is None:
             return None
         return self._tools.get(context.fastmcp_context.fastmcp, context.message)
 
-    async def _failed(self, context: CallContext, sent: Mapping[str, Any], result: ToolResult) -> ToolResult:
-        """What the caller gets of an error that the server answered."""
+    async def _failed(
+        self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult, result: ToolResult
+    ) -> ToolResult:
+        """Return what the caller gets of an error that the server answered."""
         known = self._known(context)
-        own = (result.meta or {}).get(META_KEY, {})
-        if known is None or known.mode == "off" or "status" in own:
+        if known is None or known.mode == "off":
             return result
         name = context.message.name
-        text = refusal_in(result, known.target.route[-1][1] if known.target.route else name)
+        text = refusal_in(answer, known.target.route[-1][1] if known.target.route else name)
         if text is None:
-            return result
+            return _apart(answer, result)
         self._tell_upstream("call_refused_upstream", context, known, REFUSED_UPSTREAM)
         if known.mode == "observe":
             return result
-        repairs = [Repair(**repair) for repair in own.get("repairs", ())]
+        repairs = _own_repairs(answer, result)
         found = () if await known.accepts(sent) else await known.violations(await known.repair(sent))
         told = told_of(
             envelope(name, known.plan.root, found, repairs), text if known.policy.echo_values else ""
@@ -189,6 +209,21 @@ class ProxyMiddleware(LenientMiddleware):
             context.fastmcp_context, context.message.name, perf_counter_ns(), known is not None, mounted
         )
         self._telemetry.tell(event, told, code=code)
+
+
+def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:
+    """Return the repairs that this proxy recorded; those that the server claims are in ``answer`` alone."""
+    if result is answer or result.meta is None:
+        return []
+    return [Repair(**repair) for repair in result.meta[META_KEY]["repairs"]]
+
+
+def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
+    """Move the server's own entry aside where this proxy's repairs have taken its key."""
+    if result is answer or result.meta is None or META_KEY not in (answer.meta or {}):
+        return result
+    theirs = (answer.meta or {})[META_KEY]
+    return result.model_copy(update={"meta": {**result.meta, UPSTREAM_KEY: theirs}})
 
 
 def _loss(error: ToolError) -> str | None:

@@ -13,6 +13,7 @@ from fastmcp.server.dependencies import get_context
 from fastmcp.server.providers.proxy import FastMCPProxy, ProxyClient, ProxyProvider
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from mcp_lenient import spans
 from mcp_lenient.proxy import fastmcp_private
@@ -24,6 +25,8 @@ _FRESH: Final = 1.0
 """Seconds for which a list of tools that was just asked for is not asked for again."""
 _PATIENCE: Final = 5.0
 """Seconds that a server has to list its tools before a call is judged by the list that is known."""
+_UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
+"""What is raised when a server cannot be reached, or says what is no MCP."""
 OVER_HTTP: Final = ("sse", "streamable-http")
 
 
@@ -62,7 +65,7 @@ class Upstream:
                 probe = self._older()
                 probe.mode = "auto"
                 # Who cannot be reached now is left to FastMCP's proxy, which will say so.
-                with suppress(MCPError, RuntimeError, OSError):
+                with suppress(*_UNUSABLE):
                     async with probe:
                         self._modern = probe.protocol_version in MODERN_PROTOCOL_VERSIONS
                     # A server asks for roots as soon as it is connected, and no client could tell it any yet.
@@ -74,7 +77,7 @@ class Upstream:
         async with self._listing:
             if monotonic() - self._listed < _FRESH:
                 return
-            with suppress(MCPError), spans.aside(), anyio.move_on_after(_PATIENCE):
+            with suppress(*_UNUSABLE), spans.aside(), anyio.move_on_after(_PATIENCE):
                 await self._provider.list_tools()
             self._listed = monotonic()
 
