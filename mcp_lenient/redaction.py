@@ -21,6 +21,8 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 
+_LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
+
 _SECRET_WORDS = frozenset(
     "bearer cookie cookies cvc cvv jwt mnemonic otp passcode pin ssn token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "
     "credential credentials".split()
@@ -63,6 +65,15 @@ def shown(text: object, limit: int = MAX_NAME) -> str:
     """
     raw = text if isinstance(text, str) else text_of(text)
     return cut("".join(map(_printable, raw[: limit + 1])), limit)
+
+
+def is_label(text: object) -> bool:
+    """Say whether a program's own name or version is one by its form.
+
+    >>> [is_label(text) for text in ("claude-ai (via mcp-remote 0.1.37)", "a: b", "{}")]
+    [True, False, False]
+    """
+    return isinstance(text, str) and _LABEL.fullmatch(text) is not None
 
 
 def cut(text: str, limit: int) -> str:

@@ -49,12 +49,16 @@ class Telemetry:
 
     Args:
         clients: Names of clients that metrics tell apart besides the well-known ones.
+
+    Attributes:
+        names: Names under which servers are logged instead of their own.
     """
 
-    __slots__ = ("_metrics", "log")
+    __slots__ = ("_metrics", "log", "names")
 
     def __init__(self, clients: Collection[str] = ()) -> None:
         self.log = EventLog()
+        self.names: dict[str, str] = {}
         self._metrics = Metrics(clients)
 
     def accepted(self, call: Call, known: KnownTool, arguments: Mapping[str, Any]) -> None:
@@ -109,4 +113,6 @@ class Telemetry:
     def _write(self, event: EventName, told: Told, **found: Any) -> None:
         duration = (perf_counter_ns() - told.started) // 1000
         facts = call_facts(told.context, told.name, duration_us=duration, mounted=told.mounted)
+        if facts.server in self.names:
+            facts = facts._replace(server=self.names[facts.server])
         self.log.emit(event_fields(event, facts, **found))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, CommandError
+from mcp_lenient.errors import LenientError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from fastmcp.client.transports import ClientTransport
 
     from mcp_lenient.policy import Policy
+    from mcp_lenient.proxy.server import ForwardHeaders
 
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
+_FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
 
 
@@ -53,6 +56,14 @@ def proxy(
             help="A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.",
         ),
     ] = (),
+    forward_header: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="A caller's header that goes on, `NAME`; of several servers to the one named, `NAME=SERVER`.",
+        ),
+    ] = (),
 ) -> int:
     """Stand in front of any MCP server: repair its nearly right calls, refuse the rest with one envelope.
 
@@ -70,7 +81,7 @@ def proxy(
     address = None if http is None else _address(http)
     kind = Policy.strict() if policy == "strict" else Policy()
     chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)
-    server = _server(_with_headers(target_of(target), header), chosen, config)
+    server = _server(_with_headers(target_of(target), header), chosen, config, _forwarded(forward_header))
     if log is not None:
         from mcp_lenient.logging_setup import configure_logging  # noqa: PLC0415 - as above
 
@@ -98,17 +109,47 @@ def _older_features() -> Iterator[None]:
         yield
 
 
-def _server(target: ClientTransport | FastMCP, policy: Policy, config: Path | None) -> FastMCP:
+def _server(
+    target: ClientTransport | FastMCP, policy: Policy, config: Path | None, forwarded: ForwardHeaders | None
+) -> FastMCP:
     from fastmcp import FastMCP  # noqa: PLC0415 - as above
 
     from mcp_lenient.middleware import LenientMiddleware  # noqa: PLC0415
     from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
 
     if not isinstance(target, FastMCP):
-        return create_lenient_proxy(target, policy, definitions=config)
+        try:
+            return create_lenient_proxy(target, policy, definitions=config, forward_headers=forwarded)
+        except ValueError as error:
+            if isinstance(error, LenientError):
+                raise
+            raise CommandError(str(error).replace("forward_headers", "--forward-header")) from None
+    if forwarded is not None:
+        msg = "--forward-header: only a server at a URL is sent headers"
+        raise CommandError(msg)
     own = LenientMiddleware(policy) if config is None else LenientMiddleware.from_file(config, policy=policy)
     target.add_middleware(own)
     return target
+
+
+def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
+    """Return the header names, by server where servers are named."""
+    if not given:
+        return None
+    by_server: dict[str, list[str]] = {}
+    alone: list[str] = []
+    for each in given:
+        found = _FORWARDED.fullmatch(each)
+        if found is None:
+            msg = (
+                "--forward-header: one is not written `NAME` or `NAME=SERVER`"  # not shown: it may hold a key
+            )
+            raise CommandError(msg)
+        (alone if found[2] is None else by_server.setdefault(found[2], [])).append(found[1])
+    if alone and by_server:
+        msg = "--forward-header: say which of the servers each header goes to, as NAME=SERVER"
+        raise CommandError(msg)
+    return by_server or alone
 
 
 def _address(text: str) -> dict[str, Any]:

@@ -73,9 +73,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         if plan.is_real and not yes and not _confirmed():
             return DONE
         # A transport belongs to the event loop that has used it, so that the calls get one of their own.
-        subject = (
-            server if isinstance(server, FastMCP) else lenient_front(target_of(target), " ".join(target))
-        )
+        subject = server if isinstance(server, FastMCP) else lenient_front(target_of(target))
         names = [each.name for each in plan.tools]
         report = run_stress(
             subject, seed=seed, per_tool=per_tool, arguments=given, run=plan.is_real, only=names

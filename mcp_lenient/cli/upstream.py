@@ -17,6 +17,7 @@ from mcp_lenient.cli.errors import CommandError
 from mcp_lenient.cli.targets import target_of
 from mcp_lenient.logging_setup import silenced
 from mcp_lenient.middleware import LenientMiddleware
+from mcp_lenient.proxy.naming import name_of
 from mcp_lenient.proxy.server import DEFAULT_POLICY
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ def quiet() -> Iterator[None]:
         fastmcp.setLevel(level)
 
 
-def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
+def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
     """A server with the middleware before another one, to which one connection is held while it is in use.
 
     What cannot be repaired is refused: nothing that the other server's schema forbids reaches it.
@@ -69,7 +70,7 @@ def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
         async with client:
             yield
 
-    front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name)
+    front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name_of(target))
     front.add_middleware(LenientMiddleware(DEFAULT_POLICY))
     return front
 
@@ -77,6 +78,6 @@ def lenient_front(target: ClientTransport | FastMCP, name: str) -> FastMCP:
 async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:
     """Do something with the server that a command line names, connected to while it is done."""
     target = target_of(words)
-    server = target if isinstance(target, FastMCP) else lenient_front(target, " ".join(words))
+    server = target if isinstance(target, FastMCP) else lenient_front(target)
     async with Client(server):
         return await work(server)

@@ -6,8 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fastmcp.client.transports import FastMCPTransport
+from fastmcp.mcp_config import TransformingRemoteMCPServer
+
+from mcp_lenient.proxy.connection import connected, restrict
+
 if TYPE_CHECKING:
     from fastmcp import FastMCP
+
+    from mcp_lenient.proxy.connection import Forwarded
 
 
 @dataclass(slots=True)
@@ -51,3 +58,17 @@ def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
         return await run(wrap(read_stream, write_stream), write_stream, *args, **kwargs)
 
     served.run = run_wrapped
+
+
+def transport_of(entry: Any, forwarded: Forwarded | None) -> Any:
+    """Return the transport of a server in a client configuration, which sends only these headers of a caller.
+
+    An entry with tool transforms is connected by a proxy of FastMCP's own, which would pass on all of them.
+    """
+    if not isinstance(entry, TransformingRemoteMCPServer):
+        return connected(entry.to_transport(), forwarded)
+    server, transport = entry._to_server_and_underlying_transport()  # noqa: SLF001 - see above
+    restrict(transport, forwarded)
+    front = FastMCPTransport(mcp=server)
+    front.legacy_only = True  # as FastMCP's own `to_transport` has it
+    return front

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from fastmcp.exceptions import ToolError
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -15,7 +16,9 @@ from mcp_types import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     REQUEST_TIMEOUT,
+    SERVER_INFO_META_KEY,
     CallToolRequestParams,
+    DiscoverResult,
 )
 from pydantic import ValidationError as PydanticError
 
@@ -24,16 +27,17 @@ from mcp_lenient.envelope import META_KEY, as_result, envelope
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.proxy.refusals import REFUSED_UPSTREAM, as_refused, refusal_in, told_of
 from mcp_lenient.proxy.upstream import OVER_HTTP
+from mcp_lenient.redaction import is_label
 from mcp_lenient.telemetry import Told
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
-    from mcp_types import DiscoverRequest, DiscoverResult, ListToolsRequest
+    from mcp_types import DiscoverRequest, InitializeRequest, InitializeResult, ListToolsRequest
 
     from mcp_lenient.calls import Call, CallContext, Next
     from mcp_lenient.definitions import Definitions
@@ -48,6 +52,40 @@ UPSTREAM_KEY: Final = "mcp_lenient_upstream"
 MALFORMED: Final = "MALFORMED_ANSWER"
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: "TIMED_OUT"}
+
+
+class NameMiddleware(Middleware):
+    """Hears the name that a server gives itself in the handshake.
+
+    Args:
+        hear: Told of it.
+    """
+
+    def __init__(self, hear: Callable[[str], None]) -> None:
+        self._hear = hear
+
+    async def on_initialize(
+        self,
+        context: MiddlewareContext[InitializeRequest],
+        call_next: CallNext[InitializeRequest, InitializeResult | None],
+    ) -> InitializeResult | None:
+        """Pass the answer on as it is."""
+        result = await call_next(context)
+        if result is not None:
+            self._hear(result.server_info.name)
+        return result
+
+    async def on_discover(
+        self,
+        context: MiddlewareContext[DiscoverRequest],
+        call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
+    ) -> DiscoverResult | dict[str, Any]:
+        """Pass the answer on as it is."""
+        result = await call_next(context)
+        told = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
+        if isinstance(told, Mapping) and isinstance(told.get("name"), str):
+            self._hear(told["name"])
+        return result
 
 
 class ProxyMiddleware(LenientMiddleware):
@@ -73,6 +111,11 @@ class ProxyMiddleware(LenientMiddleware):
     ) -> None:
         super().__init__(policy, tools=tools, definitions=definitions)
         self._upstream = upstream
+
+    def rename(self, server: FastMCP, name: str) -> None:
+        """Log a server under the name that it gives itself, from the first one on that is a name by its form."""
+        if name != server.name and is_label(name):
+            self._telemetry.names.setdefault(server.name, name)
 
     async def speaks_older_only(self) -> bool:
         """Whether one of the servers speaks the older era of the protocol only, so that all are to speak it."""

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 from fastmcp.client.transports import (
     ClientTransport,
     SSETransport,
-    StdioTransport,
     StreamableHttpTransport,
     infer_transport,
 )
 from fastmcp.client.transports.config import MCPConfigTransport
-from fastmcp.mcp_config import MCPConfig
+from fastmcp.mcp_config import MCPConfig, RemoteMCPServer
+from pydantic import BaseModel
 
 from mcp_lenient.policy import Policy
 from mcp_lenient.proxy import fastmcp_private
-from mcp_lenient.proxy.connection import read_certificates_once
+from mcp_lenient.proxy.connection import Forwarded, connected, header_names
 from mcp_lenient.proxy.era import OpeningStream
-from mcp_lenient.proxy.middleware import ProxyMiddleware
+from mcp_lenient.proxy.middleware import NameMiddleware, ProxyMiddleware
+from mcp_lenient.proxy.naming import AT_URL, NAMELESS, name_of
 from mcp_lenient.proxy.upstream import Upstream
 
 if TYPE_CHECKING:
-    from fastmcp import Client
-
     Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
+    ForwardHeaders = Mapping[str, Collection[str]] | Collection[str]
 
-_AT_URL: Final = ("http://", "https://")
+_IN_CONFIG: Final = "forwardHeaders"
 
 DEFAULT_POLICY: Final = Policy(unrepairable="refuse")
 """What a proxy does where no policy is given."""
@@ -42,6 +42,7 @@ def create_lenient_proxy(
     *,
     tools: Mapping[str, Policy] | None = None,
     definitions: str | Path | None = None,
+    forward_headers: ForwardHeaders | None = None,
     **settings: Any,
 ) -> FastMCP:
     """A server that stands in front of another one and makes its tools lenient.
@@ -64,6 +65,10 @@ def create_lenient_proxy(
         tools: Policies for tool names that match a pattern, as for :class:`mcp_lenient.LenientMiddleware`.
         definitions: A YAML or TOML file with what you declare of the tools, as for
             :meth:`mcp_lenient.LenientMiddleware.from_file`.
+        forward_headers: Which headers of a caller over HTTP go on: for several servers, header names by the
+            server's name in the configuration; for a single one, header names. Left out, a single server gets
+            all that FastMCP's proxy passes on, ``Authorization`` included, and of several servers none gets any,
+            unless ``forwardHeaders`` names them at the server in the configuration.
         settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
 
     Returns:
@@ -71,13 +76,15 @@ def create_lenient_proxy(
 
     Raises:
         DefinitionError: When the file of definitions is wrong.
+        ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant.
     """
-    servers = _servers(target)
-    for transport in servers.values():
-        read_certificates_once(transport)
+    servers, has_own_name = _servers(target, forward_headers)
     proxy, behind = _alone(servers, settings) if len(servers) == 1 else _composed(servers, settings)
     middleware = _middleware(behind, policy, tools, definitions)
     proxy.add_middleware(middleware)
+    if len(servers) == 1 and not has_own_name and "name" not in settings:
+        # Outermost, so that it sees what FastMCP's proxy passes on of the handshake.
+        proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
     fastmcp_private.wrap_streams(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
     )
@@ -110,7 +117,7 @@ def _alone(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
 
 def _composed(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
     """A server with a proxy of each, so that each is connected once and not with every request."""
-    whole: FastMCP = FastMCP(**{"name": "mcp-lenient", **settings})
+    whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
     behind: dict[FastMCP, Upstream] = {}
     for name, server in servers.items():
         part = Upstream(server, name=name)
@@ -119,40 +126,51 @@ def _composed(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behin
     return whole, behind
 
 
-def _servers(target: Target) -> dict[str, Any]:
-    """What is behind the proxy, by name."""
+def _servers(target: Target, given: ForwardHeaders | None) -> tuple[dict[str, Any], bool]:
+    """Return what is behind the proxy by name, and whether the operator has named it."""
     if isinstance(target, MCPConfigTransport):
         target = target.config
     if isinstance(target, Mapping):
         target = MCPConfig.from_dict(dict(target))
     if isinstance(target, MCPConfig):
-        return {name: server.to_transport() for name, server in target.mcpServers.items()}
-    name = _name_of(target)
-    if isinstance(target, str) and target.startswith(_AT_URL):
+        entries = target.mcpServers
+        forwarded = _forwarded(entries, given)
+        return {
+            name: fastmcp_private.transport_of(entry, forwarded[name]) for name, entry in entries.items()
+        }, True
+    name = name_of(target)
+    if isinstance(target, str) and target.startswith(AT_URL):
         target = infer_transport(target)
-    return {name: target}
+    forwarded = _forwarded({name: target}, given)
+    return {name: connected(target, forwarded[name])}, isinstance(target, FastMCP)
 
 
-def _name_of(target: object) -> str:
-    """What a log may call the server: no arguments and no query, which may hold secrets."""
-    if isinstance(target, (StreamableHttpTransport, SSETransport)):
-        target = str(target.url)
-    if isinstance(target, str) and target.startswith(_AT_URL):
-        return urlsplit(target).hostname or "mcp-lenient"
-    if isinstance(target, StdioTransport):
-        return _program(target.command, target.args)
-    if isinstance(target, FastMCP):
-        return target.name
-    return Path(target).stem if isinstance(target, (str, Path)) else "mcp-lenient"
+def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:
+    """Return the headers of a caller that go to each server; None for all that FastMCP's proxy passes on."""
+    named = {
+        name: header_names(entry.model_extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
+        for name, entry in servers.items()
+        if isinstance(entry, BaseModel) and _IN_CONFIG in (entry.model_extra or {})
+    }
+    if given is not None and not isinstance(given, Mapping):
+        if len(servers) > 1:
+            msg = "forward_headers: say which of the servers each header goes to, as {SERVER: [HEADER]}"
+            raise ValueError(msg)
+        given = dict.fromkeys(servers, given)
+    for name, headers in (given or {}).items():
+        if name not in servers:
+            msg = f"forward_headers: no server is named {name!r}"
+            raise ValueError(msg)
+        named[name] = header_names(headers, f"forward_headers of {name}")
+    for name in named:
+        if not _is_at_url(servers[name]):
+            msg = f"forward_headers: the server {name} is not at a URL, so that it gets no headers"
+            raise ValueError(msg)
+    nothing_said = None if len(servers) == 1 else frozenset[str]()
+    return {name: named.get(name, nothing_said) for name in servers}
 
 
-_STARTERS: Final = frozenset({"npx", "uvx", "pnpx", "bunx", "node", "python", "python3", "bun", "deno", "uv"})
-
-
-def _program(command: str, arguments: list[str]) -> str:
-    """The program or package that a command line starts: ``server-git`` of ``npx -y @scope/server-git``."""
-    name = Path(command).stem
-    words = [word for word in arguments if not word.startswith("-") and word not in ("run", "exec", "tool")]
-    if name in _STARTERS and words:
-        name = Path(words[0]).stem
-    return name
+def _is_at_url(server: Any) -> bool:
+    if isinstance(server, Client):
+        server = server.transport
+    return isinstance(server, (StreamableHttpTransport, SSETransport, RemoteMCPServer))

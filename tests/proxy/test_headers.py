@@ -1,0 +1,236 @@
+"""Which of a caller's headers reach which server behind a proxy; every server listens on loopback and records."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StreamableHttpTransport
+from fastmcp.server.dependencies import get_http_headers
+from fastmcp.server.middleware import Middleware
+from wire import serving
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.cli import run
+
+_CALLERS = {
+    "Authorization": "Bearer of-the-caller",
+    "Cookie": "session=of-the-caller",
+    "X-Api-Key": "key-of-the-caller",
+    "X-Tenant": "acme",
+    "X-Forwarded-User": "ada",
+}
+_NAMES = frozenset(name.lower() for name in _CALLERS)
+
+
+class _Recording(Middleware):
+    """Records the headers of every message."""
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, str]] = []
+
+    async def on_message(self, context, call_next):
+        self.seen.append(get_http_headers(include_all=True))
+        return await call_next(context)
+
+    @property
+    def names(self) -> set[str]:
+        """Those of the caller's headers that came with any message."""
+        return {name for headers in self.seen for name in headers} & _NAMES
+
+
+def _recording(name: str) -> tuple[FastMCP, _Recording]:
+    server, recording = FastMCP(name), _Recording()
+
+    @server.tool
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    server.add_middleware(recording)
+    return server, recording
+
+
+@contextmanager
+def _upstreams(*names: str):
+    """A client configuration of servers by these names, and what each of them records."""
+    with ExitStack() as stack:
+        made = {name: _recording(name) for name in names}
+        entries: dict[str, Any] = {
+            name: {"url": stack.enter_context(serving(server))} for name, (server, _) in made.items()
+        }
+        yield entries, {name: recording for name, (_, recording) in made.items()}
+
+
+async def _called(front: FastMCP, *tools: str, headers: dict[str, str] | None = None) -> None:
+    """Call right, nearly right and wrong, and list, as one caller of the proxy over HTTP."""
+    with serving(front) as url:
+        transport = StreamableHttpTransport(url, headers=_CALLERS if headers is None else headers)
+        async with Client(transport) as client:
+            await client.list_tools()
+            for tool in tools:
+                assert not (await client.call_tool_mcp(tool, {"a": 1, "b": 2})).is_error
+                assert not (await client.call_tool_mcp(tool, {"a": "1", "b": 2})).is_error
+                assert (await client.call_tool_mcp(tool, {"a": [], "b": 2})).is_error
+
+
+async def test_one_server_gets_what_fastmcps_proxy_passes_on():
+    """A single server gets the caller's headers but for cookies and those of the connection."""
+    with _upstreams("one") as (entries, seen):
+        await _called(create_lenient_proxy(entries["one"]["url"]), "add")
+        await _called(create_lenient_proxy({"mcpServers": entries}), "add")
+    assert seen["one"].names == _NAMES - {"cookie"}
+
+
+async def test_of_several_servers_none_gets_any_header():
+    """Behind a proxy of several servers no header of the caller reaches any of them unless it is named."""
+    with _upstreams("one", "two") as (entries, seen):
+        await _called(create_lenient_proxy({"mcpServers": entries}), "one_add", "two_add")
+    assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": set()}
+    assert all(each.seen for each in seen.values())
+
+
+async def test_a_named_header_goes_to_the_server_that_it_is_named_for():
+    """Each server gets exactly the headers that are named for it, in whatever case."""
+    forward = {"one": ["AUTHORIZATION", "X-Tenant"], "two": ["x-tenant", "Cookie"]}
+    with _upstreams("one", "two", "three") as (entries, seen):
+        front = create_lenient_proxy({"mcpServers": entries}, forward_headers=forward)
+        await _called(front, "one_add", "two_add", "three_add")
+    assert seen["one"].names == {"authorization", "x-tenant"}
+    assert seen["two"].names == {"x-tenant", "cookie"}
+    assert seen["three"].names == set()
+
+
+async def test_a_configuration_names_them_by_server():
+    """A server's ``forwardHeaders`` in the client configuration names what it gets; the argument comes first."""
+    with _upstreams("one", "two", "three") as (entries, seen):
+        entries["one"]["forwardHeaders"] = ["Authorization"]
+        entries["two"]["forwardHeaders"] = ["Authorization"]
+        config = {"mcpServers": entries}
+        await _called(
+            create_lenient_proxy(config, forward_headers={"two": ["X-Tenant"]}), "one_add", "two_add"
+        )
+    assert seen["one"].names == {"authorization"}
+    assert seen["two"].names == {"x-tenant"}
+    assert seen["three"].names == set()
+
+
+async def test_a_single_server_can_be_given_less():
+    """For a single server the names stand alone, and an empty list passes on nothing."""
+    with _upstreams("one") as (entries, seen):
+        url = entries["one"]["url"]
+        await _called(create_lenient_proxy(url, forward_headers=["X-Tenant"]), "add")
+        assert seen["one"].names == {"x-tenant"}
+        seen["one"].seen.clear()
+        await _called(create_lenient_proxy(url, forward_headers=()), "add")
+        assert seen["one"].names == set()
+        await _called(
+            create_lenient_proxy({"mcpServers": {"one": {**entries["one"], "forwardHeaders": []}}}), "add"
+        )
+        assert seen["one"].names == set()
+
+
+async def test_a_server_whose_tools_are_transformed_gets_no_more():
+    """A configuration entry with tool transforms is connected by another proxy, which passes on as little."""
+    with _upstreams("one", "two") as (entries, seen):
+        entries["one"]["tools"] = {"add": {"description": "Another description."}}
+        entries["two"] |= {"tools": {"add": {"description": "Another."}}, "forwardHeaders": ["X-Tenant"]}
+        await _called(create_lenient_proxy({"mcpServers": entries}), "one_add", "two_add")
+    assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": {"x-tenant"}}
+
+
+async def test_a_client_of_several_servers_passes_on_nothing():
+    """A client of the user's own for several servers passes no header of the caller on."""
+    with _upstreams("one", "two") as (entries, seen):
+        await _called(create_lenient_proxy(Client({"mcpServers": entries})), "one_add", "two_add")
+    assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": set()}
+    assert all(each.seen for each in seen.values())
+
+
+@pytest.mark.parametrize("forward", [None, {"one": ["Authorization", "X-Tenant"]}])
+async def test_the_operators_own_header_wins(forward):
+    """A header that the configuration sets for a server is sent once, and the caller's of that name is not."""
+    with _upstreams("one") as (entries, seen):
+        entries["one"]["headers"] = {"Authorization": "Bearer of-the-operator"}
+        await _called(create_lenient_proxy({"mcpServers": entries}, forward_headers=forward), "add")
+    assert {headers["authorization"] for headers in seen["one"].seen} == {"Bearer of-the-operator"}
+
+
+async def test_the_users_transport_stays_as_it_is():
+    """A transport that is handed over is not changed, so that it can stand behind another proxy."""
+    with _upstreams("one") as (entries, seen):
+        transport = StreamableHttpTransport(entries["one"]["url"])
+        create_lenient_proxy(transport, forward_headers=())
+        assert transport.httpx_client_factory is None
+        await _called(create_lenient_proxy(transport), "add")
+    assert seen["one"].names == _NAMES - {"cookie"}
+
+
+_TWO = {"mcpServers": {"one": {"url": "http://localhost:1/mcp"}, "two": {"url": "http://localhost:2/mcp"}}}
+_MIXED = {"mcpServers": {"one": {"url": "http://localhost:1/mcp"}, "local": {"command": "x"}}}
+
+
+@pytest.mark.parametrize(
+    ("target", "forward", "says"),
+    [
+        pytest.param(_TWO, {"tow": ["X-A"]}, "no server is named 'tow'", id="unknown server"),
+        pytest.param(_TWO, ["X-A"], "which of the servers", id="several servers, none named"),
+        pytest.param(_TWO, {"one": "X-A"}, "a list of header names", id="a text for a list"),
+        pytest.param(_TWO, {"one": ["X A"]}, "is no name of a header", id="no header name"),
+        pytest.param(_TWO, {"one": [5]}, "is no name of a header", id="a number"),
+        pytest.param(_TWO, {"one": ["*"]}, "is no name of a header", id="every header"),
+        pytest.param(_TWO, {"one": ["Host"]}, "belongs to the connection", id="host"),
+        pytest.param(_TWO, {"one": ["Mcp-Session-Id"]}, "belongs to the connection", id="session"),
+        pytest.param(_MIXED, {"local": ["X-A"]}, "is not at a URL", id="a command line"),
+        pytest.param("http://localhost:1/mcp", {"one": ["X-A"]}, "no server is named 'one'", id="single"),
+    ],
+)
+def test_what_is_wrong_is_said_when_the_proxy_is_built(target, forward, says):
+    """A name that means nothing is an error at once, not a header that silently goes nowhere."""
+    with pytest.raises(ValueError, match=says):
+        create_lenient_proxy(target, forward_headers=forward)
+
+
+@pytest.mark.parametrize("given", ["Authorization", {"one": ["X-A"]}, [5], 5, None])
+def test_a_wrong_entry_of_a_configuration_is_an_error(given):
+    """``forwardHeaders`` that is no list of header names is an error at once."""
+    entry = {"url": "http://localhost:1/mcp", "forwardHeaders": given}
+    with pytest.raises(ValueError, match="header"):
+        create_lenient_proxy({"mcpServers": {"one": entry, "two": {"command": "x"}}})
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        pytest.param(["--forward-header", "X-A=tow"], "no server is named 'tow'", id="unknown server"),
+        pytest.param(["--forward-header", "X-A"], "which of the servers", id="no server"),
+        pytest.param(["--forward-header", "X-A: sk-live-1=one"], "NAME=SERVER", id="a value"),
+    ],
+)
+def test_the_command_says_what_is_wrong(options, says, tmp_path, capsys):
+    """On the command line the same is said in one line, without what may be a value."""
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps(_TWO))
+    assert run(["proxy", *options, str(file)]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert err.count("\n") == 1
+    assert "sk-live" not in err
+
+
+async def test_the_commands_option_reaches_the_proxy(tmp_path, monkeypatch):
+    """``--forward-header NAME=SERVER`` passes that header on to that server."""
+    with _upstreams("one", "two") as (entries, seen):
+        file = tmp_path / "servers.json"
+        file.write_text(json.dumps({"mcpServers": entries}))
+        fronts: list[FastMCP] = []
+        monkeypatch.setattr(FastMCP, "run", lambda self, **_: fronts.append(self))
+        options = ["--forward-header", "Authorization=one", "--forward-header", "X-Tenant=one"]
+        assert run(["proxy", "--http", "127.0.0.1:0", *options, str(file)]) == 0
+        await _called(fronts[0], "one_add", "two_add")
+    assert {name: each.names for name, each in seen.items()} == {
+        "one": {"authorization", "x-tenant"},
+        "two": set(),
+    }

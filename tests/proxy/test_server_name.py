@@ -1,0 +1,120 @@
+"""What the log calls the server behind a proxy: its own name, and never a word of a program or an address."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+
+from mcp_lenient import create_lenient_proxy
+
+_KEY = "sk-live-4242424242"
+_PROGRAM = f"""
+KEY = '{_KEY}'
+from fastmcp import FastMCP
+mcp = FastMCP({{name!r}})
+@mcp.tool
+def add(a: int, b: int) -> int:
+    return a + b
+mcp.run(show_banner=False)
+"""
+
+
+def _fallback(command: str, *arguments: str) -> str:
+    return create_lenient_proxy(StdioTransport(command, list(arguments))).name
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("named", "logged"),
+    [
+        pytest.param("weather", "weather", id="plain"),
+        pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words"),
+        pytest.param(
+            "a\n{'password': 'hunter2'}", Path(sys.executable).name.rstrip("0123456789."), id="hostile"
+        ),
+        pytest.param("x" * 500, Path(sys.executable).name.rstrip("0123456789."), id="long"),
+    ],
+)
+async def test_the_servers_own_name_is_logged(named, logged, mode, events):
+    """The name that the server gives itself in the handshake is logged, unless it is no name by its form."""
+    transport = StdioTransport(sys.executable, ["-c", _PROGRAM.format(name=named)])
+    async with Client(create_lenient_proxy(transport), mode=mode) as client:
+        await client.call_tool_mcp("add", {"a": "1", "b": 2})
+        await client.call_tool_mcp("add", {"a": [], "b": 2})
+    await transport.close()
+    assert events
+    assert {event["server"] for event in events} == {logged}
+    assert _KEY not in json.dumps(events)
+
+
+async def test_the_operators_name_wins(events):
+    """A name that the operator gives the proxy, or the server in a configuration, is the one that is logged."""
+    server = FastMCP("upstream")
+
+    @server.tool
+    def add(a: int) -> int:
+        return a
+
+    async with Client(create_lenient_proxy(server, name="front")) as client:
+        await client.call_tool_mcp("add", {"a": []})
+    assert [event["server"] for event in events] == ["front"]
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        pytest.param(["python", "-c", f"KEY='{_KEY}'"], "python", id="python -c"),
+        pytest.param(["python3.12", "-c", f"KEY='{_KEY}'"], "python", id="python3.12 -c"),
+        pytest.param(
+            ["/usr/bin/python3", "-W", "ignore", "-c", f"KEY='{_KEY}'"], "python", id="an option before"
+        ),
+        pytest.param(["python", "-m", "weather.server", "--key", _KEY], "weather.server", id="python -m"),
+        pytest.param(["python", "-u", "-m", "weather"], "weather", id="python -u -m"),
+        pytest.param(["python", "-m", f"KEY='{_KEY}'"], "python", id="python -m program"),
+        pytest.param(["python", f"/srv/{_KEY}/server.py", _KEY], "python", id="a script"),
+        pytest.param(["node", "-e", f"const key = '{_KEY}'"], "node", id="node -e"),
+        pytest.param(["node", "-p", _KEY], "node", id="node -p"),
+        pytest.param(["node", "dist/index.js"], "node", id="index"),
+        pytest.param(["node", "--require", _KEY, "x.js"], "node", id="an option with a value"),
+        pytest.param(["npx", "-y", "@scope/server-git", "/data"], "server-git", id="npx"),
+        pytest.param(["npx", "--yes", "server-git@1.2.3", _KEY], "server-git", id="npx with a version"),
+        pytest.param(["npx", "-c", f"KEY={_KEY} server"], "npx", id="npx -c"),
+        pytest.param(["npx", "--package", _KEY, "server"], "npx", id="npx, an option with a value"),
+        pytest.param(["npx", f"https://{_KEY}@host/x.tgz"], "npx", id="npx of an address"),
+        pytest.param(["uvx", "mcp-server-git", "--key", _KEY], "mcp-server-git", id="uvx"),
+        pytest.param(["uvx", "--from", f"git+https://{_KEY}@host/x", "x"], "uvx", id="uvx --from"),
+        pytest.param(["uv", "run", "--with", _KEY, "server.py"], "uv", id="uv run"),
+        pytest.param(["docker", "run", "-e", f"KEY={_KEY}", "image"], "docker", id="docker"),
+        pytest.param(["sh", "-c", f"KEY={_KEY} server"], "sh", id="shell"),
+        pytest.param(["env", f"KEY={_KEY}", "server"], "env", id="env"),
+        pytest.param(["/opt/bin/weather-mcp", "--key", _KEY], "weather-mcp", id="a program"),
+        pytest.param([r"C:\node\npx.cmd", "-y", "server-git"], "mcp-lenient", id="a path of another system"),
+        pytest.param([f"KEY={_KEY} python", "x"], "mcp-lenient", id="no command"),
+    ],
+)
+def test_before_the_handshake(command, named):
+    """Until the server has said its name, a command line is called by its program or package alone."""
+    assert _fallback(*command) == named
+    assert _KEY not in named
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        pytest.param(f"https://example.com/mcp/{_KEY}?key={_KEY}#{_KEY}", "example.com", id="path and query"),
+        pytest.param(f"https://user:{_KEY}@example.com:8443/mcp", "example.com", id="user and password"),
+        pytest.param(f"https://{_KEY}@example.com/mcp", "example.com", id="user"),
+        pytest.param("http://[::1]:8000/mcp", "mcp-lenient", id="an address in brackets"),
+        pytest.param("http://127.0.0.1:8000/mcp", "127.0.0.1", id="an address"),
+    ],
+)
+def test_of_an_address_the_host_alone(url, named):
+    """Of a URL nothing but the host is a name."""
+    assert create_lenient_proxy(url).name == named
+    assert create_lenient_proxy(StreamableHttpTransport(url)).name == named
+    assert create_lenient_proxy(Client(url)).name == "mcp-lenient"
