@@ -10,12 +10,11 @@ from typing import Any, TypeVar
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import TextContent
 
-from mcp_lenient.redaction import cut, encodable, shown
+from mcp_lenient.redaction import cut, encodable, shown, shown_name
 from mcp_lenient.refusal.places import Schema, forms, properties, required
 from mcp_lenient.types import Repair, Violation
 
 META_KEY = "mcp_lenient"
-MAX_TOOL_NAME = 128
 MAX_MESSAGE = 4_000
 MAX_PARAMETER = 64
 MAX_POINTER = 300
@@ -56,7 +55,7 @@ def envelope(
     Returns:
         JSON that can be sent as UTF-8: ``status``, ``error_code``, ``message`` and ``details``.
     """
-    name = shown(tool_name, MAX_TOOL_NAME)
+    name = shown_name(tool_name)
     told = list(map(_violation, violations))
     kept = _within(told, _BYTES_OF_VIOLATIONS)
     details: dict[str, Any] = {"tool": name}
@@ -193,8 +192,8 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
         near: Names like it that the same client can see.
         has_versions: Whether there is such a tool, in other versions.
     """
-    told = shown(name, MAX_TOOL_NAME)
-    names = [shown(other, MAX_TOOL_NAME) for other in near][:MAX_NEAR]
+    told = shown_name(name)
+    names = [other for other in near if shown_name(other) == other][:MAX_NEAR]
     quoted = " or ".join(f"'{other}'" for other in names)
     meant = f"Did you mean {quoted}?" if names else "List the tools to see what there is."
     details = {"tool": told} | ({"did_you_mean": names} if names else {})

@@ -10,11 +10,12 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from mcp_lenient.one_line import LONGEST_PART, LONGEST_TEXT, escaped, escaped_pointer
+from mcp_lenient.one_line import LONGEST_PART, escaped, escaped_pointer
+from mcp_lenient.redaction import shown_label, shown_name
 from mcp_lenient.types import JsonType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mcp_lenient.types import Repair, Violation
 
@@ -74,6 +75,15 @@ class CallFacts(NamedTuple):
 
 
 _FACTS: Final = CallFacts._fields[2:]
+_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
+    {
+        "client_name": shown_label,
+        "client_version": shown_label,
+        "session_id": shown_name,
+        "request_id": shown_name,
+    }
+)
+"""The forms of what a client chooses; what the operator or a token says is escaped and cut."""
 
 
 def event_fields(
@@ -84,6 +94,7 @@ def event_fields(
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
     hints: Sequence[str] = (),
+    secret: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """The event for one call as it is written, dated now: every text escaped, every list cut, nothing empty.
 
@@ -96,25 +107,26 @@ def event_fields(
         violations: What was still wrong after repair.
         repairs: What was changed, or would have been.
         hints: JSON Pointers of JSON texts that were kept as text.
+        secret: Names of the policy below which keys are not shown.
     """
-    known: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": escaped(facts.tool)}
+    known: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(facts.tool)}
     if error_code is not None:
         known["error_code"] = escaped(error_code)
     if violations:
-        known["violations"] = [_violation_record(item) for item in violations[:LISTED]]
+        known["violations"] = [_violation_record(item, secret) for item in violations[:LISTED]]
         known["violation_count"] = len(violations)
     if repairs:
-        known["repairs"] = [_repair_record(item) for item in repairs[:LISTED]]
+        known["repairs"] = [_repair_record(item, secret) for item in repairs[:LISTED]]
         known["repair_count"] = len(repairs)
     if hints:
         known["hints"] = [
-            {"code": "json_text_kept", "pointer": escaped_pointer(each)} for each in hints[:LISTED]
+            {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
         ]
     if facts.duration_us > 0:
         known["duration_us"] = facts.duration_us
     for name, text in zip(_FACTS, facts[2:], strict=True):
         if text is not None:
-            known[name] = text if text.isprintable() and len(text) <= LONGEST_TEXT else escaped(text)
+            known[name] = _FORMS.get(name, escaped)(text)
     known["schema_version"] = 1
     return known
 
@@ -124,17 +136,17 @@ def timestamp() -> str:
     return f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
 
 
-def _violation_record(item: Violation) -> dict[str, str]:
-    record: dict[str, str] = {"code": item.code, "pointer": escaped_pointer(item.pointer)}
+def _violation_record(item: Violation, secret: frozenset[str]) -> dict[str, str]:
+    record: dict[str, str] = {"code": item.code, "pointer": escaped_pointer(item.pointer, secret)}
     if item.received_type is not None:
         record["received"] = item.received_type if item.received_type in _JSON_TYPES else "unknown"
     return record
 
 
-def _repair_record(item: Repair) -> dict[str, str]:
+def _repair_record(item: Repair, secret: frozenset[str]) -> dict[str, str]:
     return {
         "rule": escaped(item.rule, limit=LONGEST_PART),
-        "pointer": escaped_pointer(item.pointer),
+        "pointer": escaped_pointer(item.pointer, secret),
         "before": item.before if item.before in _JSON_TYPES else "unknown",
         "after": item.after if item.after in _JSON_TYPES else "unknown",
     }

@@ -12,6 +12,7 @@ from mcp_lenient.event_fields import LEVELS, timestamp
 from mcp_lenient.logging_setup import EVENTS, destination
 from mcp_lenient.one_line import escaped
 from mcp_lenient.own_logger import OwnLogger, json_line
+from mcp_lenient.redaction import shown_name
 from mcp_lenient.stderr import Stderr, StderrFullError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class EventLog:
         known = {
             "event": event,
             "timestamp": timestamp(),
-            "subject": key[1],
+            "subject": shown_name(subject) if event == "tool_not_compiled" else key[1],
             "reason": escaped(reason, limit=_LONGEST_REASON),
         }
         self._write("warning", known)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from mcp_lenient.one_line import escaped
+from mcp_lenient.redaction import shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -126,7 +126,7 @@ class Metrics:
     def accepted(self, tool: str, started: int) -> None:
         """Count a call that was right."""
         each = _instruments()
-        each.calls.add(1, {"outcome": "accepted", "tool": tool})
+        each.calls.add(1, {"outcome": "accepted", "tool": shown_name(tool)})
         each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
 
     def count(
@@ -149,7 +149,7 @@ class Metrics:
             repairs: What was changed, or would have been.
             violations: What was still wrong after repair.
         """
-        outcome, told = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else escaped(tool)
+        outcome, told = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
         whose = {"tool": told, "client": self._label(client)}
         each = _instruments()
         each.calls.add(1, {"outcome": outcome, "tool": told})

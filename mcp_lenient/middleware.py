@@ -15,6 +15,7 @@ from mcp_lenient import fastmcp_private, spans
 from mcp_lenient.calls import Call, current, run, run_raising
 from mcp_lenient.envelope import as_result, repaired_result, unknown_tool
 from mcp_lenient.policies import Policies
+from mcp_lenient.redaction import shown_name
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.telemetry import Telemetry, Told
 from mcp_lenient.tools import KnownTool, ToolCache
@@ -309,6 +310,9 @@ class LenientMiddleware(Middleware):
         return await run(call, known, call.context)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
+        if shown_name(call.name) != call.name and self._answers_unknown(call):
+            # FastMCP would write the name, which may hold values, into an exception on its span.
+            return await self._unknown(call, server)
         try:
             return await call.call_next(call.context)
         except (NotFoundError, DisabledError):
@@ -335,4 +339,6 @@ class LenientMiddleware(Middleware):
         """Tell the log, the span and the metrics what becomes of a call."""
         mounted = known.target.mounted if known is not None else None
         context, name = call.context.fastmcp_context, call.name
-        self._telemetry.tell(event, Told(context, name, call.started, known is not None, mounted), **found)
+        secret = known.policy.secret if known is not None else frozenset[str]()
+        told = Told(context, name, call.started, known is not None, mounted, secret)
+        self._telemetry.tell(event, told, **found)

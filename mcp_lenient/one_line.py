@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 from typing import Final
 
-from mcp_lenient.redaction import shown
+from mcp_lenient.redaction import HIDDEN, secret_name, shown, shown_key
 
 LONGEST_TEXT: Final = 128
 LONGEST_PART: Final = 64
 _MOST_PARTS: Final = 16
 LONGEST_POINTER: Final = _MOST_PARTS * (LONGEST_PART + 1) + 1
-_HOLDS_VALUES: Final = re.compile(r"""^\s*[(`]|[{}\[\]"'=]|:\s""")
-_PLAIN_POINTER: Final = re.compile(r"[\w/~.$ -]{0,64}")
+_LONGEST_REMEMBERED: Final = 128
+_HERE: Final = ""
+_MORE: Final = "…"
 
 
 def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
@@ -28,21 +29,32 @@ def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
     return shown(text, limit)
 
 
-def escaped_pointer(pointer: str) -> str:
-    """A JSON Pointer as a log may show it: each part escaped and cut, at most 15 parts.
+def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
+    """Return a JSON Pointer as a log may show it: at most 15 parts, and of each only what has a name's form.
 
-    A part that holds quotes, brackets or ``=`` (arguments that came as the name of a parameter) would show
-    values, so nothing of it is shown.
+    Keys below a secret name are secret too; ``secret`` are names that a policy adds.
 
-    >>> escaped_pointer('/rows/0/{"password": "x"}')
+    >>> escaped_pointer('/rows/0/password:hunter2')
     '/rows/0/{…}'
+    >>> escaped_pointer("/credentials/hunter")
+    '/credentials/{…}'
     """
-    if _PLAIN_POINTER.fullmatch(pointer):
-        return pointer
+    return (_remembered if len(pointer) <= _LONGEST_REMEMBERED else _masked)(pointer, secret)
+
+
+def _masked(pointer: str, names: frozenset[str]) -> str:
     parts = pointer.split("/", _MOST_PARTS)
-    kept = "/".join(map(_part, parts[:_MOST_PARTS]))
-    return f"{kept}/…" if len(parts) > _MOST_PARTS else kept
+    kept: list[str] = []
+    secret = False
+    for part in parts[:_MOST_PARTS]:
+        kept.append(_HERE if not part and not kept else HIDDEN if secret else _part(part))
+        secret = secret or secret_name(part, names)
+    more = len(parts) > _MOST_PARTS
+    return f"{'/'.join(kept)}/{_MORE}" if more else "/".join(kept)
+
+
+_remembered = lru_cache(maxsize=1024)(_masked)
 
 
 def _part(part: str) -> str:
-    return "{…}" if _HOLDS_VALUES.search(part) else escaped(part, limit=LONGEST_PART)
+    return part if part == _MORE else shown_key(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -17,17 +18,57 @@ MAX_INTEGER_BITS = 200
 MAX_DEPTH = 64
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 
 _LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
 
-_SECRET_WORDS = frozenset(
-    "bearer cookie cookies cvc cvv jwt mnemonic otp passcode pin ssn token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "
-    "credential credentials".split()
+_TOOL_NAME = re.compile(r"[\w./-]{1,128}")
+_KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
+_DIGIT = re.compile(r"\d")
+_DIGIT_RUN = re.compile(r"(?:\d\D*){5}")
+
+HIDDEN = "{…}"
+"""What stands for a name or key that may hold a value."""
+
+# These lists may only grow: a name that is found in none of them is not safe, only not known.
+# Stems that are found anywhere in a name, run together or not. Where a common word has one in it, what follows
+# in that word is excluded at this one stem.
+_STEMS = (
+    r"passwor[dt]|passwd|passphrase|passcode|passkey|pswd|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|motdepasse"
+    r"|lösenord|salasana|пароль|密码|密碼|パスワード|비밀번호"
+    r"|secret(?!ar(?:y|ia|ie))|token(?!i[sz])|credential|(?<!sa)(?<!massa)creds"
+    r"|authori[sz]ation|authentication|bearer|cookie|jwt|mnemonic|hmac|signature|kubeconfig|keystore|keytab|htpass|pgpass"
+    r"|(?:seed|recovery|secret)phrase|(?:recovery|backup|onetime|mfa|auth|security|verification|login)code|onetimepass"
+    r"|(?:user|card|atm|account|security|login)pin(?!g)|pin(?:code|number)"
+    r"|socialsecurity|(?:credit|debit)card|card(?:number|num)(?!b)|cvc|cvv"
+    r"|conn(?:ection)?str|(?:database|db|mongo|postgres|redis|jdbc|webhook|sas|presigned|signed)ur[il]|jdbc"
+    r"|(?:db|user|smtp|ftp|imap|mail|admin|root|ssh|app|login|http|ldap|vault|sudo|proxy)pass"
+    r"|(?:api|priv|private|access|secret|auth|sign|signing|encrypt|encryption|decrypt|decryption|session|master|shared"
+    r"|hmac|ssh|rsa|aes|pgp|gpg|license|licence|account|storage|deploy|recovery|cipher|subscription|consumer|client"
+    r"|webhook|host|app|service|root|wallet|crypto|ssl|tls)keys?(?!board|word)"
 )
-_SECRET_NAMES = ("apikey", "privatekey", "accesskey", "secretkey", "authkey", "signingkey", "encryptionkey")
+# Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
+_WORDS = frozenset(
+    "auth basicauth oauth cred creds dsn iban mfa otp otps pass pem pfx pin pins pw rsa sig ssn totp hotp".split()
+)
+_ENDINGS = ("auth", "dsn", "pem", "ssn")
+_BEGINNINGS = (
+    "ssn",
+    "authh",
+    "authk",
+    "autht",
+    "authc",
+    "authd",
+    "authi",
+    "authp",
+    "auths",
+    "authu",
+    "authv",
+)
+_SECRET = re.compile(_STEMS)
+_LONGEST_SECRET = 256
 
 
 def name_words(name: str) -> tuple[str, ...]:
@@ -47,14 +88,51 @@ def secret_name(name: object, more: Collection[str] = ()) -> bool:
     """
     if not isinstance(name, str):
         return False
-    words = name_words(name)
+    if len(name) > _LONGEST_SECRET:
+        return True
+    words = name_words(name if name.isascii() else unicodedata.normalize("NFKC", name))
     squashed = "".join(words)
     return (
         name in more
-        or not _SECRET_WORDS.isdisjoint(words)
-        or any(part in squashed for part in _SECRET_NAMES)
+        or _SECRET.search(squashed) is not None
+        or any(map(_secret_word, words))
+        or (
+            "key" in words
+            and any(f"{word}key" != squashed and _SECRET.search(f"{word}key") for word in words)
+        )
         or any("".join(name_words(other)) == squashed for other in more)
     )
+
+
+def _secret_word(word: str) -> bool:
+    return word in _WORDS or word.endswith(_ENDINGS) or word.startswith(_BEGINNINGS)
+
+
+def shown_name(name: object) -> str:
+    """Return a tool's name, or an id, as logs and answers may show it; masked unless it is one by its form.
+
+    >>> shown_name("get-note"), shown_name('search({"password": "x"})')
+    ('get-note', '{…}')
+    """
+    return name if isinstance(name, str) and _TOOL_NAME.fullmatch(name) else HIDDEN
+
+
+def shown_label(text: str) -> str:
+    """Return what a program says of itself, as a log may show it; masked unless it is a label by its form."""
+    return text if is_label(text) and not secret_name(text) else HIDDEN
+
+
+def shown_key(key: str) -> str:
+    """Return a key of an object as a log may show it; masked unless it has the form of a parameter's name.
+
+    >>> shown_key("maxResults"), shown_key("password:hunter2")
+    ('maxResults', '{…}')
+    """
+    named = len(key) <= MAX_NAME and _KEY.fullmatch(key) is not None
+    if not named or (not key.isdecimal() and _DIGIT_RUN.search(key)):
+        return HIDDEN
+    # What comes after `password` in one word with digits may be the password.
+    return HIDDEN if _DIGIT.search(key) and secret_name(key) else key
 
 
 def shown(text: object, limit: int = MAX_NAME) -> str:

@@ -10,6 +10,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from mcp_lenient.event_fields import LISTED
 from mcp_lenient.one_line import escaped, escaped_pointer
+from mcp_lenient.redaction import HIDDEN, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ def record(
     violations: Sequence[Violation] = (),
     error_code: str | None = None,
     tool: str | None = None,
+    secret: frozenset[str] = frozenset(),
 ) -> None:
     """Put what became of a call on the current span: attributes to search by, and one span event.
 
@@ -42,6 +44,7 @@ def record(
         violations: What was still wrong after repair; the first 50 are recorded.
         error_code: The envelope's code, of a call that was refused or would have been.
         tool: The tool that was called.
+        secret: Names of the policy below which keys are not shown.
     """
     span = trace.get_current_span()
     if not span.is_recording():
@@ -53,19 +56,35 @@ def record(
     if code is not None:
         outcome["mcp_lenient.error_code"] = code
     span.set_attributes(outcome)
-    span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations)})
+    span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations, secret)})
+    if tool and shown_name(tool) != tool:
+        _mask(span, tool)
     if event == "call_rejected" and tool is not None:
         # FastMCP names the tool only where it runs it.
-        span.set_attribute("gen_ai.tool.name", escaped(tool))
+        span.set_attribute("gen_ai.tool.name", shown_name(tool))
     if event == "call_rejected":
         span.set_status(Status(StatusCode.ERROR, code))
 
 
-def _details(repairs: Sequence[Repair], violations: Sequence[Violation]) -> dict[str, list[str]]:
+def _mask(span: trace.Span, tool: str) -> None:
+    """Take a tool's name that may hold a value out of what FastMCP has put on the span."""
+    name, attributes = getattr(span, "name", None), getattr(span, "attributes", None)
+    if isinstance(name, str) and tool in name:
+        span.update_name(name.replace(tool, HIDDEN))
+    for key, value in dict(attributes or {}).items():
+        if isinstance(value, str) and tool in value:
+            span.set_attribute(key, value.replace(tool, HIDDEN))
+
+
+def _details(
+    repairs: Sequence[Repair], violations: Sequence[Violation], secret: frozenset[str]
+) -> dict[str, list[str]]:
     listed: dict[str, list[str]] = {
-        "mcp_lenient.repair_pointers": [escaped_pointer(item.pointer) for item in repairs[:LISTED]],
+        "mcp_lenient.repair_pointers": [escaped_pointer(item.pointer, secret) for item in repairs[:LISTED]],
         "mcp_lenient.violations": [item.code for item in violations[:LISTED]],
-        "mcp_lenient.violation_pointers": [escaped_pointer(item.pointer) for item in violations[:LISTED]],
+        "mcp_lenient.violation_pointers": [
+            escaped_pointer(item.pointer, secret) for item in violations[:LISTED]
+        ],
     }
     return {name: values for name, values in listed.items() if values}
 

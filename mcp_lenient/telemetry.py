@@ -35,6 +35,7 @@ class Told:
         started: When it came, by ``perf_counter_ns``.
         exists: Whether the server has such a tool.
         mounted: The path of mounted servers down to the tool's own.
+        secret: Names of the tool's policy below which keys are not shown.
     """
 
     context: Context | None
@@ -42,6 +43,7 @@ class Told:
     started: int
     exists: bool = True
     mounted: str | None = None
+    secret: frozenset[str] = frozenset()
 
 
 class Telemetry:
@@ -68,7 +70,13 @@ class Telemetry:
         if self.log.wants("call_accepted"):
             name = call.context.message.name
             spans.record("call_accepted", tool=name)
-            told = Told(call.context.fastmcp_context, name, call.started, mounted=known.target.mounted)
+            told = Told(
+                call.context.fastmcp_context,
+                name,
+                call.started,
+                mounted=known.target.mounted,
+                secret=known.policy.secret,
+            )
             self._write("call_accepted", told, hints=kept_texts(known.plan.root, arguments))
 
     def tell(
@@ -105,7 +113,9 @@ class Telemetry:
             return
         code = error_code(found) if found else code
         if recording:
-            spans.record(event, repairs=repairs, violations=found, error_code=code, tool=told.name)
+            spans.record(
+                event, repairs=repairs, violations=found, error_code=code, tool=told.name, secret=told.secret
+            )
         if wanted:
             hints = kept_texts(*kept_in) if kept_in is not None else ()
             self._write(event, told, hints=hints, error_code=code, violations=found, repairs=repairs)
@@ -115,4 +125,4 @@ class Telemetry:
         facts = call_facts(told.context, told.name, duration_us=duration, mounted=told.mounted)
         if facts.server in self.names:
             facts = facts._replace(server=self.names[facts.server])
-        self.log.emit(event_fields(event, facts, **found))
+        self.log.emit(event_fields(event, facts, secret=told.secret, **found))

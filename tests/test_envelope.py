@@ -154,10 +154,10 @@ def test_what_was_left_out_is_counted():
 
 def test_unknown_tool():
     """An unknown tool has the same form."""
-    told = unknown_tool("stor\n", ["store"])
+    told = unknown_tool("stor:x", ["store", "a b"])
     assert (told["error_code"], told["message"]) == (
         "UNKNOWN_TOOL",
-        "Unknown tool 'stor\\n'. Did you mean 'store'?",
+        "Unknown tool '{…}'. Did you mean 'store'?",
     )
     assert "List the tools" in unknown_tool("x")["message"]
 

@@ -10,7 +10,7 @@ from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ContentBlock, TextContent
 
-from mcp_lenient.redaction import encodable, sentence, shown
+from mcp_lenient.redaction import encodable, sentence
 
 LONGEST: Final = 2_000
 """Characters of a server's own text that an envelope carries."""
@@ -88,7 +88,7 @@ def told_of(envelope: Mapping[str, Any], text: str) -> dict[str, Any]:
     if not details["violations"]:
         reason = f": {text}" if text else "."
         told["message"] = (
-            f"Invalid arguments for tool '{shown(details['tool'])}': the server does not accept them{reason}"
+            f"Invalid arguments for tool '{details['tool']}': the server does not accept them{reason}"
             f"{'' if reason.endswith(('.', '!', '?')) else '.'} Correct the call and send it again."
         )
     safe: dict[str, Any] = encodable(told)

@@ -11,6 +11,7 @@ from mcp_lenient.refusal.places import Forms, Place, Schema, child, forms, marke
 
 if TYPE_CHECKING:
     from mcp_lenient.refusal.refused import Refusal
+    from mcp_lenient.types import Path
 
 MAX_LOOKED_AT = 2_000
 MIN_SUBSTRING = 4
@@ -27,6 +28,18 @@ def told_safely(refusal: Refusal, places: Sequence[Place], detail: str | None, l
         if text is None or _repeated(text, detail):
             return ""
     return sentence(detail, limit)
+
+
+def above_private_key(refusal: Refusal, path: Path) -> Path | None:
+    """Return the place below which a key of a secret map stands in this path; None if there is none.
+
+    The keys that a schema declares are published; any other key below a secret name may be a secret itself.
+    """
+    for length in range(1, len(path)):
+        above, key = refusal.look(path[:length]), path[length]
+        if above.secret and isinstance(key, str) and not any(key in properties(form) for form in above.forms):
+            return path[:length]
+    return None
 
 
 def _repeated(text: str, detail: str) -> bool:
@@ -76,4 +89,6 @@ def _inside(
     named = isinstance(value, Mapping)
     for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
         below = tuple(form for choice in choices for form in child(root, choice, key))
+        if private and named and isinstance(key, str) and key not in declared:
+            yield (), key, True
         yield below, entry, private or (named and (key not in declared or secret_name(key, secrets)))

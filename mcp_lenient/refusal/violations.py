@@ -13,8 +13,9 @@ from mcp_lenient.refusal.findings import Finding, findings
 from mcp_lenient.refusal.fixes import fixes
 from mcp_lenient.refusal.patches import Patch
 from mcp_lenient.refusal.places import KEYS, Forms, Place, fits, key_forms, properties
+from mcp_lenient.refusal.private_values import above_private_key
 from mcp_lenient.refusal.refused import Refusal
-from mcp_lenient.refusal.trouble import Trouble
+from mcp_lenient.refusal.trouble import Trouble, parameter, where
 from mcp_lenient.refusal.wording import ambiguous, worded
 from mcp_lenient.schema_judge import MOST_FAULTS
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
@@ -249,10 +250,27 @@ def _told(refusal: Refusal, troubles: Sequence[Trouble]) -> Iterator[Violation]:
         whole = trouble.count == len(paths) and index < MAX_WITH_FIXES
         kind = (trouble.code, paths[0][:-1])
         words = worded(refusal, trouble, at_length=kind not in begun)
+        hiding = above_private_key(refusal, paths[0]) if trouble.code != "unknown" else None
+        if hiding is not None:
+            yield _complete(refusal, _veiled(words, hiding), hiding, ())
+            continue
         begun.add(kind)
         of_key = any(keyword == KEYS for keyword, _ in trouble.broken)
         offered = fixes(refusal, trouble.code, paths, of_key=of_key) if whole else ()
         yield _complete(refusal, words, paths[0], offered)
+
+
+def _veiled(words: Violation, hiding: Path) -> Violation:
+    """Speak of a value below a key that may be secret, without that key."""
+    expected = f"must be {either(list(words.expected_types))}" if words.expected_types else "is not accepted"
+    return Violation(
+        "",
+        parameter(hiding),
+        words.code,
+        f"A value in {where(hiding)} {expected}.",
+        received_type=words.received_type,
+        expected_types=words.expected_types,
+    )
 
 
 def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...]) -> Violation:
@@ -269,8 +287,11 @@ def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Pat
 
 
 def _tied(refusal: Refusal, tie: Tie) -> Violation:
+    words, hiding = ambiguous(refusal, tie), above_private_key(refusal, tie.path)
+    if hiding is not None:
+        return _complete(refusal, _veiled(words, hiding), hiding, ())
     offered = fixes(refusal, "ambiguous", [tie.path], tie)
-    return _complete(refusal, ambiguous(refusal, tie), tie.path, offered)
+    return _complete(refusal, words, tie.path, offered)
 
 
 def _bounded_pointer(path: Path) -> str:

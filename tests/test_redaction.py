@@ -1,0 +1,217 @@
+"""Which names are secret, and which names and keys may be shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_lenient.redaction import HIDDEN, is_label, secret_name, shown_key, shown_name
+
+_BEFORE = (
+    "bearer cookie cookies cvc cvv jwt mnemonic otp passcode pin ssn token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "
+    "credential credentials privatekey accesskey secretkey authkey signingkey encryptionkey"
+).split()
+
+
+@pytest.mark.parametrize(
+    "name",
+    """
+    api_key apiKey API_KEY apikey x-api-key X-API-Key api_v2_key openai_api_key apikeys ApiKeyId
+    clientsecret client_secret clientSecret CLIENTSECRET appsecret secretvalue secretArn secretarn secrets aws_secret
+    accesstoken access_token refreshtoken idtoken authToken bearertoken csrftoken tokenvalue TOKEN xoxbtoken tokens
+    dbpassword userpassword passwordhash passwd rootpasswd pwd userpwd passphrase sshpassphrase passcode smtppass db_pass pw
+    passkey user_passkey privkey ssh_privkey private_key privateKeyPem rsaprivatekey id_rsa
+    creds dbcreds aws_creds credsfile credential credentials usercredentials
+    signature x_signature webhooksignature requestSignature sig hmac
+    card_number cardNumber cardnumber creditcard credit_card_no debitcard cvv cvc2 cvv2 cardcvc security_code
+    connection_string connectionString connectionstring conn_str connstr db_url databaseUrl dsn SENTRY_DSN sentrydsn
+    auth basicauth basic_auth proxyauth authheader Authorization authorisation authentication
+    session_key sessionkey master_key sharedkey encryption_key signing_key hmacKey license_key subscriptionKey deploykey
+    bearer cookie sessioncookie Set-Cookie jwt idjwt otp totp mfa_code one_time_code recovery_code backupcodes seed_phrase
+    pin pins userpin user_pin pincode pin_code cardpin ssn user_ssn userssn social_security_number
+    pem client_pem privatepem pfx keystore keytab kubeconfig webhook_url sas_url
+    passwort kennwort contraseña senha motdepasse пароль 密码 パスワード 비밀번호
+    """.split(),
+)
+def test_secret_names(name):
+    """A name with a stem of a secret in it is secret, in any case and run together or not."""
+    assert secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    """
+    spinner spinning shipping opinion pinned pinpoint mapping tokenizer tokenize tokenizers detokenizer secretary
+    secretariat secretaries author authors authored_by authority coauthor key keys primary_key foreign_key public_key
+    sort_key keyboard monkey keyword compass bypass bypass_cache passage passenger passed massnamed classname className
+    sacred massacred accredited design designer signal sign assigned card cards cardinal cardboard discard id_card
+    connection connections string session session_id user_id query url base_url path name code postal_code status_code
+    zip_code message footprint hotpot option options caption topic cost_center sigma insight certificate
+    certificates concert seed random_seed recover backup phrase spawned crawl
+    """.split(),
+)
+def test_ordinary_names(name):
+    """Names that only look like it are not secret, so that their values can be named in an error."""
+    assert not secret_name(name)
+
+
+def test_a_secret_name_in_full_width_letters():
+    """A name that is written in full-width letters is read as the same name."""
+    assert secret_name("".join(chr(ord(letter) + 0xFEE0) for letter in "password"))
+
+
+@pytest.mark.parametrize("name", _BEFORE)
+def test_no_name_stops_being_secret(name):
+    """What was secret in an earlier version is secret still."""
+    assert secret_name(name)
+    assert secret_name(name.title())
+    assert secret_name(f"my_{name}_2")
+
+
+@given(
+    st.text(max_size=20),
+    st.sampled_from(["password", "accesstoken", "clientsecret", "credentials", "signature"]),
+)
+def test_what_is_around_a_stem_does_not_matter(around, stem):
+    """A long stem is found in any name that ends in it."""
+    assert secret_name(around + stem)
+
+
+def test_a_long_name_is_secret():
+    """A name too long to be one is not looked through."""
+    assert secret_name("a" * 2**20)
+
+
+def test_names_of_the_policy_are_secret():
+    """Names that the operator lists are secret in whatever case and form."""
+    assert secret_name("vaultCode", {"vault_code"})
+    assert not secret_name("vault", {"vault_code"})
+    assert not secret_name(5, {"vault_code"})
+
+
+@pytest.mark.parametrize(
+    "name", ["search", "get-note", "v1.search", "mcp__server__tool", "a/b.c-d_e", "größe", "x" * 128, "2fa"]
+)
+def test_tool_names_that_are_shown(name):
+    """At most 128 letters, digits and ``_-./`` are a name."""
+    assert shown_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        'search({"password": "hunter2"})',
+        "search(password='hunter2')",
+        "search password hunter2",
+        "search?password=hunter2",
+        "search&hunter2",
+        "password:hunter2",
+        "password\uff1ahunter2",
+        "search\nhunter2",
+        "search\u2028hunter2",
+        "search\u200bhunter2",
+        "search\u202ehunter2",
+        "<tool>hunter2</tool>",
+        "`hunter2`",
+        "hunter2@example.com",
+        "a+hunter2",
+        "\ud800hunter2",
+        "hunter2\x00",
+        "x" * 129,
+        "",
+        "search;hunter2",
+        "search,hunter2",
+        "search|hunter2",
+        "search\\hunter2",
+        "search$hunter2",
+        "search#hunter2",
+    ],
+)
+def test_tool_names_that_are_masked(name):
+    """Anything else is masked whole."""
+    assert shown_name(name) == HIDDEN
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "maxResults",
+        "max_results",
+        "toolCallId",
+        "_meta",
+        "$filter",
+        "@type",
+        "x-api-key",
+        "a.b",
+        "größe",
+        "0",
+        "12",
+        "address2",
+    ],
+)
+def test_keys_that_are_shown(key):
+    """A key is shown if it has the form of a parameter's name, or of an index."""
+    assert shown_key(key) == key
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "password:hunter2",
+        "password=hunter2",
+        "password hunter2",
+        "password/hunter2",
+        "password~1hunter2",
+        "password,hunter2",
+        "password;hunter2",
+        "password\uff1ahunter2",
+        "password->hunter2",
+        "hunter2!",
+        '"hunter2"',
+        "(hunter2",
+        "`hunter2`",
+        "me@example.com",
+        "https://example.com",
+        "4111111111111111",
+        "123-45-6789",
+        "2026-11-22",
+        "+431234567",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "sk-live-4242424242",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "e55008400-e29b",
+        "a" * 65,
+        "a\nb",
+        "\u202eabc",
+        "\ud800",
+        "",
+        " ",
+    ],
+)
+def test_keys_that_are_masked(key):
+    """Anything else is masked whole: separators, spaces, long numbers, text of any other kind."""
+    assert shown_key(key) == HIDDEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "claude-ai",
+        "Visual Studio Code - Insiders",
+        "claude-ai (via mcp-remote 0.1.37)",
+        "@n8n/x.y",
+        "1.2.3+build.5",
+    ],
+)
+def test_labels(text):
+    """What a program says of itself is shown in the usual forms."""
+    assert is_label(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a: b", "a=b", '{"a": 1}', "a\nb", "a\u200b", "x" * 129, "", "key'x'", 5, None]
+)
+def test_what_is_no_label(text):
+    """What could hold a value beside a name is no label."""
+    assert not is_label(text)
