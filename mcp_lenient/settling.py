@@ -165,7 +165,10 @@ class Settler:
     ) -> None:
         """Record on the span and in the log what becomes of a call."""
         self._telemetry.tell(
-            event, Told(current_context(), self.tool.name, started), repairs=repairs, found=found
+            event,
+            Told(current_context(), self.tool.name, started, secret=self.policy.secret),
+            repairs=repairs,
+            found=found,
         )
 
 
