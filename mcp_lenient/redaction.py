@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 from mcp_lenient.pointers import text_of
@@ -27,7 +28,7 @@ _LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
 _TOOL_NAME = re.compile(r"[\w./-]{1,128}")
 _KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
 _DIGIT = re.compile(r"\d")
-_DIGIT_RUN = re.compile(r"(?:\d\D*){5}")
+_DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
 
 HIDDEN = "{…}"
 """What stands for a name or key that may hold a value."""
@@ -90,18 +91,22 @@ def secret_name(name: object, more: Collection[str] = ()) -> bool:
         return False
     if len(name) > _LONGEST_SECRET:
         return True
+    if name in more or (_remembered if len(name) <= MAX_NAME else _is_secret)(name):
+        return True
+    squashed = "".join(name_words(name)) if more else ""
+    return any("".join(name_words(other)) == squashed for other in more)
+
+
+def _is_secret(name: str) -> bool:
     words = name_words(name if name.isascii() else unicodedata.normalize("NFKC", name))
-    squashed = "".join(words)
     return (
-        name in more
-        or _SECRET.search(squashed) is not None
+        _SECRET.search("".join(words)) is not None
         or any(map(_secret_word, words))
-        or (
-            "key" in words
-            and any(f"{word}key" != squashed and _SECRET.search(f"{word}key") for word in words)
-        )
-        or any("".join(name_words(other)) == squashed for other in more)
+        or ("key" in words and any(_SECRET.search(f"{word}key") for word in words))
     )
+
+
+_remembered = lru_cache(maxsize=4096)(_is_secret)
 
 
 def _secret_word(word: str) -> bool:

@@ -76,7 +76,7 @@ def restrict(transport: Any, forwarded: Forwarded | None) -> None:
         transport.httpx_client_factory = _factory(transport, forwarded)
 
 
-def _factory(transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None) -> _Sending:
+def _factory(transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None) -> Any:
     make = transport.httpx_client_factory
     if make is None:
         # FastMCP's proxy opens a connection for each request, and reading the certificates takes most of its time.

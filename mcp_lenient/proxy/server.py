@@ -147,10 +147,13 @@ def _servers(target: Target, given: ForwardHeaders | None) -> tuple[dict[str, An
 
 def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:
     """Return the headers of a caller that go to each server; None for all that FastMCP's proxy passes on."""
+    written = {
+        name: entry.model_extra or {} for name, entry in servers.items() if isinstance(entry, BaseModel)
+    }
     named = {
-        name: header_names(entry.model_extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
-        for name, entry in servers.items()
-        if isinstance(entry, BaseModel) and _IN_CONFIG in (entry.model_extra or {})
+        name: header_names(extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
+        for name, extra in written.items()
+        if _IN_CONFIG in extra
     }
     if given is not None and not isinstance(given, Mapping):
         if len(servers) > 1:
