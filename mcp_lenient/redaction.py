@@ -46,13 +46,15 @@ _STEMS = (
     r"|socialsecurity|(?:credit|debit)card|card(?:number|num)(?!b)|cvc|cvv"
     r"|conn(?:ection)?str|(?:database|db|mongo|postgres|redis|jdbc|webhook|sas|presigned|signed)ur[il]|jdbc"
     r"|(?:db|user|smtp|ftp|imap|mail|admin|root|ssh|app|login|http|ldap|vault|sudo|proxy)pass"
-    r"|(?:api|priv|private|access|secret|auth|sign|signing|encrypt|encryption|decrypt|decryption|session|master|shared"
+    r"|(?:api|private|access|secret|auth|signing|encryption)key"
+    r"|(?:priv|sign|encrypt|decrypt|decryption|session|master|shared"
     r"|hmac|ssh|rsa|aes|pgp|gpg|license|licence|account|storage|deploy|recovery|cipher|subscription|consumer|client"
     r"|webhook|host|app|service|root|wallet|crypto|ssl|tls)keys?(?!board|word)"
 )
 # Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
 _WORDS = frozenset(
-    "auth basicauth oauth cred creds dsn iban mfa otp otps pass pem pfx pin pins pw rsa sig ssn totp hotp".split()
+    "auth basicauth bearer cookie cookies credential credentials cvc cvv jwt mnemonic passcode passphrase passwd "
+    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pem pfx pin pins pw rsa sig ssn totp hotp".split()
 )
 _ENDINGS = ("auth", "dsn", "pem", "ssn")
 _BEGINNINGS = (

@@ -67,6 +67,7 @@ def test_no_name_stops_being_secret(name):
     assert secret_name(name)
     assert secret_name(name.title())
     assert secret_name(f"my_{name}_2")
+    assert all(secret_name(f"{name}_{word}") for word in ("word", "board", "izer", "ary", "aries", "ginger"))
 
 
 @given(
