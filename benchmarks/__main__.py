@@ -17,6 +17,7 @@ _SCRIPTS = {
     "growth": (),
     "hostile": (),
     "references": (),
+    "refusals": (),
     "events": (),
     "proxy": (),
     "import_time": (),

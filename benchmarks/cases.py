@@ -381,7 +381,14 @@ def _print_bare(console: Console, measured: Measured) -> None:
 def _groups(known: list[Known], *, verbose: bool) -> Iterator[tuple[str, list[Known]]]:
     yield "ran with wrong arguments", [each for each in known if each.score.verdict == CORRUPTED]
     if verbose:
-        for fix in ("astray", "does not apply", "refused again", "no fix", "mended"):
+        for fix in (
+            "astray",
+            "astray, by what was sent elsewhere",
+            "does not apply",
+            "refused again",
+            "no fix",
+            "mended",
+        ):
             yield f"refused; first fixes: {fix}", [each for each in known if each.fix == fix]
         yield "right", [each for each in known if each.score.verdict == RIGHT]
 

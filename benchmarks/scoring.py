@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import servers
 from benchmarks.judgments import OUTCOMES, REASONS, digest
-from benchmarks.matching import answers, identical, patched, same
+from benchmarks.matching import answers, differing, identical, patched, same
 from benchmarks.signatures import expressible
+from mcp_lenient.pointers import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -200,7 +201,11 @@ async def _first_fixes(caller: Caller, case: Case, refused: Reply) -> str:
     reply = await caller.call(servers.tool_name(case), mended)
     if not reply.ran:
         return "refused again"
-    return "mended" if _answered(case, reply) == RIGHT else "astray"
+    if _answered(case, reply) == RIGHT:
+        return "mended"
+    changed = {tokens_of(operation["path"])[0] for patch in once for operation in patch}
+    own = changed.intersection(differing(reply.arguments, case.row["expected_params"]))
+    return "astray" if own else "astray, by what was sent elsewhere"
 
 
 async def unknown_scores(cases: list[Case], middleware: Middleware | None) -> list[Score]:

@@ -24,6 +24,7 @@ _BYTES_OF_VIOLATIONS = 7_000
 _BYTES_OF_NAMES = 1_500
 _BYTES_OF_REPAIRS = 1_500
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _NOT_RUN = "The tool was not run."
 _AGAIN = "Correct the call and send it again."
 _SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)*")
@@ -72,10 +73,20 @@ def envelope(
 
 
 def _error(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
-    safe: dict[str, Any] = encodable(
-        {"status": "error", "error_code": code, "message": message, "details": details}
-    )
+    told = {"status": "error", "error_code": code, "message": message, "details": details}
+    if _can_be_sent(_ENCODER.encode(told)):
+        return told
+    safe: dict[str, Any] = encodable(told)
     return safe
+
+
+def _can_be_sent(text: str) -> bool:
+    """Whether a text can be written as UTF-8: it holds no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[str, int]:
@@ -85,13 +96,23 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 def _within(entries: list[Any], limit: int) -> list[Any]:
     """The first entries, as many as this number of bytes holds."""
+    if _bytes(entries) <= limit:  # brackets and separators are two bytes an entry, as below
+        return entries
     kept, used = [], 0
     for entry in entries:
-        used += len(json.dumps(encodable(entry), ensure_ascii=False).encode()) + 2
+        used += _bytes(entry) + 2
         if used > limit:
             break
         kept.append(entry)
     return kept
+
+
+def _bytes(entry: Any) -> int:
+    text = _ENCODER.encode(entry)
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:  # a lone surrogate
+        return len(json.dumps(encodable(entry), ensure_ascii=False).encode())
 
 
 def _message(name: str, violations: Sequence[Violation]) -> str:
@@ -132,8 +153,9 @@ def _violation(violation: Violation) -> dict[str, Any]:
 def _parameters(schema: Schema) -> dict[str, Any]:
     choices = forms(schema, schema)
     names = list(dict.fromkeys(name for form in choices for name in properties(form)))
-    needed = [name for name in required(choices[0]) if all(name in required(form) for form in choices)]
-    others = [name for name in names if name not in set(needed)]
+    everywhere = frozenset.intersection(*(frozenset(required(form)) for form in choices))
+    needed = [name for name in required(choices[0]) if name in everywhere]
+    others = [name for name in names if name not in everywhere]
     told: dict[str, Any] = {
         "required": _within(list(map(shown, needed)), _BYTES_OF_NAMES),
         "optional": _within(list(map(shown, others)), _BYTES_OF_NAMES),
@@ -205,8 +227,18 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
 
 
 def as_text(told: Mapping[str, Any]) -> str:
-    """An envelope as the text of an error."""
-    return json.dumps(encodable(told), ensure_ascii=False, separators=(",", ":"))
+    """Write an envelope as the text of an error."""
+    return _written(told)[1]
+
+
+def _written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return an envelope and its JSON, both in a form that can be sent as UTF-8."""
+    safe = dict(told)
+    text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
+    if not _can_be_sent(text):
+        safe = encodable(told)
+        text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
+    return safe, text
 
 
 def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
@@ -215,9 +247,9 @@ def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult
     Some clients check ``structuredContent`` against the output schema even on errors and throw the
     envelope away, so that it is only there when the tool has none.
     """
-    safe: dict[str, Any] = encodable(told)
+    safe, text = _written(told)
     return ToolResult(
-        content=[TextContent(type="text", text=as_text(safe))],
+        content=[TextContent(type="text", text=text)],
         structured_content=None if has_output_schema else safe,
         meta={META_KEY: safe},
         is_error=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import ValidationError
 
 from mcp_lenient import fastmcp_private
-from mcp_lenient.pydantic_faults import faults_of, ordered, step, unwritable
+from mcp_lenient.pydantic_faults import faults_of_many, ordered, step, unwritable
 from mcp_lenient.types import Fault, Judge
 from mcp_lenient.values import has_many, takes_long
 
@@ -75,7 +75,7 @@ class FunctionJudge:
         try:
             self._validate(dict(arguments))
         except ValidationError as error:
-            return faults_of(error, arguments)
+            return faults_of_many(error, arguments, self._validate)
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
         except Exception:  # noqa: BLE001 - as in accepts

@@ -119,9 +119,9 @@ def _property(node: Node, name: str, value: Any, path: Path, run: Run, scope: Sc
 
 
 def _items(node: Node, value: list[Any], path: Path, run: Run, scope: Scope | None) -> Change:
-    mixed = is_mixed(value)
+    item_at = node.item_nodes(mixed=is_mixed(value))
     entries = [
-        mend(node.item(index, mixed=mixed), entry, (*path, index), run, scope_below(scope, index))
+        mend(item_at(index), entry, (*path, index), run, scope_below(scope, index))
         for index, entry in enumerate(value)
     ]
     return Change(

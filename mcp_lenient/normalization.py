@@ -14,7 +14,7 @@ from mcp_lenient.readable import readable
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.repair import repair, repair_parsed
 from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Normalized
+from mcp_lenient.types import Normalized, Outcome, Violation
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 _DEFAULT = Policy()
@@ -55,7 +55,7 @@ def normalize(
     outcome = repair(plan, arguments, judge)
     if outcome.status != "refused":
         return Normalized(outcome.arguments, outcome.repairs, ())
-    return Normalized(arguments, (), violations(plan.root, outcome, judge, plan.policy))
+    return Normalized(arguments, (), _violations(plan, outcome, judge))
 
 
 def _check(schema: object, policy: object) -> None:
@@ -76,7 +76,11 @@ def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
     outcome = repair_parsed(plan, arguments, judge)
     if outcome.status != "refused":
         return Normalized(outcome.arguments, (record, *outcome.repairs), ())
-    return Normalized(sent, (), violations(plan.root, outcome, judge, plan.policy))
+    return Normalized(sent, (), _violations(plan, outcome, judge))
+
+
+def _violations(plan: Plan, outcome: Outcome, judge: SchemaJudge) -> tuple[Violation, ...]:
+    return violations(plan.root, outcome, judge, plan.policy, plan.words, destructive=plan.destructive)
 
 
 def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:

@@ -57,6 +57,7 @@ class Plan:
         self._nodes: dict[tuple[int, Place, str | None, int], Node] = {}
         self._shapes: dict[int, tuple[Any, Shape]] = {}
         self._branches_left = _MOST_BRANCHES
+        self.words: dict[Any, Any] = {}
         self.top = self.node(self.root, Place.TOP, None)
         self.top.use(self._readable.accepts)
 

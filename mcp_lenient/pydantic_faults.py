@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -57,6 +57,56 @@ def faults_of(error: ValidationError, arguments: Mapping[str, Any], below: Path 
     for detail in details:
         detail["loc"] = (*below, *detail["loc"])
     return ordered((_fault(detail, arguments) for detail in details), arguments)
+
+
+def faults_of_many(
+    error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
+) -> tuple[Fault, ...]:
+    """Return the faults of a call; of one with very many errors only which parameters they are about.
+
+    Pydantic gives its errors all or not at all. So a few parameters at a time are validated again, and a single
+    one with very many errors is not asked for them: they would be objects by the hundred thousand.
+
+    Args:
+        error: What Pydantic raised.
+        arguments: All arguments of the call.
+        validate: What raised it.
+    """
+    if error.error_count() <= MOST_FAULTS:
+        return faults_of(error, arguments)
+    without = _error(validate, {})
+    absent = 0 if without is None else without.error_count()
+    if absent > MOST_FAULTS // 2:
+        return _by_parameter(error, arguments, ())
+    found: dict[Fault, None] = {}
+    if without is not None:
+        found |= dict.fromkeys(
+            fault for fault in _by_parameter(without, {}, ()) if fault.path[0] not in arguments
+        )
+    waiting = [list(arguments)]
+    for names in waiting:
+        own_names = frozenset(names)
+        own = _error(validate, {name: arguments[name] for name in names})
+        if own is None:
+            continue
+        if own.error_count() <= MOST_FAULTS:
+            found |= dict.fromkeys(
+                fault for fault in _by_parameter(own, arguments, ()) if fault.path[0] in own_names
+            )
+        elif len(names) == 1:
+            found[Fault((step(names[0]),), "type")] = None
+        else:
+            half = len(names) // 2
+            waiting += [names[:half], names[half:]]
+    return ordered(found, arguments)
+
+
+def _error(validate: Callable[[dict[str, Any]], object], arguments: dict[str, Any]) -> ValidationError | None:
+    try:
+        validate(arguments)
+    except ValidationError as error:
+        return error
+    return None
 
 
 def _by_parameter(error: ValidationError, arguments: Mapping[str, Any], below: Path) -> tuple[Fault, ...]:
@@ -129,6 +179,14 @@ def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
     A ``loc`` names union branches and validators besides properties, and such a name may be a property as
     well; the right way is the one that ends at the value the error speaks of.
     """
+    here: Any = arguments
+    for part in loc:
+        if not _holds(here, part):
+            break
+        here = here[part]
+    else:
+        if _same(here, given):
+            return loc
     walks = islice(_walks(arguments, loc), _WALKS)
     straight, end = next(walks)
     if _same(end, given):

@@ -23,6 +23,9 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 _LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
 
 _TOOL_NAME = re.compile(r"[\w./-]{1,128}")
@@ -149,6 +152,8 @@ def shown(text: object, limit: int = MAX_NAME) -> str:
     a\nb
     """
     raw = text if isinstance(text, str) else text_of(text)
+    if len(raw) <= limit and raw.isprintable():
+        return raw
     return cut("".join(map(_printable, raw[: limit + 1])), limit)
 
 
@@ -201,7 +206,7 @@ def short_scalar(value: object) -> bool:
 
 def in_json(value: object) -> str:
     """A value as JSON in one printable line."""
-    written = json.dumps(value, ensure_ascii=False)
+    written = _ENCODER.encode(value)
     return written if written.isprintable() else "".join(map(_printable, written))
 
 
@@ -210,7 +215,7 @@ def fits_json(value: object, limit: int) -> bool:
     if not _shallow(value, limit):
         return False
     try:
-        return len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode()) <= limit
+        return len(_FINITE_ENCODER.encode(value).encode()) <= limit
     except (TypeError, ValueError):
         return False
 

@@ -260,7 +260,11 @@ class Parameter(ParameterMark):
         plan = self._planned()
         outcome = repair(plan, {self.name: value}, judge)
         refused = outcome.status == "refused"
-        found = violations(plan.root, outcome, judge, plan.policy) if refused else ()
+        found: tuple[Violation, ...] = ()
+        if refused:
+            found = violations(
+                plan.root, outcome, judge, plan.policy, plan.words, destructive=plan.destructive
+            )
         final = judge.settled(outcome.arguments)
         repairs = outcome.repairs if refused else (*outcome.repairs, *final.repairs)
         if plan.policy.mode == "observe":

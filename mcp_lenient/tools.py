@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
@@ -17,7 +17,7 @@ from mcp_lenient.plan import Plan
 from mcp_lenient.readable import readable
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
-from mcp_lenient.values import takes_long
+from mcp_lenient.values import holds_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     from mcp_lenient.policy import Mode, Policy
     from mcp_lenient.types import Judge, Outcome, Repair, Violation
 
+T = TypeVar("T")
+
 _MOST = 10_000
+_MANY_FAULTS = 100
+_MANY_PARAMETERS = 100
 _TRIES = 3
 
 Key = tuple[int, str, str | None]
@@ -87,19 +91,34 @@ class KnownTool:
         """The outcome for arguments that were not accepted; what takes long leaves the event loop free."""
         from mcp_lenient.repair import repair_rejected
 
-        if self.in_thread or takes_long(arguments):
-            return await anyio.to_thread.run_sync(partial(repair_rejected, self.plan, arguments, self.judge))
-        return repair_rejected(self.plan, arguments, self.judge)
+        work = partial(repair_rejected, self.plan, arguments, self.judge)
+        return await self._away(work, holds_many(arguments) or self._is_wide)
 
     async def violations(self, outcome: Outcome) -> tuple[Violation, ...]:
         """What is wrong with arguments that were not repaired; asks the judge which fixes mend them."""
         from mcp_lenient.refusal.violations import violations
 
-        if self.in_thread:
-            return await anyio.to_thread.run_sync(
-                violations, self.plan.root, outcome, self.judge, self.policy
-            )
-        return violations(self.plan.root, outcome, self.judge, self.policy)
+        work = partial(
+            violations,
+            self.plan.root,
+            outcome,
+            self.judge,
+            self.policy,
+            self.plan.words,
+            destructive=self.plan.destructive,
+        )
+        many = len(outcome.faults) > _MANY_FAULTS or holds_many(outcome.arguments)
+        return await self._away(work, many or self._is_wide)
+
+    @property
+    def _is_wide(self) -> bool:
+        return len(self.plan.top.shape.properties) > _MANY_PARAMETERS
+
+    async def _away(self, work: Callable[[], T], takes_long: bool) -> T:  # noqa: FBT001 - see its two callers
+        """Run work in a thread if it may keep the event loop for more than a few milliseconds."""
+        if self.in_thread or takes_long:
+            return await anyio.to_thread.run_sync(work)
+        return work()
 
     def refusal(
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()

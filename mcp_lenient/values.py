@@ -149,6 +149,26 @@ def takes_long(arguments: Mapping[str, Any]) -> bool:
     return any(type(value) is str and len(value) > _LONG_TEXT for value in arguments.values())
 
 
+def holds_many(arguments: Mapping[str, Any]) -> bool:
+    """Whether arguments hold so many values or characters, at any depth, that reading them by rules takes long."""
+    waiting: list[Any] = [arguments]
+    characters = 0
+    for value in waiting:
+        if isinstance(value, str):
+            characters += len(value)
+        elif isinstance(value, Mapping):
+            if len(value) > _MANY:
+                return True
+            waiting += value.values()
+        elif isinstance(value, list):
+            if len(value) > _MANY:
+                return True
+            waiting += value
+        if len(waiting) > _MANY or characters > _LONG_TEXT:
+            return True
+    return False
+
+
 def is_shallow(value: Any) -> bool:
     """Whether a value nests so little that a validator written in C or Rust can walk it on any stack."""
     try:

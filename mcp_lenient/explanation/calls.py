@@ -151,7 +151,9 @@ class _Explainer:
 
     def _refused(self, sent: Any, outcome: Outcome, moved: tuple[Repair, ...]) -> Explanation:
         known = self.known
-        found = violations(known.plan.root, outcome, known.judge, known.policy)
+        found = violations(
+            known.plan.root, outcome, known.judge, known.policy, destructive=known.plan.destructive
+        )
         if known.mode == "observe":
             self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
             return self._end("observed", sent)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.refusal.describe import format_of, likely_kinds
-from mcp_lenient.refusal.findings import findings
 from mcp_lenient.refusal.keys import key_fixes
 from mcp_lenient.refusal.name_fixes import name_fixes
-from mcp_lenient.refusal.near import MAX_VALUE, near_values
-from mcp_lenient.refusal.patches import Operation, Patch, applied, moves_into_itself
+from mcp_lenient.refusal.near import MAX_VALUE, near_at
+from mcp_lenient.refusal.patches import Operation, Patch, moves_into_itself
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.refusal.trials import Trial, is_taken
 from mcp_lenient.rules.spelling import squashed
-from mcp_lenient.types import Fault, Path, Tie, ViolationCode
+from mcp_lenient.types import Path, Tie, ViolationCode
 
 MAX_FIXES = 3
 MAX_TRIED = 6
@@ -41,41 +42,77 @@ _HOLDERS = frozenset(
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
-def fixes(
-    refusal: Refusal,
-    code: ViolationCode,
-    paths: Sequence[Path],
-    tie: Tie | None = None,
-    *,
-    of_key: bool = False,
-) -> tuple[Patch, ...]:
-    """Patches for one violation, likeliest first, three at most.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One violation that fixes are looked for.
 
-    Each was applied to the arguments and judged: the tool accepts the result, or this violation is gone
-    and no other has come. None carries a secret or a long value, and none removes what could be moved.
-
-    Args:
-        refusal: The call.
+    Attributes:
         code: What is wrong.
         paths: Where; several when one violation speaks of several items of a list.
         tie: The readings that compete there.
-        of_key: Whether a map's key is wrong, and not what stands under it.
+        of_key: Whether a map's key is wrong, and not its value.
     """
-    if not 0 < len(paths) <= MAX_PLACES or not fits_json(refusal.outcome.arguments, MAX_ARGUMENTS):
-        return ()
-    if tie is not None:
-        offered: Iterator[Patch] = _readings(refusal, tie)
-    elif of_key:
-        offered = key_fixes(refusal, paths[0]) if len(paths) == 1 else iter(())
-    elif code in ("missing", "unknown"):
-        offered = name_fixes(refusal, code, paths[0]) if len(paths) == 1 else iter(())
-    else:
-        offered = _values(refusal, [refusal.look(path) for path in paths])
-    writable = (
-        patch for patch in offered if _as_sent(refusal, patch) and not any(map(moves_into_itself, patch))
-    )
-    verified = (patch for patch in islice(writable, MAX_TRIED) if _mends(refusal, patch, paths))
-    return tuple(islice(verified, MAX_FIXES))
+
+    code: ViolationCode
+    paths: tuple[Path, ...]
+    tie: Tie | None = None
+    of_key: bool = False
+
+    @staticmethod
+    def of_tie(tie: Tie) -> Wanted:
+        """Return the request for a place with several readings."""
+        return Wanted("ambiguous", (tie.path,), tie)
+
+
+def fixes(refusal: Refusal, wanted: Sequence[Wanted], most: int = MAX_FIXES) -> list[tuple[Patch, ...]]:
+    """Return patches for each violation, likeliest first.
+
+    Each was applied to the arguments and judged: the tool accepts the result, or this violation is gone
+    and no other has come. None carries a secret or a long value, and none removes what could be moved. A
+    destructive tool gets none.
+
+    Args:
+        refusal: The call.
+        wanted: The violations.
+        most: How many patches a violation gets at most.
+    """
+    if not wanted or refusal.destructive or not fits_json(refusal.outcome.arguments, MAX_ARGUMENTS):
+        return [()] * len(wanted)
+    offered = [islice(_writable_patches(refusal, each), MAX_TRIED) for each in wanted]
+    verified: list[list[Patch]] = [[] for _ in wanted]
+    trial = Trial.of(refusal)
+    for _ in range(MAX_TRIED):
+        drawn = [
+            (at, patch)
+            for at, patches in enumerate(offered)
+            if len(verified[at]) < most and (patch := next(patches, None)) is not None
+        ]
+        if not drawn:
+            break
+        good = trial.helps([(patch, wanted[at].paths) for at, patch in drawn])
+        for (at, patch), helps in zip(drawn, good, strict=True):
+            if helps:
+                verified[at].append(patch)
+    return list(map(tuple, verified))
+
+
+def _writable_patches(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
+    if not 0 < len(wanted.paths) <= MAX_PLACES:
+        return
+    for patch in _ideas(refusal, wanted):
+        if _as_sent(refusal, patch) and not any(map(moves_into_itself, patch)):
+            yield patch
+
+
+def _ideas(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
+    paths = wanted.paths
+    if wanted.tie is not None:
+        return _readings(refusal, wanted.tie)
+    if wanted.of_key:
+        return key_fixes(refusal, paths[0]) if len(paths) == 1 else iter(())
+    if wanted.code in ("missing", "unknown"):
+        return name_fixes(refusal, wanted.code, paths[0]) if len(paths) == 1 else iter(())
+    return _values(refusal, [refusal.look(path) for path in paths])
 
 
 def _as_sent(refusal: Refusal, patch: Patch) -> bool:
@@ -124,13 +161,8 @@ def list_in_list(refusal: Refusal, path: Path) -> Path | None:
         place = refusal.look(path[:length])
         if isinstance(place.value, list) and len(place.value) == 1 and isinstance(place.value[0], list):
             named = isinstance(path[length - 1], str)
-            return place.path if named and _is_taken(refusal, place, place.value[0]) else None
+            return place.path if named and is_taken(refusal, place, place.value[0]) else None
     return None
-
-
-def _is_taken(refusal: Refusal, place: Place, value: object) -> bool:
-    exact_integers = refusal.judge.exact_integers
-    return not findings(refusal.schema, place.forms, value, place.path, exact_integers=exact_integers)
 
 
 def _writable(part: str | int) -> bool:
@@ -138,7 +170,7 @@ def _writable(part: str | int) -> bool:
 
 
 def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
-    yield from ((_put(place.path, value),) for value in near_values(place))
+    yield from ((_put(place.path, value),) for value in refusal.once(near_at, place))
     if refusal.may_show(place):
         yield from (
             (_put(place.path, items),) for items in _as_list(place) if showable(refusal, place, items)
@@ -200,34 +232,3 @@ def _as_text(refusal: Refusal, place: Place) -> Iterator[str]:
         return
     if any(fits(form, "", exact_integers=False) for form in place.forms):
         yield in_json(place.value)
-
-
-def _mends(refusal: Refusal, patch: Patch, paths: Sequence[Path]) -> bool:
-    patched = applied(refusal.outcome.arguments, patch)
-    if not isinstance(patched, Mapping) or not all(_is_published(refusal, operation) for operation in patch):
-        return False
-    if refusal.judge.accepts(patched):
-        return True
-    before = {(fault.path, fault.kind) for fault in refusal.outcome.faults}
-    after = refusal.judge.faults(patched)
-    return bool(after) and all(_was_there(fault, before, paths) for fault in after)
-
-
-def _is_published(refusal: Refusal, operation: Operation) -> bool:
-    """Whether a value that is put somewhere is one that the published schema takes there: a judge may take more.
-
-    An object that is made to move fields into it is judged with the fields.
-    """
-    if "value" not in operation or operation["op"] == "add":
-        return True
-    place = next((refusal.look(path) for path in refusal.places if pointer(path) == operation["path"]), None)
-    return place is None or _is_taken(refusal, place, operation["value"])
-
-
-def _was_there(fault: Fault, before: set[tuple[Path, Any]], paths: Sequence[Path]) -> bool:
-    """Whether a fault is another one that stays; one around a place may still speak of this place."""
-    return (fault.path, fault.kind) in before and not any(_related(fault.path, path) for path in paths)
-
-
-def _related(one: Path, other: Path) -> bool:
-    return one[: len(other)] == other or other[: len(one)] == one

@@ -32,7 +32,7 @@ def hint(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
     if isinstance(spot.value, (Mapping, list)):
         if any(format_of(form) == "json-string" for form in trouble.forms):
             return " Write it as JSON in a text."
-        return _alone(trouble, kinds, example(refusal.schema, trouble.forms))
+        return _alone(trouble, kinds, refusal.say(example, trouble.forms))
     if isinstance(spot.value, float) and kinds == {"integer"}:
         return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
     return ""
@@ -40,10 +40,10 @@ def hint(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
 
 def _not_as_text(refusal: Refusal, trouble: Trouble, kinds: set[str]) -> str:
     """How to write what came as a text and is none."""
-    sample = example(refusal.schema, trouble.forms)
+    sample = refusal.say(example, trouble.forms)
     if sample is None:
         as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
-        return shape(refusal.schema, trouble.forms) or as_object
+        return refusal.say(shape, trouble.forms) or as_object
     if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
     return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
@@ -53,8 +53,8 @@ def _like(refusal: Refusal, trouble: Trouble, wanted: str) -> str:
     """A sample of a container, where its type words do not say all of its shape."""
     if "object" not in wanted and not any("prefixItems" in part for form in trouble.forms for part in form):
         return ""
-    sample = example(refusal.schema, trouble.forms)
-    return f" Write it like {sample}." if sample else shape(refusal.schema, trouble.forms)
+    sample = refusal.say(example, trouble.forms)
+    return f" Write it like {sample}." if sample else refusal.say(shape, trouble.forms)
 
 
 def _alone(trouble: Trouble, kinds: set[str], sample: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,13 +15,22 @@ def holds(keyword: str, bound: object, value: object) -> bool:
     >>> holds("maximum", 10, 11)
     False
     """
-    validator = _validator({keyword: bound})
+    if isinstance(bound, (str, int, float)):
+        # 1, 1.0 and true are one key of a cache, and three bounds.
+        validator = _of_scalar(keyword, bound, type(bound).__name__)
+    else:
+        validator = _validator({keyword: bound})
     if validator is None:
         return True
     try:
         return validator.is_valid(value)
     except ValueError:
         return True
+
+
+@lru_cache(maxsize=1024)
+def _of_scalar(keyword: str, bound: object, _kind: str) -> jsonschema_rs.Draft202012Validator | None:
+    return _validator({keyword: bound})
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator | None:

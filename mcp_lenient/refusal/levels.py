@@ -12,7 +12,7 @@ from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, name_words, short_scalar
 from mcp_lenient.refusal.patches import Patch
 from mcp_lenient.refusal.places import Place, fits, meant, properties
-from mcp_lenient.refusal.refused import MAX_EXTRA, MAX_NAMES, Refusal, names_at
+from mcp_lenient.refusal.refused import MAX_EXTRA, MAX_NAMES, Refusal
 from mcp_lenient.types import Path
 
 MAX_MOVED = 16
@@ -48,10 +48,13 @@ class Wrapped:
 
 def wrapped(refusal: Refusal) -> Wrapped | None:
     """The arguments that came in a wrapper; None when none did, or more than one thing could be it."""
-    top = refusal.look(())
+    return refusal.once(_wrapped, refusal.look(()))
+
+
+def _wrapped(refusal: Refusal, top: Place) -> Wrapped | None:
     if not isinstance(top.value, Mapping):
         return None
-    names = names_at(top)
+    names = refusal.names_at(top)
     if not names.absent:
         return None
     found = []
@@ -122,20 +125,22 @@ def unwrapping(found: Wrapped) -> Iterator[Patch]:
         yield (*moves, *gone)
 
 
-def another_spelling(parent: Place, sent: object) -> str | None:
+def another_spelling(refusal: Refusal, parent: Place, sent: object) -> str | None:
     """The declared name that came as well, and that an undeclared one spells in another way."""
-    if not isinstance(parent.value, Mapping) or not _squashed(sent):
-        return None
-    declared = (name for form in meant(parent) for name in properties(form))
     squashed = _squashed(sent)
-    return next(
-        (
-            name
-            for name in islice(declared, MAX_NAMES)
-            if name in parent.value and _squashed(name) == squashed
-        ),
-        None,
-    )
+    return refusal.once(_present, parent).get(squashed) if squashed else None
+
+
+def _present(_refusal: Refusal, parent: Place) -> dict[str, str]:
+    """The declared names that were sent, by their letters and digits; bounded."""
+    if not isinstance(parent.value, Mapping):
+        return {}
+    declared = islice((name for form in meant(parent) for name in properties(form)), MAX_NAMES)
+    found: dict[str, str] = {}
+    for name in declared:
+        if name in parent.value:
+            found.setdefault(_squashed(name), name)
+    return found
 
 
 def home(refusal: Refusal, parent: Place, sent: object) -> Path | None:
@@ -145,9 +150,7 @@ def home(refusal: Refusal, parent: Place, sent: object) -> Path | None:
     """
     if not isinstance(sent, str) or not isinstance(parent.value, Mapping) or sent not in parent.value:
         return None
-    if parent.path not in refusal.homes:
-        refusal.homes[parent.path] = _homes(refusal, parent)
-    found = refusal.homes[parent.path].get(sent, [])
+    found = refusal.once(_homes, parent).get(sent, [])
     if 1 < len(found) <= MAX_OWNERS:
         found = [path for path in found if _takes(refusal, path, parent.value[sent])]
     return found[0] if len(found) == 1 else None
@@ -180,8 +183,13 @@ def _takes(refusal: Refusal, path: Path, value: object) -> bool:
 def coming_home(refusal: Refusal, owner: Place) -> dict[str, Path]:
     """The names that were sent beside an object and belong inside it, with their places there."""
     parent = refusal.look(owner.path[:-1])
-    found = {name: home(refusal, parent, name) for name in names_at(parent).extra}
-    return {name: path for name, path in found.items() if path is not None and path[:-1] == owner.path}
+    found = refusal.once(_coming_home, parent)
+    return {name: path for name, path in found.items() if path[:-1] == owner.path}
+
+
+def _coming_home(refusal: Refusal, parent: Place) -> dict[str, Path]:
+    found = {name: home(refusal, parent, name) for name in refusal.names_at(parent).extra}
+    return {name: path for name, path in found.items() if path is not None}
 
 
 def gathering(refusal: Refusal, owner: Place) -> Iterator[Patch]:

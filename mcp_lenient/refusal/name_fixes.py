@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from mcp_lenient.pointers import pointer
-from mcp_lenient.redaction import exact
+from mcp_lenient.redaction import exact, name_words
 from mcp_lenient.refusal.describe import allowed_values
 from mcp_lenient.refusal.levels import another_spelling, gathering, home, unwrapping, wrapped
 from mcp_lenient.refusal.patches import Operation, Patch
 from mcp_lenient.refusal.places import Place, fits
-from mcp_lenient.refusal.refused import Refusal, likely_name, names_at
+from mcp_lenient.refusal.refused import Refusal, likely_name
 from mcp_lenient.types import Path, ViolationCode
 from mcp_lenient.values import same_json
+
+_IDENTIFIERS = frozenset(
+    {"id", "ids", "identifier", "identifiers", "uuid", "uuids", "guid", "guids", "uid", "uids"}
+)
+"""Last words of names whose value identifies one thing: under another name it would identify another."""
 
 
 def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
@@ -32,25 +37,28 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
 
 
 def _moves_to(refusal: Refusal, parent: Place, name: str) -> Iterator[Patch]:
-    names = names_at(parent)
-    for sent in _ranked((likely_name(names, other, name), other) for other in names.extra):
+    names = refusal.names_at(parent)
+    likely = _ranked((likely_name(names, other, name), other) for other in names.extra)
+    for sent in (other for other in likely if may_move(other, name)):
         yield (_move((*parent.path, sent), (*parent.path, name)),)
-    if parent.path and name in names_at(refusal.look(())).extra:
+    if parent.path and name in refusal.names_at(refusal.look(())).extra:
         yield (_move((name,), (*parent.path, name)),)
 
 
 def _moves_from(refusal: Refusal, parent: Place, sent: str) -> Iterator[Patch]:
-    names = names_at(parent)
+    names = refusal.names_at(parent)
     if sent not in names.extra or not isinstance(parent.value, Mapping):
         return
     value = parent.value[sent]
-    twin = another_spelling(parent, sent)
+    twin = another_spelling(refusal, parent, sent)
     if twin is not None:
         if same_json(parent.value[twin], value):
             yield (_remove((*parent.path, sent)),)
         return
     likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
-    moves: list[Patch] = [(_move((*parent.path, sent), (*parent.path, name)),) for name in likely]
+    moves: list[Patch] = [
+        (_move((*parent.path, sent), (*parent.path, name)),) for name in likely if may_move(sent, name)
+    ]
     belongs = home(refusal, parent, sent)
     if belongs is not None:
         inside = list(gathering(refusal, refusal.look(belongs[:-1])))
@@ -62,7 +70,9 @@ def _moves_from(refusal: Refusal, parent: Place, sent: str) -> Iterator[Patch]:
         for path in missing
         if path[:-1] != parent.path and path[-1] == sent
     )
-    meant = missing or any(_would_take(refusal, (*parent.path, name), value) for name in names.absent)
+    meant = (
+        missing or likely or any(_would_take(refusal, (*parent.path, name), value) for name in names.absent)
+    )
     if not moves and not meant:
         yield (_remove((*parent.path, sent)),)
 
@@ -72,6 +82,25 @@ def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
     if value in (None, "", [], {}):
         return False
     return any(fits(form, value, exact_integers=False) for form in refusal.look(path).forms)
+
+
+def may_move(sent: str, name: str) -> bool:
+    """Whether a fix may move a value to another name: an identifier goes under the same words only.
+
+    A bare ``id`` does not say of what, so that it may be that of any name which ends in it.
+
+    >>> may_move("userId", "user_id"), may_move("id", "user_id")
+    (True, True)
+    >>> may_move("user_id", "customer_id"), may_move("sessionid", "session")
+    (False, False)
+    """
+    words, declared = name_words(sent), name_words(name)
+    squashed = "".join(declared)
+    if not words or "".join(words) == squashed or (len(words) == 1 and squashed.endswith(words[0])):
+        return True
+    last = words[-1]
+    run_together = last.endswith("id") and last.removesuffix("id") in declared
+    return last not in _IDENTIFIERS and not run_together
 
 
 def _move(source: Path, target: Path) -> Operation:

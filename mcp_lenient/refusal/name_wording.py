@@ -23,7 +23,7 @@ from mcp_lenient.refusal.levels import (
     wrapped,
 )
 from mcp_lenient.refusal.places import Place, fits, meant, properties
-from mcp_lenient.refusal.refused import LAST_RESORT, Refusal, likely_name, names_at
+from mcp_lenient.refusal.refused import LAST_RESORT, Refusal, likely_name
 from mcp_lenient.refusal.shapes import shape
 from mcp_lenient.refusal.trouble import Trouble, more_places, parameter, where
 from mcp_lenient.types import Path, Violation
@@ -51,7 +51,7 @@ def missing(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
         parameter(spot.path),
         "missing",
         words + _sent_elsewhere(refusal, parent, spot),
-        expected_types=type_words(refusal.schema, choices),
+        expected_types=refusal.say(type_words, choices),
         allowed_values=allowed_values(choices)[:MAX_VALUES],
     )
 
@@ -60,12 +60,12 @@ def _lacks(refusal: Refusal, trouble: Trouble, parent: Place) -> str:
     spot = trouble.places[0]
     choices = spot.forms or trouble.forms
     if isinstance(spot.path[-1], int):
-        whole = expected(refusal.schema, parent.forms)
+        whole = refusal.say(expected, parent.forms)
         return f"{where(spot.path)} is missing{more_places(trouble)}: {where(parent.path)} must be {whole}."
-    wanted = expected(refusal.schema, choices)
+    wanted = refusal.say(expected, choices)
     words = f"{where(spot.path)} is required but was not sent{more_places(trouble)}."
     if wanted:
-        words += f" It must be {wanted}.{shape(refusal.schema, choices)}"
+        words += f" It must be {wanted}.{refusal.say(shape, choices)}"
     return words
 
 
@@ -79,9 +79,9 @@ def _sent_elsewhere(refusal: Refusal, parent: Place, spot: Place) -> str:
     if fields:
         inside = listed([_quoted(field) for field in list(fields)[:MAX_NEAR]])
         return f" Send {inside} inside it{_as(fields)}."
-    if parent.path and name in names_at(refusal.look(())).extra:
+    if parent.path and name in refusal.names_at(refusal.look(())).extra:
         return f" It was sent at the top: send it inside {where(parent.path)}."
-    names = names_at(parent)
+    names = refusal.names_at(parent)
     meant = [
         other
         for other in names.extra
@@ -131,7 +131,7 @@ def _meant(refusal: Refusal, parent: Place, path: Path) -> tuple[str, list[str]]
     owner = _owner(refusal, path)
     if owner is not None:
         return f" It stands for {_quoted(owner)}: send that one, once.", [owner]
-    twin = another_spelling(parent, sent)
+    twin = another_spelling(refusal, parent, sent)
     if twin is not None:
         return _one_of_two(parent, sent, twin), [twin]
     found = wrapped(refusal) if not parent.path else None
@@ -141,7 +141,7 @@ def _meant(refusal: Refusal, parent: Place, path: Path) -> tuple[str, list[str]]
         return " It is no argument of the tool: leave it out.", []
     near = _near_names(refusal, parent, sent)
     belongs = home(refusal, parent, sent)
-    if belongs is not None and (not near or belongs[-2] in names_at(parent).lacking):
+    if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
         own = "" if belongs[-1] == sent else f", as {_quoted(belongs[-1])}"
         return f" It belongs inside {where(belongs[:-1])}{own}.", []
     if near:
@@ -185,7 +185,7 @@ def _quoted(name: object) -> str:
 def _near_names(refusal: Refusal, parent: Place, sent: object) -> list[str]:
     if not isinstance(sent, str):
         return []
-    names = names_at(parent)
+    names = refusal.names_at(parent)
     scored = [(likely_name(names, sent, name), name) for name in names.absent]
     likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
     spots = {name: refusal.look((*parent.path, name)) for _, name in likely}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_lenient.redaction import secret_name
 from mcp_lenient.refusal.keywords import holds
@@ -102,8 +102,8 @@ def closed(form: Form) -> bool:
 
 def child(root: Schema, form: Form, key: object) -> Forms:
     """The forms of what stands below a name or index; empty where nothing is said of it."""
-    below = next(_below(form, key), None)
-    return () if below is None else forms(root, below)
+    found = next(_below(form, key), None)
+    return () if found is None else forms(root, found)
 
 
 def _below(form: Form, key: object) -> Iterator[object]:
@@ -131,7 +131,7 @@ def _by_pattern(form: Form, key: str) -> Iterator[object]:
     for schema in form:
         patterns = schema.get("patternProperties")
         if isinstance(patterns, Mapping):
-            yield from (below for pattern, below in patterns.items() if holds("pattern", pattern, key))
+            yield from (entry for pattern, entry in patterns.items() if holds("pattern", pattern, key))
 
 
 def _item(schema: Schema, index: int) -> object:
@@ -224,29 +224,37 @@ def _has_tag(form: Form, name: str, value: object) -> bool:
     return any(same(tag, value) for tag in _tag(form, name) or ())
 
 
-def look(root: Schema, arguments: Mapping[str, Any], path: Path, secrets: Collection[str] = ()) -> Place:
-    """What the schema says of a place, and what stands there."""
-    above: Place | None = None
-    for length in range(len(path) + 1):
-        above = look_below(root, arguments, above, path[:length], secrets)
-    assert above is not None  # noqa: S101 - every path has a place
-    return above
+def top(root: Schema, arguments: Mapping[str, Any]) -> Place:
+    """The place of the arguments themselves."""
+    return Place((), forms(root, root), arguments, present=True, declared=True, secret=False)
 
 
-def look_below(
-    root: Schema, arguments: Mapping[str, Any], above: Place | None, path: Path, secrets: Collection[str]
-) -> Place:
-    """As :func:`look`, from the place one step above; None above the arguments themselves."""
-    if above is None:
-        return Place((), forms(root, root), arguments, present=True, declared=True, secret=False)
-    key = path[-1]
-    present = above.present
-    narrowed = meant(above)
-    declared = above.declared and (isinstance(key, int) or any(key in properties(form) for form in narrowed))
-    here = tuple(below for form in narrowed for below in child(root, form, key))[:MAX_FORMS]
-    secret = above.secret or secret_name(key, secrets) or marked_secret(here)
-    present, value = _step(above.value, key) if present else (False, None)
-    return Place(path, here, value, present, declared, secret)
+class Below(NamedTuple):
+    """What a schema says of what is below a name or index, whatever is sent there."""
+
+    forms: Forms
+    declared: bool
+    secret: bool
+
+
+def below(root: Schema, narrowed: Forms, key: str | int, secrets: Collection[str]) -> Below:
+    """What forms say of a name or index below them."""
+    declared = isinstance(key, int) or any(key in properties(form) for form in narrowed)
+    here = tuple(each for form in narrowed for each in child(root, form, key))[:MAX_FORMS]
+    return Below(here, declared, secret_name(key, secrets) or marked_secret(here))
+
+
+def step_below(above: Place, key: str | int, said: Below) -> Place:
+    """The place below another one."""
+    present, value = _step(above.value, key) if above.present else (False, None)
+    return Place(
+        (*above.path, key),
+        said.forms,
+        value,
+        present,
+        above.declared and said.declared,
+        above.secret or said.secret,
+    )
 
 
 def _step(value: Any, key: str | int) -> tuple[bool, Any]:
@@ -274,10 +282,10 @@ def private(root: Schema, choices: Forms, value: object, secrets: Collection[str
         names = {name for form in choices for name in properties(form)}
         if any(name not in names or secret_name(name, secrets) for name in value):
             return True
-    below = (
+    inside = (
         value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
     )
     return any(
         private(root, tuple(sub for form in choices for sub in child(root, form, key)), entry, secrets)
-        for key, entry in below
+        for key, entry in inside
     )

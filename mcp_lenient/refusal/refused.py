@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp_lenient.redaction import exact
 from mcp_lenient.refusal.likeness import likeness
-from mcp_lenient.refusal.places import Place, Schema, look_below, meant, properties, required
+from mcp_lenient.refusal.places import (
+    Below,
+    Forms,
+    Place,
+    Schema,
+    below,
+    meant,
+    properties,
+    required,
+    step_below,
+    top,
+)
 from mcp_lenient.types import Judge, Outcome, Path
 
 if TYPE_CHECKING:
@@ -17,30 +28,76 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 300
 MAX_EXTRA = 20
+MAX_WORDS = 2_000
+MAX_INDEX = 32
 MIN_LIKENESS = 0.25
 LAST_RESORT = 0.3
+
+T = TypeVar("T")
+Words = dict[Any, tuple[Forms, Any]]
+"""What was said of parts of one schema: by function and parts, with the parts, so that no id is used again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refused call: what the tool publishes, what is left of the arguments, and who judges them."""
+    """A refused call: what the tool publishes, what is left of the arguments, and who judges them.
+
+    ``words`` may be shared by all refusals under one schema and policy.
+    """
 
     schema: Schema
     outcome: Outcome
     judge: Judge
     policy: Policy
+    words: Words = field(default_factory=dict, compare=False)
+    destructive: bool = False
     places: dict[Path, Place] = field(default_factory=dict, compare=False)
-    homes: dict[Path, dict[str, list[Path]]] = field(default_factory=dict, compare=False)
+    _found: dict[Any, Any] = field(default_factory=dict, compare=False)
+
+    def say(self, words: Callable[[Schema, Forms], T], choices: Forms) -> T:
+        """Return ``words(schema, choices)``, computed once for each part of the schema."""
+        return self._said(words, choices, lambda: words(self.schema, choices))
+
+    def once(self, function: Callable[[Refusal, Place], T], place: Place) -> T:
+        """Return ``function(self, place)``, computed once for each place of this call."""
+        key = (function, place.path)
+        if key not in self._found:
+            self._found[key] = function(self, place)
+        found: T = self._found[key]
+        return found
 
     def look(self, path: Path) -> Place:
         """What the schema says of a place in the arguments, and what stands there."""
         known = self.places.get(path)
         if known is None:
-            above = self.look(path[:-1]) if path else None
-            known = self.places[path] = look_below(
-                self.schema, self.outcome.arguments, above, path, self.policy.secret
-            )
+            known = self._step(path) if path else top(self.schema, self.outcome.arguments)
+            self.places[path] = known
         return known
+
+    def _step(self, path: Path) -> Place:
+        above, key = self.look(path[:-1]), path[-1]
+        narrowed = self.once(_meant, above)
+
+        def found() -> Below:
+            return below(self.schema, narrowed, key, self.policy.secret)
+
+        # A client may choose any number of names; the schema's own are few.
+        own = key < MAX_INDEX if isinstance(key, int) else any(key in properties(form) for form in narrowed)
+        return step_below(above, key, self._said(key, narrowed, found) if own else found())
+
+    def _said(self, what: object, choices: Forms, compute: Callable[[], T]) -> T:
+        key = (what, *(tuple(map(id, form)) for form in choices))
+        known = self.words.get(key)
+        if known is None:
+            if len(self.words) >= MAX_WORDS:
+                self.words.clear()
+            known = self.words[key] = choices, compute()
+        said: T = known[1]
+        return said
+
+    def names_at(self, parent: Place) -> Names:
+        """Return the names at an object, as far as they can be written; bounded."""
+        return self.once(_names_at, parent)
 
     def may_show(self, place: Place) -> bool:
         """Whether the value at a place may be repeated at all."""
@@ -63,8 +120,11 @@ class Names:
     extra: tuple[str, ...]
 
 
-def names_at(parent: Place) -> Names:
-    """The names at an object, as far as they can be written; bounded."""
+def _meant(_refusal: Refusal, place: Place) -> Forms:
+    return meant(place)
+
+
+def _names_at(_refusal: Refusal, parent: Place) -> Names:
     sent = parent.value if isinstance(parent.value, Mapping) else {}
     choices = meant(parent)
     declared = dict.fromkeys(name for form in choices for name in properties(form))

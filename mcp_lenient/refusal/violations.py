@@ -10,11 +10,11 @@ from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
 from mcp_lenient.refusal.describe import allowed_values, either
 from mcp_lenient.refusal.findings import Finding, findings
-from mcp_lenient.refusal.fixes import fixes
+from mcp_lenient.refusal.fixes import MAX_FIXES, Wanted, fixes
 from mcp_lenient.refusal.patches import Patch
 from mcp_lenient.refusal.places import KEYS, Forms, Place, fits, key_forms, properties
 from mcp_lenient.refusal.private_values import above_private_key
-from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.refusal.refused import Refusal, Words
 from mcp_lenient.refusal.trouble import Trouble, parameter, where
 from mcp_lenient.refusal.wording import ambiguous, worded
 from mcp_lenient.schema_judge import MOST_FAULTS
@@ -28,7 +28,7 @@ MAX_SAMPLES = 8
 MAX_WITH_FIXES = 8
 MAX_POINTER = 300
 MAX_MESSAGE = 800
-MAX_GROUPS = 200
+MAX_GROUPS = 50
 
 _CODES: Mapping[str, ViolationCode] = {
     "type": "type",
@@ -50,6 +50,7 @@ _CODES: Mapping[str, ViolationCode] = {
     "format": "format",
     "size": "size",
 }
+_TOP: Sequence[Path] = ((),)
 _UNWRAPPED = "unwrap_arguments"
 _WITHOUT_WRAPPER = (
     "The arguments came under a name that the tool does not know; "
@@ -72,7 +73,13 @@ class _Group:
 
 
 def violations(
-    schema: Mapping[str, Any], outcome: Outcome, judge: Judge, policy: Policy
+    schema: Mapping[str, Any],
+    outcome: Outcome,
+    judge: Judge,
+    policy: Policy,
+    words: Words | None = None,
+    *,
+    destructive: bool = False,
 ) -> tuple[Violation, ...]:
     """What is wrong with a refused call, 20 violations at most.
 
@@ -84,14 +91,17 @@ def violations(
         outcome: The refused call, as :class:`Outcome` describes it.
         judge: What the tool accepts; asked whether a fix mends the call.
         policy: Which values may be repeated.
+        words: What earlier refusals said of this schema, and where this one keeps what it says of it.
+        destructive: Whether the tool destroys something, so that no fix is offered.
     """
-    refusal = Refusal(schema, outcome, judge, policy)
+    known = {} if words is None else words
+    refusal = Refusal(schema, outcome, judge, policy, known, destructive=destructive)
     ties = outcome.ties[:MAX_VIOLATIONS]
-    groups = _groups(_leading(refusal))
-    troubles = _troubles(refusal, groups[:MAX_GROUPS])
+    groups, more = _groups(_leading(refusal))
+    troubles = _troubles(refusal, groups)
     kept = troubles[: MAX_VIOLATIONS - len(ties)]
-    found = (*(_tied(refusal, tie) for tie in ties), *_told(refusal, kept))
-    rest = len(troubles) - len(kept) + max(len(groups) - MAX_GROUPS, 0)
+    found = _told(refusal, ties, kept)
+    rest = len(troubles) - len(kept) + more
     return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.faults) >= MOST_FAULTS)
 
 
@@ -124,12 +134,12 @@ def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
             by_place.setdefault((entry.path, _of_key(entry)), []).append(entry)
         pattern = _pattern(explained[0].path)
         uncounted[pattern] = max(uncounted.get(pattern, 0), group.count - len(group.faults))
-    gathered: dict[object, list[tuple[Path, bool]]] = {}
+    gathered: dict[Any, list[tuple[Path, bool]]] = {}
     for place, entries in by_place.items():
         gathered.setdefault((_pattern(place[0]), place[1], _keywords(entries)), []).append(place)
     return [
-        _trouble(refusal, by_place[places[0]], places, uncounted.pop(_pattern(places[0][0]), 0))
-        for places in gathered.values()
+        _trouble(refusal, by_place[places[0]], places, uncounted.pop(pattern, 0))
+        for (pattern, *_), places in gathered.items()
     ]
 
 
@@ -176,15 +186,15 @@ def _leading(refusal: Refusal) -> Iterator[Fault]:
     within = {above for fault in faults for above in _above(fault.path)}
     own = {fault.path for fault in faults if fault.kind in ("type", "value")}
     wrong_type = {path for path in own & within if not _fitting(refusal, path)}
+    hiding = wrong_type | tied
     for fault in faults:
-        above = _above(fault.path)
         hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong_type
-        if not hidden and not wrong_type.intersection(above) and not tied.intersection((*above, fault.path)):
+        if not hidden and fault.path not in tied and hiding.isdisjoint(_above(fault.path)):
             yield fault
 
 
-def _above(path: Path) -> list[Path]:
-    return [path[:length] for length in range(len(path))]
+def _above(path: Path) -> Sequence[Path]:
+    return [path[:length] for length in range(len(path))] if len(path) > 1 else _TOP[: len(path)]
 
 
 def _fitting(refusal: Refusal, path: Path) -> bool:
@@ -195,15 +205,39 @@ def _fitting(refusal: Refusal, path: Path) -> bool:
     )
 
 
-def _groups(faults: Iterable[Fault]) -> list[_Group]:
-    gathered: dict[object, list[Fault]] = {}
+def _groups(faults: Iterable[Fault]) -> tuple[list[_Group], int]:
+    """The first groups, and how many more there are.
+
+    Of the others nothing is kept but one pattern each: what many objects live through is what makes Python
+    search the whole process for garbage.
+    """
+    gathered: dict[tuple[str, str | None], dict[object, list[Fault] | None]] = {}
+    counts: dict[int, int] = {}
+    groups: list[list[Fault]] = []
+    rest = 0
     for fault in faults:
-        gathered.setdefault((fault.kind, fault.detail, _pattern(fault.path)), []).append(fault)
-    return [_Group(tuple(members[:MAX_SAMPLES]), len(members)) for members in gathered.values()]
+        alike = gathered.setdefault((fault.kind, fault.detail), {})
+        pattern = _pattern(fault.path)
+        if pattern in alike:
+            members = alike[pattern]
+        elif len(groups) < MAX_GROUPS:
+            members = alike[pattern] = []
+            groups.append(members)
+        else:
+            members = alike[pattern] = None
+            rest += 1
+        if members is not None:
+            counts[id(members)] = counts.get(id(members), 0) + 1
+            if len(members) < MAX_SAMPLES:
+                members.append(fault)
+    return [_Group(tuple(members), counts[id(members)]) for members in groups], rest
 
 
-def _pattern(path: Path) -> tuple[str | None, ...]:
-    return tuple(part if isinstance(part, str) else None for part in path)
+def _pattern(path: Path) -> tuple[str | int | None, ...]:
+    for part in path:
+        if not isinstance(part, str):
+            return tuple([each if isinstance(each, str) else None for each in path])
+    return path
 
 
 def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
@@ -236,28 +270,39 @@ def _found(refusal: Refusal, place: Place) -> tuple[Finding, ...]:
 
 def _union_above(refusal: Refusal, path: Path) -> Place | None:
     """The place of a union of objects above a fault: a judge tells the faults of each branch, and one was meant."""
-    for above in _above(path):
-        place = refusal.look(above)
-        if isinstance(place.value, Mapping) and len([form for form in place.forms if properties(form)]) > 1:
-            return place
-    return None
+    above = map(refusal.look, _above(path))
+    return next((place for place in above if refusal.once(_is_union_of_objects, place)), None)
 
 
-def _told(refusal: Refusal, troubles: Sequence[Trouble]) -> Iterator[Violation]:
-    begun: set[tuple[str, Path]] = set()
-    for index, trouble in enumerate(troubles):
-        paths = [place.path for place in trouble.places]
-        whole = trouble.count == len(paths) and index < MAX_WITH_FIXES
-        kind = (trouble.code, paths[0][:-1])
-        words = worded(refusal, trouble, at_length=kind not in begun)
-        hiding = above_private_key(refusal, paths[0]) if trouble.code != "unknown" else None
+def _is_union_of_objects(_refusal: Refusal, place: Place) -> bool:
+    return isinstance(place.value, Mapping) and sum(bool(properties(form)) for form in place.forms) > 1
+
+
+def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Trouble]) -> tuple[Violation, ...]:
+    wanted = [*map(Wanted.of_tie, ties), *(_wanted(trouble) for trouble in troubles[:MAX_WITH_FIXES])]
+    # Of so many violations each first fix is worth its place and time, and no second one.
+    most = MAX_FIXES if len(troubles) <= MAX_WITH_FIXES else 1
+    offered = iter(fixes(refusal, wanted, most))
+    codes = {fault.path: fault.error_code for fault in reversed(refusal.outcome.faults)}
+    found: list[Violation] = []
+    for tie in ties:
+        words, own, hiding = ambiguous(refusal, tie), next(offered), above_private_key(refusal, tie.path)
         if hiding is not None:
-            yield _complete(refusal, _veiled(words, hiding), hiding, ())
+            words, own = _veiled(words, hiding), ()
+        found.append(_complete(refusal, words, hiding or tie.path, own, codes.get(tie.path)))
+    begun: set[tuple[str, Path]] = set()
+    for trouble in troubles:
+        path = trouble.places[0].path
+        kind = (trouble.code, path[:-1])
+        words = worded(refusal, trouble, at_length=kind not in begun)
+        own = next(offered, ())
+        hiding = above_private_key(refusal, path) if trouble.code != "unknown" else None
+        if hiding is not None:
+            found.append(_complete(refusal, _veiled(words, hiding), hiding, (), codes.get(path)))
             continue
         begun.add(kind)
-        of_key = any(keyword == KEYS for keyword, _ in trouble.broken)
-        offered = fixes(refusal, trouble.code, paths, of_key=of_key) if whole else ()
-        yield _complete(refusal, words, paths[0], offered)
+        found.append(_complete(refusal, words, path, own, codes.get(path)))
+    return tuple(found)
 
 
 def _veiled(words: Violation, hiding: Path) -> Violation:
@@ -273,7 +318,16 @@ def _veiled(words: Violation, hiding: Path) -> Violation:
     )
 
 
-def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...]) -> Violation:
+def _wanted(trouble: Trouble) -> Wanted:
+    """A trouble as fixes are looked for; at no place where it stands for more places than it names."""
+    paths = tuple(place.path for place in trouble.places)
+    of_key = any(keyword == KEYS for keyword, _ in trouble.broken)
+    return Wanted(trouble.code, paths if trouble.count == len(paths) else (), of_key=of_key)
+
+
+def _complete(
+    refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...], error_code: str | None
+) -> Violation:
     """A name that only the client knows is a parameter's name nowhere but where it is the fault itself."""
     known = words.code == "unknown" or refusal.look(path[:1]).declared
     return replace(
@@ -282,16 +336,8 @@ def _complete(refusal: Refusal, words: Violation, path: Path, offered: tuple[Pat
         parameter=words.parameter if known else None,
         message=cut(words.message, MAX_MESSAGE),
         fixes=offered,
-        error_code=next((fault.error_code for fault in refusal.outcome.faults if fault.path == path), None),
+        error_code=error_code,
     )
-
-
-def _tied(refusal: Refusal, tie: Tie) -> Violation:
-    words, hiding = ambiguous(refusal, tie), above_private_key(refusal, tie.path)
-    if hiding is not None:
-        return _complete(refusal, _veiled(words, hiding), hiding, ())
-    offered = fixes(refusal, "ambiguous", [tie.path], tie)
-    return _complete(refusal, words, tie.path, offered)
 
 
 def _bounded_pointer(path: Path) -> str:

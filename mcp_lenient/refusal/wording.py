@@ -18,7 +18,7 @@ from mcp_lenient.refusal.fixes import showable
 from mcp_lenient.refusal.hints import hint, leave_out
 from mcp_lenient.refusal.keys import wrong_key
 from mcp_lenient.refusal.name_wording import missing, unknown
-from mcp_lenient.refusal.near import near_values
+from mcp_lenient.refusal.near import near_at
 from mcp_lenient.refusal.places import KEYS, Place, properties
 from mcp_lenient.refusal.private_values import told_safely
 from mcp_lenient.refusal.refused import Refusal
@@ -53,7 +53,7 @@ def _too_large(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violat
 
 def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     del at_length
-    wanted = expected(refusal.schema, trouble.forms)
+    wanted = refusal.say(expected, trouble.forms)
     if not wanted:
         return _wrong_value(refusal, trouble, at_length=False)
     words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{hint(refusal, trouble, wanted)}"
@@ -62,8 +62,8 @@ def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
 
 def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     del at_length
-    words = f"{_subject(trouble)} be {expected(refusal.schema, trouble.forms)}, but got {_received(refusal, trouble)}."
-    near = near_values(trouble.places[0])
+    words = f"{_subject(trouble)} be {refusal.say(expected, trouble.forms)}, but got {_received(refusal, trouble)}."
+    near = refusal.once(near_at, trouble.places[0])
     if near and trouble.count == 1 and not trouble.places[0].secret:
         words += f" Did you mean {either([in_json(value) for value in near])}?"
     words += leave_out(refusal, trouble)
@@ -127,7 +127,7 @@ def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any
         trouble.code,
         words,
         received_type=types.pop() if len(types) == 1 else None,
-        expected_types=type_words(refusal.schema, trouble.forms),
+        expected_types=refusal.say(type_words, trouble.forms),
         received_value=spot.value if echoed else None,
         has_received_value=echoed,
         did_you_mean=near,
@@ -194,7 +194,7 @@ def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
     else:
         told = f"in {max(len(tie.readings), 2)} ways"
     words = cut(f"{where(tie.path)} can be read {told}. Send the one that is meant, as JSON.", MAX_TIE)
-    wanted = type_words(refusal.schema, spot.forms)
+    wanted = refusal.say(type_words, spot.forms)
     received = json_type(spot.value) if spot.present else None
     return Violation(
         "", parameter(tie.path), "ambiguous", words, received_type=received, expected_types=wanted

@@ -49,11 +49,12 @@ def _send(sender: _Address, receiver: _Address) -> dict[str, Any]:
 
 
 def _server() -> FastMCP:
-    delete = Tool.from_function(_delete, name="delete", annotations={"destructiveHint": True})
-    others = {"order": _order, "scan": _scan, "send": _send}
+    others = {"delete": _delete, "order": _order, "scan": _scan, "send": _send}
     open_tool = published("find", closed=False, query=TEXT)
     tools = (Tool.from_function(fn, name=name) for name, fn in others.items())
-    return lenient(delete, open_tool, *tools, policy=Policy(unrepairable="refuse"))
+    refusing = Policy(unrepairable="refuse")
+    wrapped = Policy(unrepairable="refuse", disable={"unwrap_arguments"})
+    return lenient(open_tool, *tools, policy=refusing, patterns={"delete": wrapped})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,117 @@
+"""Refusals of large calls: they leave the event loop free, and count what they do not tell."""
+
+from __future__ import annotations
+
+import json
+import threading
+from inspect import Parameter, Signature
+from typing import Annotated, Any
+
+import pytest
+from calls import lenient
+from fastmcp import Client
+from fastmcp.tools import Tool
+from pydantic import BeforeValidator
+
+from mcp_lenient.values import holds_many
+
+MANY = 2_000
+
+
+def _wide(count: int, annotation: Any) -> Tool:
+    async def tool(**arguments: Any) -> str:
+        return str(arguments)
+
+    names = [f"field_{at}" for at in range(count)]
+    kinds = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation) for name in names]
+    tool.__signature__ = Signature(kinds)  # type: ignore[attr-defined]
+    tool.__annotations__ = dict.fromkeys(names, annotation)
+    return Tool.from_function(tool, name="tool")
+
+
+def _some(numbers: list[int] | None = None, rows: list[dict[str, int]] | None = None) -> str:
+    return f"{numbers}{rows}"
+
+
+async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
+    async with Client(lenient(tool)) as client:
+        answer = await client.call_tool("tool", sent, raise_on_error=False)
+    told: dict[str, Any] = json.loads(answer.content[0].text)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("sent", "more"),
+    [
+        ({f"unknown_{at}": at for at in range(MANY)}, f"There are at least {MANY - 20} more faults."),
+        ({f"unknown_{at}": at for at in range(100)}, "There are 80 more faults."),
+    ],
+    ids=["2,000 unknown names", "100 unknown names"],
+)
+async def test_faults_that_are_not_told_are_counted(sent, more):
+    """The last of twenty violations says how many faults there are besides."""
+    told = await _envelope(Tool.from_function(_some, name="tool"), sent)
+    violations = told["details"]["violations"]
+    assert len(violations) + told["details"].get("violations_omitted", 0) == 20
+    assert more in (violations[-1]["message"] if len(violations) == 20 else more)
+
+
+async def test_very_many_faults_are_told_by_parameter():
+    """A list of thousands of wrong items is one fault of its parameter, beside unknown and missing names."""
+    tool = _wide(3, list[int])
+    told = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1], "other": 1})
+    found = {(each["parameter"], each["code"]) for each in told["details"]["violations"]}
+    assert found == {("field_0", "type"), ("field_2", "missing"), ("other", "unknown")}
+
+
+async def test_a_parameter_that_is_right_is_not_told_among_very_many_faults():
+    """Of two long lists only the wrong one is a fault."""
+    told = await _envelope(_wide(2, list[int]), {"field_0": [1] * MANY, "field_1": ["many"] * MANY})
+    assert [each["parameter"] for each in told["details"]["violations"]] == ["field_1"]
+
+
+class _Noted:
+    """A type whose validator notes the threads that it runs in."""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def __call__(self, value: Any) -> Any:
+        self.threads.add(threading.get_ident())
+        return value
+
+    def wide(self, count: int) -> Tool:
+        """An async tool with so many integers, whose validators FastMCP would run on the loop."""
+        return _wide(count, Annotated[int, BeforeValidator(self)])
+
+
+@pytest.mark.parametrize(("count", "wrong"), [(200, 200), (300, 1)], ids=["200 of 200", "1 of 300"])
+async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
+    """Repair and wording of many parameters run in a worker thread."""
+    noted = _Noted()
+    sent = {f"field_{at}": "many" if at < wrong else at for at in range(count)}
+    assert (await _envelope(noted.wide(count), sent))["status"] == "error"
+    assert noted.threads - {threading.get_ident()}
+
+
+async def test_a_small_refusal_stays_on_the_event_loop():
+    """A thread would cost more than the work."""
+    noted = _Noted()
+    told = await _envelope(noted.wide(20), {f"field_{at}": "many" for at in range(20)})
+    assert told["error_code"] == "INVALID_ARGUMENTS"
+    assert noted.threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize(
+    ("value", "many"),
+    [
+        ({"a": [[1] * 60, [2] * 60]}, True),
+        ({"a": {str(at): at for at in range(101)}}, True),
+        ({"a": ["x" * 6_000, "y" * 6_000]}, True),
+        ({"a": [1] * 60, "b": "x" * 9_000}, False),
+        ({}, False),
+    ],
+)
+def test_many_values_are_seen_at_any_depth(value, many):
+    """What takes long is told by the values and characters within, and not from the top alone."""
+    assert holds_many(value) is many

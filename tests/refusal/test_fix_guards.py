@@ -1,0 +1,137 @@
+"""What a fix never does: move an identifier to another name, or offer anything in a destructive tool."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool
+
+from mcp_lenient import LenientMiddleware, Policy, normalize
+from mcp_lenient.refusal.fixes import Wanted, fixes
+from mcp_lenient.refusal.refused import Refusal
+from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.types import Outcome
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer"}
+
+
+def closed(properties, *required):
+    """The schema of an object that takes these properties only."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def fixes_of(schema, sent, **policy):
+    """The patches of all violations."""
+    found = normalize(schema, sent, Policy(**policy)).violations
+    return [[dict(each) for each in patch] for violation in found for patch in violation.fixes]
+
+
+@pytest.mark.parametrize(
+    ("sent", "declared"),
+    [
+        ("user_id", "customer_id"),
+        ("user_id", "user"),
+        ("session_id", "session_token"),
+        ("sessionId", "thread_id"),
+        ("parent_uuid", "uuid_of_child"),
+        ("order_ids", "orders"),
+        ("accountID", "account_number"),
+        ("sessionid", "session"),
+        ("cart_id", "card_id"),
+    ],
+)
+def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
+    """The value of an identifier is offered under no other name, required or not, even as the only one left."""
+    for required in ((declared,), ()):
+        assert fixes_of(closed({declared: TEXT}, *required), {sent: "x"}, disable={"rename_case"}) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "declared"),
+    [("userId", "user_id"), ("userid", "user_id"), ("id", "user_id"), ("ids", "pmids"), ("user", "user_id")],
+)
+def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
+    """The same words in another spelling, a bare word and a plain name stay fixes."""
+    schema = closed({declared: TEXT}, declared)
+    moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
+    assert moved in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
+
+
+def test_an_identifier_that_may_not_be_moved_is_not_removed():
+    """Where a move is withheld, leaving the value out is not offered in its place."""
+    assert fixes_of(closed({"user": TEXT}), {"user_id": "x"}) == []
+
+
+def _delete(path: str, mode: str = "soft") -> str:
+    return f"{path}{mode}"
+
+
+@pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
+@pytest.mark.parametrize("sent", [{"file_path": "/a"}, {"path": False}])
+async def test_a_destructive_tool_gets_no_fix(sent, destructive):
+    """What a harmless tool's refusal offers, that of a destructive one does not."""
+    server = FastMCP("server")
+    server.add_tool(Tool.from_function(_delete, name="tool", annotations={"destructiveHint": destructive}))
+    server.add_middleware(LenientMiddleware())
+    async with Client(server) as client:
+        answer = await client.call_tool("tool", sent, raise_on_error=False)
+    violations = json.loads(answer.content[0].text)["details"]["violations"]
+    assert any("fixes" in violation for violation in violations) is not destructive
+
+
+def test_a_policy_that_calls_a_tool_destructive_withholds_fixes():
+    """``normalize`` offers none either where its policy says that the tool is destructive."""
+    schema = closed({"path": TEXT}, "path")
+    assert fixes_of(schema, {"file_path": "/a"})
+    assert fixes_of(schema, {"file_path": "/a"}, destructive=True) == []
+
+
+class _Counting:
+    """A schema's judge that counts how often it is asked."""
+
+    exact_integers = False
+    by_schema = True
+
+    def __init__(self, schema):
+        self.judge = SchemaJudge(schema)
+        self.asked = 0
+
+    def accepts(self, arguments):
+        self.asked += 1
+        return self.judge.accepts(arguments)
+
+    def faults(self, arguments):
+        self.asked += 1
+        return self.judge.faults(arguments)
+
+    def tells_apart(self, one, other):
+        return self.judge.tells_apart(one, other)
+
+
+def test_fixes_of_different_parameters_are_tried_together():
+    """Eight wrong parameters with several ideas each take one question a round, not one for each idea."""
+    kinds = {"enum": ["alpha", "alpine", "beta"]}
+    schema = closed({f"p{at}": kinds for at in range(8)})
+    sent = {f"p{at}": "alphi" for at in range(8)}
+    judge = _Counting(schema)
+    faults = judge.faults(sent)
+    refusal = Refusal(schema, Outcome("refused", sent, (), faults, ()), judge, Policy())
+    judge.asked = 0
+    found = fixes(refusal, [Wanted("enum", ((name,),)) for name in sent])
+    assert [patches[0][0]["value"] for patches in found] == ["alpha"] * 8
+    assert judge.asked <= 3
+
+
+def test_patches_tried_together_are_judged_each_by_itself():
+    """One parameter's patch helps although another one's, tried with it, does not."""
+    schema = closed({"a": {"enum": ["red", "blue"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
+    found = normalize(schema, {"a": "rad", "b": "sevn"}).violations
+    assert {violation.parameter: bool(violation.fixes) for violation in found} == {"a": True, "b": False}
