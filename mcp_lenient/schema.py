@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urljoin
 
@@ -295,6 +297,34 @@ def validator_for(
     return compiled(_absolute(root, schema), registry_of(root) if registry is None else registry)
 
 
+def _anything(_text: str) -> bool:
+    return True
+
+
+def _spells(form: re.Pattern[str], text: str) -> bool:
+    return form.fullmatch(text) is not None
+
+
+_FULL_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?"
+TIMES = {
+    "date": re.compile(_FULL_DATE),
+    "date-time": re.compile(f"{_FULL_DATE}[Tt ]{_CLOCK}"),
+    "time": re.compile(_CLOCK),
+}
+"""RFC 3339, section 5.6, with the zone and the seconds optional, as ISO 8601 and most servers have them."""
+_OTHER_FORMATS = (
+    "duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
+    "relative-json-pointer uri uri-reference uri-template uuid"
+).split()
+FORMATS: Mapping[str, Callable[[str], bool]] = {
+    **dict.fromkeys(_OTHER_FORMATS, _anything),
+    **{name: partial(_spells, form) for name, form in TIMES.items()},
+}
+"""The formats that are checked. In JSON Schema a format is an annotation; a text that is no date at all, such as
+``14/02/2026``, is refused all the same, since a server that takes it may read another day."""
+
+
 def compiled(
     schema: Any, registry: jsonschema_rs.Registry | None = None
 ) -> jsonschema_rs.Draft202012Validator:
@@ -311,7 +341,12 @@ def compiled(
     for patterns in (linear, bounded):
         try:
             return jsonschema_rs.Draft202012Validator(
-                schema, retriever=_no_fetch, registry=registry, pattern_options=patterns
+                schema,
+                retriever=_no_fetch,
+                registry=registry,
+                pattern_options=patterns,
+                validate_formats=True,
+                formats=dict(FORMATS),
             )
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error

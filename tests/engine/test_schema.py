@@ -100,3 +100,43 @@ def test_a_schema_may_refer_to_itself_by_its_own_name(reference):
         "$defs": {"o": {"type": "object", "properties": {"a": {"type": "integer"}}}},
     }
     assert normalize(schema, {"n": "[5]", "p": {"a": "5"}}).arguments == {"n": [5], "p": {"a": 5}}
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        (
+            "date",
+            ["2026-02-14"],
+            ["14/02/2026", "2026-02-14T00:00:00", "2026-13-01", "2026-2-4", "today", ""],
+        ),
+        (
+            "date-time",
+            [
+                "2026-02-14T10:00:00Z",
+                "2026-02-14T10:00:00",
+                "2026-02-14 10:00",
+                "2026-02-14T10:00:00.5+02:00",
+            ],
+            ["2026-02-14", "14.02.2026 10:00", "2026-02-14T25:00:00Z", "now"],
+        ),
+        ("time", ["10:00", "10:00:00Z", "23:59:60"], ["24:00", "10", "10 am"]),
+    ],
+)
+def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[str]) -> None:
+    """A text that is no date or time at all is refused by a schema that asks for one."""
+    schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
+    judge = SchemaJudge(schema)
+    assert [text for text in right if not judge.accepts({"at": text})] == []
+    assert [text for text in wrong if judge.accepts({"at": text})] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    "duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex color int32 "
+    "relative-json-pointer uri uri-reference uri-template uuid binary password".split(),
+)
+def test_other_formats_are_annotations(name: str) -> None:
+    """What servers take in other spellings is left to them."""
+    schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
+    assert SchemaJudge(schema).accepts({"at": "no such thing ("})
