@@ -230,6 +230,11 @@ def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
     return tuple(scalars.values())
 
 
+def allowed(_schema: Schema, choices: Forms) -> tuple[Any, ...]:
+    """Return the values a place is limited to, as many as are told."""
+    return allowed_values(choices)[:MAX_VALUES]
+
+
 def one_of(values: Iterable[Any]) -> str:
     """Values in JSON, as many as a line holds; the rest is counted."""
     scalars = [value for value in values if short_scalar(value)]

@@ -89,7 +89,9 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[F
 
 def _listed(form: Form, value: Any) -> bool:
     listed = options(form)
-    return listed is None or any(same(option, value) for option in listed)
+    if listed is None or (type(value) is str and value in listed):
+        return True
+    return type(value) is not str and any(same(option, value) for option in listed)
 
 
 def _in_form(search: _Search, form: Form, value: Any, path: Path) -> list[Finding]:

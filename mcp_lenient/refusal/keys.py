@@ -8,14 +8,14 @@ from dataclasses import replace
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import exact, shown
 from mcp_lenient.refusal.describe import (
-    MAX_VALUES,
+    allowed,
     allowed_values,
     either,
     format_of,
     limit_words,
     one_of,
 )
-from mcp_lenient.refusal.near import near_values
+from mcp_lenient.refusal.near import near_at
 from mcp_lenient.refusal.patches import Patch
 from mcp_lenient.refusal.places import Forms, key_forms
 from mcp_lenient.refusal.private_values import told_safely
@@ -49,7 +49,7 @@ def wrong_key(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violati
         trouble.code,
         words,
         did_you_mean=tuple(map(shown, near)),
-        allowed_values=allowed_values(trouble.forms)[:MAX_VALUES],
+        allowed_values=refusal.say(allowed, trouble.forms),
     )
 
 
@@ -72,7 +72,7 @@ def near_keys(refusal: Refusal, path: Path) -> list[str]:
     if not isinstance(parent.value, Mapping) or not isinstance(sent, str) or parent.secret:
         return []
     as_value = replace(parent, value=sent, forms=key_forms(refusal.schema, parent.forms))
-    return [name for name in near_values(as_value) if name not in parent.value]
+    return [name for name in near_at(refusal, as_value) if name not in parent.value]
 
 
 def key_fixes(refusal: Refusal, path: Path) -> Iterator[Patch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +30,7 @@ MAX_NAMES = 300
 MAX_EXTRA = 20
 MAX_WORDS = 2_000
 MAX_INDEX = 32
+MAX_COMPARED = 8
 MIN_LIKENESS = 0.25
 LAST_RESORT = 0.3
 
@@ -52,6 +53,7 @@ class Refusal:
     words: Words = field(default_factory=dict, compare=False)
     destructive: bool = False
     places: dict[Path, Place] = field(default_factory=dict, compare=False)
+    _comparisons: Iterator[int] = field(default_factory=lambda: iter(range(MAX_COMPARED)), compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def say(self, words: Callable[[Schema, Forms], T], choices: Forms) -> T:
@@ -65,6 +67,10 @@ class Refusal:
             self._found[key] = function(self, place)
         found: T = self._found[key]
         return found
+
+    def may_compare(self) -> bool:
+        """Return whether one more text may be compared with allowed values letter by letter, which takes long."""
+        return next(self._comparisons, None) is not None
 
     def look(self, path: Path) -> Place:
         """What the schema says of a place in the arguments, and what stands there."""

@@ -250,14 +250,14 @@ def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
     # What would be overlooked stands in arguments that the judge takes: nothing else is wrong there.
     own = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
     union = None if own else _union_above(refusal, fault.path)
-    told = () if union is None else _found(refusal, union)
+    told = () if union is None else refusal.once(_found, union)
     if told:
         return told
     place = refusal.look(fault.path)
     keyword = _KEYWORDS.get(fault.kind)
     if keyword is not None:
         return (Finding(fault.path, keyword, place.forms),)
-    found = _found(refusal, place)
+    found = refusal.once(_found, place)
     if own:
         found = tuple(finding for finding in found if finding.path == fault.path)
     return (*found, fault) if own or not found else found

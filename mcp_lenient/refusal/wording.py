@@ -6,8 +6,7 @@ from typing import Any
 
 from mcp_lenient.redaction import cut, in_json, short_scalar
 from mcp_lenient.refusal.describe import (
-    MAX_VALUES,
-    allowed_values,
+    allowed,
     either,
     expected,
     likely_kinds,
@@ -131,7 +130,7 @@ def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any
         received_value=spot.value if echoed else None,
         has_received_value=echoed,
         did_you_mean=near,
-        allowed_values=allowed_values(trouble.forms)[:MAX_VALUES],
+        allowed_values=refusal.say(allowed, trouble.forms),
     )
 
 
