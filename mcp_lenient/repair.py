@@ -26,7 +26,7 @@ from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
 from mcp_lenient.values import measured
 
-_STEPS = 10_000
+_STEPS = 3_000
 _MENDING_STEPS = 5_000
 """Places looked at before a call is given up; grows with the arguments, so that only a schema that
 branches without end can use it up."""
