@@ -156,7 +156,7 @@ class LenientMiddleware(Middleware):
         server = own.fastmcp
         whole = self._whole.claim()
         call = Call(context, call_next, own.request_context, within, started, whole.repairs, whole.arguments)
-        if whole.fault is not None or whole.left_out:
+        if whole.fault is not None or (whole.repairs and whole.left_out):
             answer = await self._no_object(call, server, whole)
             if answer is not None:
                 return answer
