@@ -12,7 +12,7 @@ from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.readable import readable
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.repair import repair, repair_parsed
+from mcp_lenient.repair import repair, repair_parsed, still_wrong
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized, Outcome, Violation
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
@@ -80,7 +80,15 @@ def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
 
 
 def _violations(plan: Plan, outcome: Outcome, judge: SchemaJudge) -> tuple[Violation, ...]:
-    return violations(plan.root, outcome, judge, plan.policy, plan.words, destructive=plan.destructive)
+    return violations(
+        plan.root,
+        outcome,
+        judge,
+        plan.policy,
+        plan.words,
+        destructive=plan.destructive,
+        again=still_wrong(plan, judge),
+    )
 
 
 def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:

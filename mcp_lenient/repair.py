@@ -7,7 +7,7 @@ a reading that is alone is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mcp_lenient.choice import cheapest, distinct
@@ -77,6 +77,19 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> O
         return outcome
     faults = tuple(Fault(path, "overlooked") for path in unread)
     return Outcome("refused", outcome.arguments, outcome.repairs, faults)
+
+
+def still_wrong(plan: Plan, judge: Judge) -> Callable[[Mapping[str, Any]], tuple[Fault, ...]]:
+    """Return the function that says what is still wrong with arguments once they are repaired."""
+
+    def faults(arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        outcome = repair(plan, arguments, judge)
+        if outcome.status != "refused":
+            return ()
+        tied = tuple(Fault(tie.path, "value") for tie in outcome.ties)
+        return (*outcome.faults, *tied) or (Fault((), "value"),)
+
+    return faults
 
 
 def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome:

@@ -152,13 +152,18 @@ class Settler:
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
         from mcp_lenient.refusal.violations import violations
-        from mcp_lenient.repair import repair
+        from mcp_lenient.repair import repair, still_wrong
 
         judge = NormalizingJudge(FunctionJudge(tool, strict=strict), declared_of(tool.fn).normalizers)
         plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
         outcome = repair(plan, arguments, judge)
         refused = outcome.status == "refused"
-        return violations(plan.root, outcome, judge, plan.policy) if refused else ()
+        again = still_wrong(plan, judge)
+        return (
+            violations(plan.root, outcome, judge, plan.policy, destructive=plan.destructive, again=again)
+            if refused
+            else ()
+        )
 
     def tell(
         self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
@@ -250,7 +255,7 @@ class Parameter(ParameterMark):
         info: core_schema.ValidationInfo[Any],
     ) -> Any:
         from mcp_lenient.refusal.violations import violations
-        from mcp_lenient.repair import repair
+        from mcp_lenient.repair import repair, still_wrong
 
         started = perf_counter_ns()
         own = {self.name: self.normalizers}
@@ -263,7 +268,13 @@ class Parameter(ParameterMark):
         found: tuple[Violation, ...] = ()
         if refused:
             found = violations(
-                plan.root, outcome, judge, plan.policy, plan.words, destructive=plan.destructive
+                plan.root,
+                outcome,
+                judge,
+                plan.policy,
+                plan.words,
+                destructive=plan.destructive,
+                again=still_wrong(plan, judge),
             )
         final = judge.settled(outcome.arguments)
         repairs = outcome.repairs if refused else (*outcome.repairs, *final.repairs)

@@ -97,6 +97,7 @@ class KnownTool:
     async def violations(self, outcome: Outcome) -> tuple[Violation, ...]:
         """What is wrong with arguments that were not repaired; asks the judge which fixes mend them."""
         from mcp_lenient.refusal.violations import violations
+        from mcp_lenient.repair import still_wrong
 
         work = partial(
             violations,
@@ -106,6 +107,7 @@ class KnownTool:
             self.policy,
             self.plan.words,
             destructive=self.plan.destructive,
+            again=still_wrong(self.plan, self.judge),
         )
         many = len(outcome.faults) > _MANY_FAULTS or holds_many(outcome.arguments)
         return await self._away(work, many or self._is_wide)

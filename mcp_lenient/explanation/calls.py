@@ -18,7 +18,7 @@ from mcp_lenient.pointers import pointer
 from mcp_lenient.protection import judged_by
 from mcp_lenient.refusal.likeness import near
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.repair import repair_parsed
+from mcp_lenient.repair import repair_parsed, still_wrong
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.numbers import plain
 from mcp_lenient.targets import find_target
@@ -152,7 +152,12 @@ class _Explainer:
     def _refused(self, sent: Any, outcome: Outcome, moved: tuple[Repair, ...]) -> Explanation:
         known = self.known
         found = violations(
-            known.plan.root, outcome, known.judge, known.policy, destructive=known.plan.destructive
+            known.plan.root,
+            outcome,
+            known.judge,
+            known.policy,
+            destructive=known.plan.destructive,
+            again=still_wrong(known.plan, known.judge),
         )
         if known.mode == "observe":
             self._step("The outcome", "The policy only observes: the call goes on as it was sent.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from mcp_lenient.pointers import pointer
+from mcp_lenient.pointers import pointer, tokens_of
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.refusal.describe import format_of, likely_kinds
 from mcp_lenient.refusal.keys import key_fixes
@@ -19,6 +19,7 @@ from mcp_lenient.refusal.patches import Operation, Patch, moves_into_itself
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.refusal.trials import Trial, is_taken
+from mcp_lenient.rules.names import by_singular, plural_target
 from mcp_lenient.rules.spelling import squashed
 from mcp_lenient.types import Path, Tie, ViolationCode
 
@@ -30,7 +31,7 @@ MAX_ARGUMENTS = 100_000
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
-_MOVED_BY = ("rename_", "wrap_arguments", "unwrap_arguments")
+_MOVED_BY = frozenset({"wrap_arguments", "unwrap_arguments"})
 _LONGEST_NOTHING = 16
 _NOTHING = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
@@ -117,11 +118,35 @@ def _ideas(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
 
 def _as_sent(refusal: Refusal, patch: Patch) -> bool:
     """Whether the patch also fits the arguments as they were sent, before they were repaired in part."""
-    if any(repair.rule.startswith(_MOVED_BY) for repair in refusal.outcome.repairs):
+    repairs = refusal.outcome.repairs
+    if any(repair.rule in _MOVED_BY for repair in repairs):
         return False
-    rebuilt = tuple(f"{repair.pointer}/" for repair in refusal.outcome.repairs)
-    paths = (operation.get(end, "") for operation in patch for end in ("path", "from"))
-    return not any(path.startswith(rebuilt) for path in paths if rebuilt)
+    renamed = [repair.pointer for repair in repairs if repair.rule.startswith("rename_")]
+    targets = [_renamed_to(refusal, sent) for sent in renamed]
+    if None in targets:
+        return False
+    rebuilt = [*(repair.pointer for repair in repairs if repair.pointer not in renamed), *targets]
+    paths = [operation[end] for operation in patch for end in ("path", "from") if end in operation]
+    return not any(f"{path}/".startswith(f"{place}/") for path in paths for place in rebuilt)
+
+
+def _renamed_to(refusal: Refusal, sent: str) -> str | None:
+    """Return where a key that was sent stands since it was renamed, as a JSON Pointer; None where that is unclear."""
+    *above, key = tokens_of(sent)
+    here: Any = refusal.outcome.arguments
+    for token in above:
+        here = here.get(token) if isinstance(here, Mapping) else None
+    if not isinstance(here, Mapping):
+        return None
+    aliases = refusal.policy.aliases
+    found = [
+        name
+        for name in here
+        if squashed(name) == squashed(key)
+        or key in aliases.get(name, ())
+        or plural_target(key, by_singular((name,)))
+    ]
+    return pointer((*above, found[0])) if len(found) == 1 else None
 
 
 def _readings(refusal: Refusal, tie: Tie) -> Iterator[Patch]:

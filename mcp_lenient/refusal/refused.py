@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,7 @@ from mcp_lenient.refusal.places import (
     step_below,
     top,
 )
-from mcp_lenient.types import Judge, Outcome, Path
+from mcp_lenient.types import Fault, Judge, Outcome, Path
 
 if TYPE_CHECKING:
     from mcp_lenient.policy import Policy
@@ -43,7 +43,8 @@ Words = dict[Any, tuple[Forms, Any]]
 class Refusal:
     """A refused call: what the tool publishes, what is left of the arguments, and who judges them.
 
-    ``words`` may be shared by all refusals under one schema and policy.
+    ``words`` may be shared by all refusals under one schema and policy. ``again`` says what is still wrong with
+    arguments once they are repaired.
     """
 
     schema: Schema
@@ -52,6 +53,7 @@ class Refusal:
     policy: Policy
     words: Words = field(default_factory=dict, compare=False)
     destructive: bool = False
+    again: Callable[[Mapping[str, Any]], Sequence[Fault]] | None = field(default=None, compare=False)
     places: dict[Path, Place] = field(default_factory=dict, compare=False)
     _comparisons: Iterator[int] = field(default_factory=lambda: iter(range(MAX_COMPARED)), compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
@@ -152,4 +154,6 @@ def likely_name(names: Names, sent: str, name: str) -> float:
     alike = likeness(sent, name)
     if alike >= MIN_LIKENESS:
         return alike
-    return LAST_RESORT if alike >= 0 and names.lacking == (name,) and names.extra == (sent,) else 0.0
+    alone = alike >= 0 and names.lacking == (name,) and names.extra == (sent,)
+    nearer = alone and any(likeness(sent, other) >= MIN_LIKENESS for other in names.absent)
+    return LAST_RESORT if alone and not nearer else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from mcp_lenient.types import Fault, FaultKind, Path
 
 Question = tuple[Patch, Sequence[Path]]
 """A patch, and the places of the violation that it is for."""
+Left = Callable[[Mapping[str, Any]], Sequence[Fault]]
+"""What is still wrong with arguments."""
 _Asked = tuple[int, Patch, Sequence[Path]]
 _Faults = dict[Any, list[Fault]]
 
@@ -50,36 +52,44 @@ class Trial:
         return [verdicts.get(at, False) for at in range(len(questions))]
 
     def _tried(self, questions: Sequence[Question]) -> list[bool]:
+        """Return the verdicts by the judge and, of what is moved, by what a repair makes of the call sent again."""
+        verdicts = self._judged(questions, self.refusal.judge.faults)
+        again = self.refusal.again
+        open_still = [at for at, (patch, _) in enumerate(questions) if not verdicts[at] and _moves(patch)]
+        if again is not None and open_still:
+            retried = self._judged([questions[at] for at in open_still], again)
+            for at, verdict in zip(open_still, retried, strict=True):
+                verdicts[at] = verdict
+        return verdicts
+
+    def _judged(self, questions: Sequence[Question], left: Left) -> list[bool]:
         if len(questions) == 1:
-            return [self._alone(*questions[0])]
+            return [self._alone(*questions[0], left)]
         patched = self.refusal.outcome.arguments
         for at, (patch, _) in enumerate(questions):
             if all(patch != other for other, _ in questions[:at]):
                 patched = applied(patched, patch)
         before = _by_parameter(self.refusal.outcome.faults)
-        after = _by_parameter(self.refusal.judge.faults(patched) if isinstance(patched, Mapping) else ())
+        after = _by_parameter(left(patched) if isinstance(patched, Mapping) else ())
         if None in before or None in after:
-            return [self._alone(*each) for each in questions]
-        return [self._follows(patch, paths, before, after) for patch, paths in questions]
+            return [self._alone(*each, left) for each in questions]
+        return [self._follows(patch, paths, before, after, left) for patch, paths in questions]
 
-    def _follows(self, patch: Patch, paths: Sequence[Path], before: _Faults, after: _Faults) -> bool:
+    def _follows(
+        self, patch: Patch, paths: Sequence[Path], before: _Faults, after: _Faults, left_by: Left
+    ) -> bool:
         """The verdict on one of several patches, by the faults that are left after all of them."""
         own = _parameters(patch)
         elsewhere = {path[0] for path in paths} - own
         left = [fault for name in own for fault in after.get(name, ())]
         if not left and before.keys() <= own:
-            return self._alone(patch, paths)
+            return self._alone(patch, paths, left_by)
         left += (fault for name in elsewhere for fault in before.get(name, ()))
         return self._only_others(left, paths)
 
-    def _alone(self, patch: Patch, paths: Sequence[Path]) -> bool:
+    def _alone(self, patch: Patch, paths: Sequence[Path], left: Left) -> bool:
         patched = applied(self.refusal.outcome.arguments, patch)
-        if not isinstance(patched, Mapping):
-            return False
-        if self.refusal.judge.accepts(patched):
-            return True
-        after = self.refusal.judge.faults(patched)
-        return bool(after) and self._only_others(after, paths)
+        return isinstance(patched, Mapping) and self._only_others(left(patched), paths)
 
     def _only_others(self, after: Sequence[Fault], paths: Sequence[Path]) -> bool:
         """Whether all faults were there before, elsewhere; one around a place may still speak of this place."""
@@ -87,6 +97,10 @@ class Trial:
             (fault.path, fault.kind) in self._before and not any(_related(fault.path, path) for path in paths)
             for fault in after
         )
+
+
+def _moves(patch: Patch) -> bool:
+    return any(operation["op"] == "move" for operation in patch)
 
 
 def _apart(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:

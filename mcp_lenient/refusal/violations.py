@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,7 @@ def violations(
     words: Words | None = None,
     *,
     destructive: bool = False,
+    again: Callable[[Mapping[str, Any]], Sequence[Fault]] | None = None,
 ) -> tuple[Violation, ...]:
     """What is wrong with a refused call, 20 violations at most.
 
@@ -93,9 +94,10 @@ def violations(
         policy: Which values may be repeated.
         words: What earlier refusals said of this schema, and where this one keeps what it says of it.
         destructive: Whether the tool destroys something, so that no fix is offered.
+        again: What is still wrong with arguments once they are repaired; a fix may lead to what a repair mends.
     """
     known = {} if words is None else words
-    refusal = Refusal(schema, outcome, judge, policy, known, destructive=destructive)
+    refusal = Refusal(schema, outcome, judge, policy, known, destructive=destructive, again=again)
     ties = outcome.ties[:MAX_VIOLATIONS]
     groups, more = _groups(_leading(refusal))
     troubles = _troubles(refusal, groups)

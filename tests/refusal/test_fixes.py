@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import jsonpatch
 import pytest
 
+from mcp_lenient import normalize
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.likeness import likeness
 from mcp_lenient.refusal.patches import applied
@@ -219,3 +221,30 @@ def test_applied_copies():
 def test_likeness(sent, name, alike):
     """Names are alike by words and spelling, and never when they are opposites."""
     assert (likeness(sent, name) > 0) is alike
+
+
+@pytest.mark.parametrize(
+    ("sent", "first"),
+    [
+        ({"tgas": "a"}, move("/tgas", "/tags")),
+        ({"tgas": '["a"]'}, move("/tgas", "/tags")),
+        ({"tgas": ["a"], "Limit": 5}, move("/tgas", "/tags")),
+        ({"limt": "5"}, move("/limt", "/limit")),
+        ({"limt": "5", "Tags": "a"}, move("/limt", "/limit")),
+    ],
+    ids=repr,
+)
+def test_a_fix_may_lead_to_what_a_repair_mends(sent, first):
+    """The call that a fix makes is repaired like any other: a slip beside another fault keeps its fix."""
+    schema = closed({"tags": TEXTS, "limit": {"type": "integer"}})
+    found = normalize(schema, sent).violations
+    assert [dict(operation) for operation in found[0].fixes[0]] == first
+    fixed = jsonpatch.apply_patch(sent, [dict(operation) for operation in found[0].fixes[0]])
+    assert not normalize(schema, fixed).violations
+
+
+def test_a_name_nearer_to_another_is_not_moved_to_the_one_that_is_missing():
+    """Of two free names, the one that shares a word is meant."""
+    schema = closed({"city": {"type": "string"}, "zip_code": {"type": "string"}}, "city")
+    found = normalize(schema, {"zip": "0150"}).violations
+    assert all(operation["path"] != "/city" for each in found for patch in each.fixes for operation in patch)
