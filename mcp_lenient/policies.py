@@ -40,11 +40,19 @@ class Policies:
 
     def named(self, tool: str) -> Policy:
         """The operator's policy for a tool name, whatever the tool's author says."""
-        return _changed(self._pattern(tool) or self._server, self.declared(tool))
+        return self._private(_changed(self._pattern(tool) or self._server, self.declared(tool)))
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """The operator's pattern, else the author's policy, else the server's; what is declared on top."""
-        return _changed(self._pattern(tool) or authors or self._server, declared)
+        return self._private(_changed(self._pattern(tool) or authors or self._server, declared))
+
+    def _private(self, policy: Policy) -> Policy:
+        """Return a policy that hides what the server's policy hides, too."""
+        server = self._server
+        if server.secret <= policy.secret and (server.echo_values or not policy.echo_values):
+            return policy
+        echo_values = policy.echo_values and server.echo_values
+        return policy.changed(secret=policy.secret | server.secret, echo_values=echo_values)
 
     def declared(self, tool: str) -> Declared:
         """What the operator's file declares of a tool name."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from calls import Log, Recorder, call, code, envelope, got, lenient, plain, published, rules
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 
 from mcp_lenient import LenientMiddleware, Limits, Policy, PolicyError
@@ -255,3 +255,20 @@ async def test_a_function_with_such_a_schema_is_judged_by_its_own_validator(even
     assert got(await call(server, "odd", {"tags": ["a"]})) == {"tags": ["a"], "limit": 3}
     assert (await call(server, "odd", {"tags": 5})).is_error
     assert events.names.count("tool_not_compiled") <= 1
+
+
+async def test_a_policy_by_tool_keeps_the_secrets_of_the_server():
+    """A stricter policy for some tools repeats nothing that the server's policy hides."""
+    server = FastMCP("shop")
+    server.add_middleware(
+        LenientMiddleware(policy=Policy(secret={"codeword"}), tools={"pay_*": Policy.strict()})
+    )
+
+    @server.tool
+    def pay_bill(codeword: int) -> int:
+        return codeword
+
+    async with Client(server) as client:
+        answer = await client.call_tool("pay_bill", {"codeword": "open sesame"}, raise_on_error=False)
+    assert answer.is_error
+    assert "sesame" not in answer.content[0].text
