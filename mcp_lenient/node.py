@@ -12,7 +12,7 @@ from mcp_lenient.plain_checks import simple_check
 from mcp_lenient.rules.rule import Apply, Place, Rule
 from mcp_lenient.rules.spelling import by_letters, by_letters_but_one, one_slip_away
 from mcp_lenient.schema import Shape, validator_for
-from mcp_lenient.values import json_type
+from mcp_lenient.values import PYTHON_TYPES, json_type
 
 if TYPE_CHECKING:
     from mcp_lenient.plan import Plan
@@ -146,8 +146,20 @@ class Node:
         if self.shape.unread:
             return {}
         compiled = self.plan.compiled(self, "arguments" if Place.TOP in self.place else "value")
-        beside_others = Place.UNION in self.place
-        return _by_type(each for each in compiled if each[0].across or not beside_others)
+        if Place.UNION not in self.place:
+            return _by_type(compiled)
+        own = {kind for kind, name in PYTHON_TYPES.items() if self._is_of(name)}
+        found = _by_type(compiled)
+        across = {
+            kind: tuple(each for each in rules if each[0].across or kind in own)
+            for kind, rules in found.items()
+        }
+        return {kind: rules for kind, rules in across.items() if rules}
+
+    def _is_of(self, json_type_name: str) -> bool:
+        """Return whether this branch takes values of a JSON type, by its type or its enum."""
+        types = self.shape.types or frozenset(map(json_type, self.shape.enum or ()))
+        return json_type_name in types
 
     @cached_property
     def absence(self) -> Mapping[type, tuple[Compiled, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -39,7 +40,8 @@ def normalize(
             takes anything and is not repaired.
         arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
             when it is right.
-        policy: What may be repaired; the defaults of :class:`Policy` when left out.
+        policy: What may be repaired; the defaults of :class:`Policy` when left out. Its mode counts: ``observe``
+            tells of repairs and violations and changes nothing, ``off`` says nothing.
 
     Returns:
         The arguments to use, the repairs made to them, and the violations where they cannot be repaired;
@@ -50,6 +52,14 @@ def normalize(
     """
     _check(schema, policy)
     judge, plan = _compiled(schema, policy or _DEFAULT)
+    sent: Any = arguments
+    if plan.policy.mode == "off":
+        return Normalized(sent, (), ())
+    normalized = _normalized(plan, judge, sent)
+    return normalized if plan.policy.mode == "repair" else replace(normalized, arguments=sent)
+
+
+def _normalized(plan: Plan, judge: SchemaJudge, arguments: Any) -> Normalized:
     if not isinstance(arguments, Mapping):
         return _whole(plan, arguments, judge)
     outcome = repair(plan, arguments, judge)

@@ -16,7 +16,7 @@ from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.node import Node
 from mcp_lenient.overlooked import hearing
 from mcp_lenient.pointers import pointer
-from mcp_lenient.rules.numbers import plain, plain_type
+from mcp_lenient.rules.numbers import plain, plain_type, rounds
 from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.run import OutOfSteps, Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below
@@ -86,6 +86,8 @@ def _after(node: Node, value: Any, path: Path, run: Run, again: int) -> list[Rea
 def takes(node: Node, value: Any, run: Run) -> bool:
     """Whether a value stands as it is, as far as the schema and the judge's way with integers tell."""
     if plain_type(value) is not type(value):
+        if node.shape.is_only("number") and rounds(value):
+            return False
         value = plain(value)
     # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
     if run.exact and (node.looks_within or node.shape.is_only("integer")) and has_whole_float(value):

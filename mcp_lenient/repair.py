@@ -19,6 +19,7 @@ from mcp_lenient.overlooked import overlooked
 from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import structure
+from mcp_lenient.rules.numbers import rounds
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
 from mcp_lenient.rules.text import Texts, plain
 from mcp_lenient.run import OutOfSteps, Run
@@ -103,7 +104,10 @@ def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Outcome
         return _by_reading(arguments, judge, run, None, ())
     base, moves, faults = _moves(dict(arguments), judge, run)
     if moves and not faults:
-        return Outcome("repaired", plain(base), moves)
+        if not rounds(base):
+            return Outcome("repaired", plain(base), moves)
+        # The tool takes a number there, and would round it.
+        return _by_reading(base, judge, run, None, moves)
     return _by_reading(base, judge, run, faults, moves)
 
 

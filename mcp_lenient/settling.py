@@ -257,6 +257,9 @@ class Parameter(ParameterMark):
         from mcp_lenient.refusal.violations import violations
         from mcp_lenient.repair import repair, still_wrong
 
+        running = current.get()
+        if running is not None and running.mode != "repair":
+            return handler(value)  # the operator's policy for this call is to change nothing
         started = perf_counter_ns()
         own = {self.name: self.normalizers}
         needed = self.field.is_required()

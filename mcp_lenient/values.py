@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from mcp_lenient.policy import Limits
 
-_TYPE_NAMES: Mapping[type, str] = {
+PYTHON_TYPES: Mapping[type, str] = {
     str: "string",
     bool: "boolean",
     int: "integer",
@@ -35,10 +35,10 @@ def json_type(value: Any) -> str:
     >>> [json_type(value) for value in ("a", 1, 1.0, True, None, [], {})]
     ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object']
     """
-    name = _TYPE_NAMES.get(type(value))
+    name = PYTHON_TYPES.get(type(value))
     if name is not None:
         return name
-    return next((name for kind, name in _TYPE_NAMES.items() if isinstance(value, kind)), "object")
+    return next((name for kind, name in PYTHON_TYPES.items() if isinstance(value, kind)), "object")
 
 
 def same_json(left: Any, right: Any) -> bool:

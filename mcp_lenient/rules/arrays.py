@@ -19,15 +19,26 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
     """``{"item": [..]}`` to ``[..]``, ``[{"item": 1}]`` to ``[1]``."""
     if not site.shape.is_only("array"):
         return None
+    declared = item_names(site)
 
     def apply(value: dict[str, Any] | list[Any]) -> _Values:
         if isinstance(value, dict):
-            inner = _inner(value)
+            inner = () if value.keys() & declared else _inner(value)
             return inner if inner and isinstance(inner[0], list) else ()
-        inners = [_inner(entry) if isinstance(entry, dict) else () for entry in value]
+        inners = [
+            _inner(entry) if isinstance(entry, dict) and not entry.keys() & declared else ()
+            for entry in value
+        ]
         return ([inner[0] for inner in inners],) if inners and all(inners) else ()
 
     return apply
+
+
+def item_names(site: Site) -> frozenset[str]:
+    """Return the names that the items of a list declare: an object with one of them is an item, not a wrapper."""
+    item = site.shape_at(site.shape.items)
+    shapes = [item, *map(site.shape_at, item.branches)]
+    return frozenset(name for shape in shapes for name in shape.properties)
 
 
 def _inner(entry: dict[str, Any]) -> _Values:
@@ -93,6 +104,7 @@ def delimited_text_to_array(site: Site) -> Apply | None:
     members = item.enum
     if members is None:
         numbers = item.types and item.types <= {"integer", "number"}
-        return (lambda text: made(split_numbers(text))) if numbers else None
+        integers = "integer" in (item.types or ())
+        return (lambda text: made(split_numbers(text, integers=integers))) if numbers else None
     texts = all(isinstance(member, str) for member in members)
     return (lambda text: made(split_members(text, members))) if texts else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mcp_lenient.rules.arrays import item_names
 from mcp_lenient.rules.rule import Apply, Site
 from mcp_lenient.rules.text import Dialect, Texts, may_be_container
 
@@ -71,8 +72,11 @@ def wrapped_value(site: Site) -> Apply | None:
     name = site.name
     if site.shape.format == "json":
         return None
+    declared = item_names(site)
 
     def apply(value: dict[str, Any]) -> _Values:
+        if value.keys() & declared:
+            return ()
         if len(value) == 1 and (name in value or type(value.get("value")) in _SCALARS):
             return tuple(value.values())
         if len(value) == 2 and "type" in value and "value" in value:

@@ -26,6 +26,8 @@ _PARTED: Final = re.compile(r"[^\W\d_][\W_]+[^\W\d_]")
 _LONGEST_RUN: Final = 9
 """Letters of the longest run: nine digits of a fraction of a second."""
 _LONGEST: Final = 64
+_NO_WORD: Final = 3
+"""Letters of a run that no English word has."""
 _WORD_LIKE: Final = re.compile(r"(?:yMd?|dMy?|Mdy?|My)(?:hm?s?S?)?|hms?S?|msS?")
 # A month's letter may be in the place of the minute and the other way round: `yyyy-mm-dd`, `HH:MM`.
 _CLEAR: Final = re.compile(
@@ -68,7 +70,8 @@ def _is_clear(text: str) -> bool:
     fields = _fields(text)
     if not fields or _CLEAR.fullmatch(fields.lower()) is None:
         return False
-    doubled = all(len(match[0]) > 1 for match in _RUN.finditer(text))
+    runs = [len(match[0]) for match in _RUN.finditer(text)]
+    doubled = min(runs) > 1 or max(runs) >= _NO_WORD
     return doubled or (len(fields) > 1 and _PARTED.search(text) is not None)
 
 

@@ -6,8 +6,16 @@ from collections.abc import Collection
 from typing import Any
 
 from mcp_lenient.rules.injected import injected_keys
-from mcp_lenient.rules.names import by_singular, case_target, folded_names, plural_target
+from mcp_lenient.rules.names import (
+    by_singular,
+    case_target,
+    fold_case,
+    folded_names,
+    plural_target,
+    words_of,
+)
 from mcp_lenient.rules.rule import Apply, Place, Site
+from mcp_lenient.rules.units import units_differ
 
 
 def rename_case(site: Site) -> Apply:
@@ -17,7 +25,13 @@ def rename_case(site: Site) -> Apply:
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
         del value
         name = case_target(sent, folded)
-        return name if name in absent else None
+        if (
+            name is None
+            or name not in absent
+            or (fold_case(sent) == fold_case(name) and units_differ(sent, name))
+        ):
+            return None
+        return None if site.destructive and words_of(sent) != words_of(name) else name
 
     return apply
 

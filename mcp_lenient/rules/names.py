@@ -10,6 +10,7 @@ LONGEST_NAME = 100
 
 _SHORTEST_SINGULAR = 2
 
+_WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
 _KEPT_GAP = "\x1f"
 
@@ -34,6 +35,15 @@ def fold_name(name: str) -> str:
         return fold_case(name)
     kept = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
     return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in one case.
+
+    >>> words_of("maxHTTPDepth") == words_of("MAX_HTTP_DEPTH"), words_of("for_ce") == words_of("force")
+    (True, False)
+    """
+    return [fold_case(word) for word in _WORD.findall(name)]
 
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:

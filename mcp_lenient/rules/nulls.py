@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_lenient.rules.rule import Apply, Place, Site
-from mcp_lenient.rules.words import is_null_text
+from mcp_lenient.rules.words import is_null_text, says_nothing
 from mcp_lenient.schema import Shape
 
 _NONE = "none"
@@ -23,7 +23,7 @@ def null_text_to_null(site: Site) -> Apply | None:
 
 def null_text_to_absent(site: Site) -> Apply | None:
     """``"null"`` for an optional property that takes neither null nor strings: left out."""
-    return None if site.takes(None) or _takes_strings(site) else is_null_text
+    return None if site.takes(None) or _takes_strings(site) or _has_none_member(site) else is_null_text
 
 
 def null_to_absent(site: Site) -> Apply | None:
@@ -77,4 +77,10 @@ def _takes_strings(site: Site) -> bool:
 
 
 def _has_none_member(site: Site) -> bool:
-    return any(isinstance(member, str) and member.casefold() in _NONE_WORDS for member in _members(site))
+    """Return whether a word for nothing is an allowed value, here or as the item of a list."""
+    items = (site.shape_at(shape.items).enum or () for shape in _shapes(site))
+    members = (*_members(site), *(member for enum in items for member in enum))
+    return any(
+        isinstance(member, str) and (says_nothing(member) or member.casefold() in _NONE_WORDS)
+        for member in members
+    )

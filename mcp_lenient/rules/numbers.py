@@ -17,6 +17,8 @@ _MAX_BITS: Final = math.floor(MAX_SPELLING * math.log2(10))
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
 _PLAIN_FRACTION: Final = re.compile(r"-?[0-9]+\.[0-9]{2,}")
+_DIGITS_OF_DOUBLE: Final = 15
+"""A number of more digits may have been rounded before it came."""
 _ALWAYS_EXACT: Final = 16
 """A number this short with a point and no exponent has at most 15 digits, and a double gives 15 digits back."""
 
@@ -153,6 +155,29 @@ def number_in_text(text: str) -> int | float | None:
     return float(value) if isinstance(value, SpelledFloat) else value
 
 
+def exact_number_in_text(text: str) -> int | float | None:
+    """Return the number that the whole text spells in JSON, if a double holds it; else None.
+
+    >>> exact_number_in_text("9007199254740992"), exact_number_in_text("9007199254740993")
+    (9007199254740992, None)
+    """
+    value = number_in_text(text)
+    return None if isinstance(value, int) and not _fits_double(value) else value
+
+
+def rounds(value: Any) -> bool:
+    """Return whether a value holds an integer, read from text, that a number would round."""
+    waiting = [value]
+    for each in waiting:
+        if isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+        elif type(each) is ParsedInteger and not _fits_double(each):
+            return True
+    return False
+
+
 def integer_in_text(text: str) -> int | None:
     """The integer that the whole text spells in JSON, or None.
 
@@ -181,7 +206,7 @@ def number_as_text(value: float) -> str | None:
     """How a number was written, or None where that cannot be known.
 
     Known are integers up to 2**53 and larger ones that no double holds (a double on the way would have
-    rounded them), floats with two or more digits after the point (``3.1`` may have been ``3.10``), and
+    rounded them), floats of at most 15 digits with two or more after the point (``3.1`` may have been ``3.10``), and
     numbers that were read from text. A boolean is no number.
 
     >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
@@ -196,7 +221,8 @@ def number_as_text(value: float) -> str | None:
     if isinstance(value, int):
         return _integer_as_text(value)
     spelling = repr(value)
-    return spelling if _PLAIN_FRACTION.fullmatch(spelling) else None
+    sure = _PLAIN_FRACTION.fullmatch(spelling) and len(_digits(spelling)) <= _DIGITS_OF_DOUBLE
+    return spelling if sure else None
 
 
 def _integer_as_text(value: int) -> str | None:

@@ -64,8 +64,14 @@ def is_slip(sent: str, name: str) -> bool:
     >>> is_slip("tgas", "tags"), is_slip("max_result", "max_results"), is_slip("gte", "lte")
     (True, True, False)
     """
-    spelt = by_letters((name,))
-    return squashed(sent) not in spelt and any(one_slip_away(sent, spelt, by_letters_but_one(spelt)))
+    short, long = sorted((squashed(sent), squashed(name)), key=len)
+    if short == long or len(long) - len(short) > 1 or len(short) < _SHORTEST_SQUASHED:
+        return False
+    at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
+    if len(short) < len(long):
+        return long[at].isalpha() and short[at:] == long[at + 1 :]
+    pair = short[at : at + 2]
+    return pair.isalpha() and pair == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
 
 
 def _but_one(letters: str) -> set[str]:

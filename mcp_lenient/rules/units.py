@@ -61,6 +61,9 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
     }
 )
 
+_RATES: Final = frozenset({"bps", "Bps"})
+"""Written in lower case throughout, too: `mbps` is `Mbps`, and `MBps` is eight times as much."""
+
 _LONGEST: Final = 2 + max(map(len, _SYMBOLS))
 # Superscript digits count as letters of words in `\w`.
 _SEGMENT: Final = re.compile(r"°?[^\W\d_²³¹⁰-⁹]+|°")
@@ -96,4 +99,6 @@ def _meaning(symbol: str) -> Meaning | None:
         prefix, (unit, takes) = symbol[:end], _SYMBOLS.get(symbol[end:], ("", _NONE))
         if unit and (not prefix or prefix in takes):
             return _SAME_PREFIX.get(prefix, prefix), unit
+        if symbol[end:] in _RATES and prefix.upper() in takes:
+            return prefix.upper(), unit
     return None

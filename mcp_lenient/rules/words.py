@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_lenient.rules.date_patterns import patterns_differ
 from mcp_lenient.rules.names import fold_case
-from mcp_lenient.rules.numbers import number_in_text
+from mcp_lenient.rules.numbers import exact_number_in_text, number_in_text
 from mcp_lenient.rules.units import units_differ
 
 _JSON_BOOLEANS = {"true": True, "false": False}
@@ -138,7 +138,7 @@ def _single_letters(text: str) -> list[str]:
     return [letters for letters in _LETTERS.findall(text) if len(letters) == 1]
 
 
-def split_numbers(text: str) -> list[int | float] | None:
+def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | None:
     """The numbers of a text that parts them by commas or semicolons; None where it may mean something else.
 
     Without spaces a comma may stand before decimals (``1,5``) or between thousands (``1,234,567``), and with
@@ -151,7 +151,7 @@ def split_numbers(text: str) -> list[int | float] | None:
         return None
     numbers: list[int | float] = []
     for part in text.split(separator):
-        number = number_in_text(part)
+        number = number_in_text(part) if integers else exact_number_in_text(part)
         if number is None:
             return None
         numbers.append(number)

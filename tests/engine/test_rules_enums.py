@@ -51,7 +51,7 @@ MODES = enum("fast", "slow_mode", "AUTO")
     refuses("number of a text member spelt otherwise", enum("1.0", "2.0"), 1),
     refuses("empty", MODES, ""),
     refuses("null", MODES, None),
-    refuses("across types", union(BOOLEAN, enum("auto", "never")), "AUTO"),
+    mends("across types", union(BOOLEAN, enum("auto", "never")), "AUTO", "auto", "fold_enum"),
     leaves("both spellings are members", enum("ab", "AB"), "AB"),
     leaves("a text and its number", enum("1", 1), "1"),
     refuses("number of a text member beside a number", enum("1", 2), 1),

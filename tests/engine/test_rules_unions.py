@@ -58,9 +58,9 @@ SHAPE = union(CIRCLE, SQUARE)
     refuses("JSON5 across types", union(INTEGER, STRINGS), "['a']"),
     refuses("wrapping across types", union(INTEGER, STRINGS), "a"),
     refuses("unwrapping across types", union(INTEGER, OBJECT), ["a"]),
-    refuses("folding across types", union(INTEGER, enum("fast", "slow")), "FAST"),
+    refuses("a member and a number", union(INTEGER, enum("1", "2")), " 1 "),
     refuses(
-        "wrapping across a union in a union", union(union(enum("fast", "slow"), enum(1, 2)), ARRAY), "FAST"
+        "wrapping across a union in a union", union(union(enum("fast", "slow"), enum(1, 2)), ARRAY), "quick"
     ),
     refuses("number to text across types", union(STRING, STRINGS), 5),
     refuses("yes across types", union(BOOLEAN, INTEGER), "yes"),
