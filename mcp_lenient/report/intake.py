@@ -29,8 +29,9 @@ from mcp_lenient.report.lines import (
     read_lines,
     read_parquet,
 )
+from mcp_lenient.report.long_lines import count_if_long
 from mcp_lenient.report.model import LogFigures, Selection, SkippedFile
-from mcp_lenient.report.sources import FoundLogs, LogFiles, unpacked
+from mcp_lenient.report.sources import FoundLogs, LogFiles, nothing_readable, unpacked
 
 _BOUND: Final = Field(max_length=LISTED)
 _RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
@@ -87,18 +88,18 @@ def take_in(
         ReportError: When a file cannot be read.
     """
     database.run(CREATE)
-    cut, files, skipped = 0, 0, list(logs.skipped)
-    alone = sum(len(group.paths) for group in logs.groups) == 1
+    cut, skipped = 0, list(logs.skipped)
+    tally = _Tally(database)
     for number, group in enumerate(logs.groups):
-        files += len(group.paths)
+        expected = count_if_long(group)
         if group.kind == "parquet":
-            skipped += _read_parquet(database, group, alone=alone)
+            skipped += _read_parquet(database, group)
         else:
             cut += _read(database, group, folder / f"unpacked-{number}")
-    ((lines,),) = database.run("SELECT count(*) FROM read")
-    if any(group.kind == "lines" for group in logs.groups):
-        ((rejects,),) = database.run(_REJECTS)
-        lines += rejects
+        tally.add(group, expected)
+    files = sum(len(group.paths) for group in logs.groups)
+    if not tally.lines and len(skipped) - len(logs.skipped) == files:
+        raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
     _read_odd(database, folder / "odd.jsonl")
     for name in LISTS:
         _read_lists(database, name, folder)
@@ -107,13 +108,37 @@ def take_in(
     return LogFigures(
         files=files,
         stdin=stdin,
-        lines=lines,
+        lines=tally.lines,
         events=events,
-        foreign=lines - events,
+        foreign=tally.lines - events,
         undated=undated,
         cut_files=cut,
         skipped=tuple(skipped),
     )
+
+
+class _Tally:
+    """How many lines there are: what the engine counts, or Python where lines are too long for it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows = self._rejects = 0
+        self.lines = 0
+
+    def add(self, group: LogFiles, expected: int | None) -> None:
+        """Add the lines of files that have just been read.
+
+        Args:
+            group: The files.
+            expected: How many lines Python has found in them; None to take the engine's number.
+        """
+        rows, rejects = self._rows, self._rejects
+        ((self._rows,),) = self._database.run("SELECT count(*) FROM read")
+        if group.kind == "lines":
+            ((self._rejects,),) = self._database.run(_REJECTS)
+        read = self._rows - rows
+        # A file may have grown meanwhile.
+        self.lines += read + self._rejects - rejects if expected is None else max(read, expected)
 
 
 def _read(database: Database, group: LogFiles, spool: Path) -> int:
@@ -138,7 +163,7 @@ def _read(database: Database, group: LogFiles, spool: Path) -> int:
     return cut
 
 
-def _read_parquet(database: Database, group: LogFiles, *, alone: bool) -> list[SkippedFile]:
+def _read_parquet(database: Database, group: LogFiles) -> list[SkippedFile]:
     """Read Parquet files, those with the same columns in one go; which of them are damaged or hold no events."""
     skipped: list[SkippedFile] = []
     alike: dict[tuple[tuple[str, str], ...], list[tuple[str, str]]] = {}
@@ -152,17 +177,17 @@ def _read_parquet(database: Database, group: LogFiles, *, alone: bool) -> list[S
         except OutOfMemoryError:
             raise
         except ReportError as error:
-            skipped.append(_damaged(shown, error, alone=alone))
+            skipped.append(_damaged(group, path, shown, error))
         else:
             lacking = ", ".join(name for name in REQUIRED if name not in columns)
             skipped.append(SkippedFile(file=shown, reason=f"a Parquet file without the columns {lacking}"))
     for same, files in alike.items():
-        skipped += _read_alike(database, read_parquet(dict(same)), files, alone=alone)
+        skipped += _read_alike(database, group, read_parquet(dict(same)), files)
     return skipped
 
 
 def _read_alike(
-    database: Database, sql: str, files: list[tuple[str, str]], *, alone: bool
+    database: Database, group: LogFiles, sql: str, files: list[tuple[str, str]]
 ) -> list[SkippedFile]:
     """Read Parquet files of the same columns; where one is damaged, all others."""
     try:
@@ -171,16 +196,17 @@ def _read_alike(
         raise
     except ReportError as error:
         if len(files) == 1:
-            return [_damaged(files[0][1], error, alone=alone)]
-        return [each for file in files for each in _read_alike(database, sql, [file], alone=alone)]
+            return [_damaged(group, *files[0], error)]
+        return [each for file in files for each in _read_alike(database, group, sql, [file])]
     return []
 
 
-def _damaged(file: str, error: ReportError, *, alone: bool) -> SkippedFile:
-    if alone:
-        msg = f"{file}: this Parquet file cannot be read: {error}"
+def _damaged(group: LogFiles, path: str, shown: str, error: ReportError) -> SkippedFile:
+    reason = f"this Parquet file cannot be read: {error}"
+    if path in group.named:
+        msg = f"{shown}: {reason}"
         raise ReportError(msg) from None
-    return SkippedFile(file=file, reason=f"this Parquet file cannot be read: {error}")
+    return SkippedFile(file=shown, reason=reason)
 
 
 def _cut(paths: list[str]) -> int:

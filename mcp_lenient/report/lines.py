@@ -43,7 +43,7 @@ _LONGEST_PLAIN: Final = 4000
 # The engine handles 2,048 lines at a time, several copies of each: longer lines are left to Python, one by one.
 _LONGEST_PARSED: Final = 8_000
 LONGEST_LINE: Final = 2_000_000
-"""What is longer is a foreign line; beyond the buffer, the engine does not even count it."""
+"""How many bytes a line has at most; what is longer is no event, and the engine may not even count it."""
 # Each thread holds a few buffers; larger ones read no faster.
 _BUFFER: Final = 4_000_000
 AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
@@ -139,7 +139,8 @@ _KEYS_SIMPLE: Final = _every(
 
 # An event names itself, be it in escapes, and is an object.
 _MAY_BE_EVENT: Final = (
-    r"((contains(line, 'call_') OR contains(line, '\u')) AND regexp_matches(line, '^\s*\{'))"
+    rf"(strlen(line) <= {LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
+    r" AND regexp_matches(line, '^\s*\{'))"
 )
 
 

@@ -10,10 +10,10 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, Protocol
 
 from mcp_lenient.report.errors import ReportError
 from mcp_lenient.report.model import SkippedFile
@@ -42,18 +42,26 @@ _REASONS: Final = {
 }
 
 
+class Sink(Protocol):
+    """Something that bytes are written to."""
+
+    def write(self, block: bytes, /) -> object:
+        """Take in the next bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogFiles:
     """Files that are read in one go.
 
     ``paths`` are patterns as DuckDB reads them: local names in which nothing is special, or addresses.
-    ``shown`` names the same files as the user does.
+    ``shown`` names the same files as the user does; ``named`` holds the paths that the user named themselves.
     """
 
     paths: tuple[str, ...]
     shown: tuple[str, ...]
     compression: Compression
     kind: Kind = "lines"
+    named: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,34 +100,48 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
     """
     groups: dict[tuple[Compression, Kind], dict[str, str]] = {}
     skipped: dict[str, str] = {}
+    by_name: set[str] = set()
     for number, name in enumerate(dict.fromkeys(map(str, names))):
         if _ADDRESS.match(name):
             kind: Kind = "parquet" if _PARQUET_ADDRESS.search(name) else "lines"
             groups.setdefault(("auto", kind), {})[name] = name
+            by_name.add(name)
             continue
         if name == STDIN:
             found, named = [_from_stdin(stdin, folder / f"stream-{number}")], True
         else:
             found, named = _found(name)
         for at, file in enumerate(found):
+            shown = "standard input" if name == STDIN else str(file)
             try:
                 source, sort = _opened(file, folder / f"stream-{number}-{at}", named=named)
             except _UnreadableError as error:
                 if named:
-                    msg = f"{'standard input' if name == STDIN else file}: {error}"
+                    msg = f"{shown}: {error}"
                     raise ReportError(msg) from None
-                skipped[str(file)] = str(error)
+                skipped[shown] = str(error)
             else:
-                groups.setdefault(sort, {}).setdefault(glob.escape(str(source)), str(file))
+                path = glob.escape(str(source))
+                groups.setdefault(sort, {}).setdefault(path, shown)
+                if named:
+                    by_name.add(path)
     if not groups:
-        raise ReportError(_nothing(skipped))
+        raise ReportError(nothing_readable(skipped))
     return FoundLogs(
-        tuple(LogFiles(tuple(files), tuple(files.values()), *sort) for sort, files in groups.items()),
+        tuple(
+            LogFiles(tuple(files), tuple(files.values()), *sort, frozenset(by_name & files.keys()))
+            for sort, files in groups.items()
+        ),
         tuple(SkippedFile(file=file, reason=reason) for file, reason in sorted(skipped.items())),
     )
 
 
-def _nothing(skipped: dict[str, str]) -> str:
+def nothing_readable(skipped: Mapping[str, str]) -> str:
+    """Say that there is nothing to read.
+
+    Args:
+        skipped: The files that were found, and why each cannot be read.
+    """
     if not skipped:
         return "no log is named: give files, folders, patterns or - for standard input"
     (file, reason), *others = sorted(skipped.items())
@@ -133,8 +155,19 @@ def unpacked(path: str, target: Path) -> bool:
         path: A path of :class:`LogFiles`.
         target: The file to write.
     """
-    with Path(unescaped(path)).open("rb") as packed, target.open("wb") as plain:
-        return _keep(_blocks(packed), plain)
+    with target.open("wb") as plain:
+        return pour(path, plain)
+
+
+def pour(path: str, sink: Sink) -> bool:
+    """Write what a file holds, unpacked by gzip where it is packed; return whether it is whole.
+
+    Args:
+        path: A path of :class:`LogFiles`.
+        sink: What takes the bytes, block by block.
+    """
+    with Path(unescaped(path)).open("rb") as packed:
+        return _keep(_blocks(packed), sink)
 
 
 def unescaped(path: str) -> str:
@@ -338,7 +371,7 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def _keep(blocks: Iterable[bytes], plain: BinaryIO) -> bool:
+def _keep(blocks: Iterable[bytes], plain: Sink) -> bool:
     """Write blocks of a stream, unpacked where it starts as a gzip file does; whether it is whole."""
     packed, unpack = False, None
     for number, block in enumerate(blocks):
@@ -353,7 +386,7 @@ def _keep(blocks: Iterable[bytes], plain: BinaryIO) -> bool:
     return unpack is None
 
 
-def _unpack(unpack: zlib._Decompress | None, block: bytes, plain: BinaryIO) -> zlib._Decompress | None:
+def _unpack(unpack: zlib._Decompress | None, block: bytes, plain: Sink) -> zlib._Decompress | None:
     """What goes on with the next block; None at the end of a file, of which there may be several in a row."""
     waiting = block
     while waiting:

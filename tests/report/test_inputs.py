@@ -103,8 +103,12 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
     assert report.calls == 3
     assert [each.file for each in report.log.skipped] == [str(cut), str(odd)]
     for file in (cut, odd):
-        with pytest.raises(ReportError, match=file.name):
-            read_report([file])
+        for names in ([file], [whole, file], [tmp_path, file], [file, tmp_path]):
+            with pytest.raises(ReportError, match=file.name):
+                read_report(names)
+    whole.unlink()
+    with pytest.raises(ReportError, match=r"no file can be read: .*cut\.parquet: .*, and 1 more"):
+        read_report([tmp_path])
 
 
 def test_a_folder_is_read_once(tmp_path):

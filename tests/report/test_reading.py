@@ -330,11 +330,33 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
         b"\xef\xbb\xbf"
         + f"{line()}\r\n\n".encode()
         + b"\xff\xfe\x00\n"
-        + b"x" * 3_000_000
+        + b"x" * 20_000_000
         + f"\n{line()}\n".encode()
     )
     report = read_report([file])
     assert (report.calls, report.log.lines, report.log.foreign) == (2, 4, 2)
+
+
+@pytest.mark.parametrize("length", [1_999_000, 2_100_000, 3_999_999, 4_000_001, 5_000_000, 9_000_000])
+@pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', b" \t"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_long_lines_are_counted(length, start, packed, tmp_path):
+    """A line is counted once however long it is, wherever it stands, and a blank one never."""
+    lines = [line().encode(), start * (length // len(start)), b"", line().encode()]
+    content = b"\r\n".join([*lines * 2, b"y" * length])
+    file = tmp_path / "long"
+    file.write_bytes(gzip.compress(content, 1) if packed else content)
+    report = read_report([file])
+    assert (report.calls, report.log.lines, report.log.foreign) == (
+        4,
+        *((5, 1) if start == b" \t" else (7, 3)),
+    )
+
+
+def test_a_long_event_is_foreign(tmp_path):
+    """An event of more than two megabytes is none, wherever it stands."""
+    file = log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)
+    assert (read_report([file]).calls, read_report([file]).log.foreign) == (4, 4)
 
 
 @pytest.mark.parametrize(
