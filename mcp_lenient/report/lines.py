@@ -6,6 +6,7 @@ The engine reads what it certainly reads as Python does; each other line that ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, get_args
 
@@ -19,6 +20,7 @@ _CHECKED: Final = ("mounted", "session_id", "request_id", "transport", "trace_id
 _OTHERS: Final = ("timestamp", "event", "schema_version")
 _FIELDS: Final = (*_OTHERS, *KEPT, *_CHECKED, *COUNTS, *LISTS)
 _NUMBERS: Final = (*COUNTS, "schema_version")
+_ZONED: Final = re.compile("TIMESTAMPTZ|WITH TIME ZONE")
 REQUIRED: Final = ("event", "tool", "schema_version")
 """The columns that each Parquet file with events has."""
 PARQUET: Final = "read_parquet(?, hive_partitioning=false, binary_as_string=true)"
@@ -203,7 +205,9 @@ def _json(name: str, column: str) -> str:
         text = f"nullif(trim(CAST({name} AS VARCHAR)), 'null')"
         return f"CASE WHEN json_valid({text}) THEN {text} ELSE to_json({text}) END"
     if name == "timestamp" and column.startswith("TIMESTAMP"):
-        return f"to_json(strftime(make_timestamp(epoch_us({name})), '%Y-%m-%dT%H:%M:%S.%fZ'))"
+        # Of times with a zone, `epoch_us` takes those in microseconds only.
+        time = f"CAST({name} AS TIMESTAMPTZ)" if _ZONED.search(column) else name
+        return f"to_json(strftime(make_timestamp(epoch_us({time})), '%Y-%m-%dT%H:%M:%S.%fZ'))"
     if name in _NUMBERS and column in ("FLOAT", "DOUBLE"):
         # Data frames have no integers beside missing values.
         return f"to_json(CASE WHEN {name} <> trunc({name}) THEN -1 ELSE TRY_CAST({name} AS BIGINT) END)"

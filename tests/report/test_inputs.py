@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import threading
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -59,6 +60,15 @@ def test_parquet_is_read_as_its_lines_are(select, tmp_path):
     """A Parquet file gives the report that the same events give as JSON lines."""
     plain = read_report([log(tmp_path, *EVENTS)])
     read = read_report([parquet(tmp_path / "events.parquet", EVENTS, select=select)])
+    assert read.log.events == 3
+    assert figures(read) == figures(plain)
+
+
+def test_parquet_of_pyarrow_is_read(tmp_path):
+    """PyArrow's file has nested lists, texts by dictionary, nanoseconds with a zone, and is packed by zstd."""
+    # pyarrow 26: `EVENTS` by `Table.from_pylist`, `timestamp("ns", "UTC")`, `dictionary_encode()`, `compression="zstd"`
+    plain = read_report([log(tmp_path, *EVENTS)])
+    read = read_report([Path(__file__).with_name("from_pyarrow.parquet")])
     assert read.log.events == 3
     assert figures(read) == figures(plain)
 

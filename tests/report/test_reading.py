@@ -337,20 +337,19 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
     assert (report.calls, report.log.lines, report.log.foreign) == (2, 4, 2)
 
 
-@pytest.mark.parametrize("length", [1_999_000, 2_100_000, 3_999_999, 4_000_001, 5_000_000, 9_000_000])
-@pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', b" \t"])
-@pytest.mark.parametrize("packed", [False, True])
-def test_long_lines_are_counted(length, start, packed, tmp_path):
+LONG = (1_999_000, 3_999_999, 5_000_000)
+
+
+@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
+def test_long_lines_are_counted(start, packed, tmp_path):
     """A line is counted once however long it is, wherever it stands, and a blank one never."""
-    lines = [line().encode(), start * (length // len(start)), b"", line().encode()]
-    content = b"\r\n".join([*lines * 2, b"y" * length])
+    lines = [each for length in LONG for each in (line().encode(), start * (length // len(start)), b"")]
+    content = b"\r\n".join([*lines, b"y" * LONG[-1]])
     file = tmp_path / "long"
     file.write_bytes(gzip.compress(content, 1) if packed else content)
     report = read_report([file])
-    assert (report.calls, report.log.lines, report.log.foreign) == (
-        4,
-        *((5, 1) if start == b" \t" else (7, 3)),
-    )
+    assert (report.calls, report.log.foreign) == (3, 4 if start.strip() else 1)
 
 
 def test_a_long_event_is_foreign(tmp_path):
