@@ -44,7 +44,7 @@ def test_a_limit_below_the_lowest_is_named(memory, tmp_path, capsys):
     assert run(["report", str(log(tmp_path, line())), "--memory", memory]) == 2
     said = capsys.readouterr().err
     assert f"--memory {memory}" in said
-    assert re.search(r"the lowest limit that works is 65MB", said)
+    assert re.search(r"the lowest limit that works is 64MB", said)
 
 
 def test_the_lowest_limit_works(tmp_path):
