@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
 from typing import Final
 
 from mcp_lenient.report.lines import LONGEST_LINE
-from mcp_lenient.report.sources import LogFiles, pour
+from mcp_lenient.report.sources import LogFiles, pour, unescaped
 
 # Whatever is longer than the longest line covers a whole part.
 _PART: Final = LONGEST_LINE // 2
+_PIECE: Final = 2**14
 _BLANK: Final = b" \t\r"
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -25,12 +29,30 @@ def count_if_long(group: LogFiles) -> int | None:
     """
     if group.kind != "lines" or group.compression not in ("none", "gzip"):
         return None
-    if not any(_has_long_line(path) for path in group.paths):
+    look = _has_long_line if group.compression == "none" else _has_long_line_packed
+    if not any(look(path) for path in group.paths):
         return None
     return sum(_count(path) for path in group.paths)
 
 
 def _has_long_line(path: str) -> bool:
+    """Look at the start of each part only, as far as the first line break: a log may be larger than memory."""
+    with Path(unescaped(path)).open("rb", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        return any(_without_break(file, start) for start in range(0, size - _PART + 1, _PART))
+
+
+def _without_break(file: FileIO, start: int) -> bool:
+    file.seek(start)
+    left = _PART
+    while left and (piece := file.read(min(_PIECE, left))):
+        if b"\n" in piece:
+            return False
+        left -= len(piece)
+    return not left
+
+
+def _has_long_line_packed(path: str) -> bool:
     sink = _LongLines()
     pour(path, sink)
     return sink.found
