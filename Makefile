@@ -36,9 +36,10 @@ demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and
 test: lint types docs ## Lint, check types, build the docs, and run all tests and the code in the docs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-lint: $(READY) ## Check style and formatting
+lint: $(READY) ## Check style, formatting and which module imports which
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
 
 types: $(READY) ## Check types
 	$(BIN)/mypy
