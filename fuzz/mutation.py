@@ -30,9 +30,9 @@ from fuzz.mutants import Mutant, mutants_of, unchanged
 
 # Not rules/catalogue.py: it is what the documentation says of the rules, and tests/test_docs.py holds it to them.
 ATTACKED: Final = """
-    rules/[!c]*.py rules/containers.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py overlooked.py run.py
+    rules/[!c]*.py rules/containers.py json_text.py names.py numbers.py spelling.py repair.py reading.py judge.py schema_judge.py choice.py mending.py moving.py naming.py overlooked.py run.py
 """.split()
-TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/test_judge.py tests/test_schema_judge.py tests/attack/test_mutants.py".split()
+TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/test_json_text.py tests/test_judge.py tests/test_names.py tests/test_numbers.py tests/test_schema_judge.py tests/test_spelling.py tests/attack/test_mutants.py".split()
 _SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
 _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
 _QUICK: Final = 40

@@ -14,9 +14,10 @@ from mcp_lenient.errors import (
     SchemaError,
     ToolCallError,
 )
+from mcp_lenient.limits import Limits
 from mcp_lenient.logging_setup import configure_logging
 from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.policy import Limits, Policy
+from mcp_lenient.policy import Policy
 from mcp_lenient.rules import DEFAULT_RULES, Rule
 from mcp_lenient.types import Normalized, Repair, Violation
 

@@ -1,20 +1,16 @@
-"""The one envelope that a refused call gets, and what a result says of the repairs that were made."""
+"""The one envelope that a refused call gets, and what is told of the repairs that were made: JSON alone."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
-
-from fastmcp.tools.base import InputRequiredToolResult, ToolResult
-from mcp_types import TextContent
+from typing import Any
 
 from mcp_lenient.redaction import cut, encodable, shown, shown_name
 from mcp_lenient.refusal.places import Schema, forms, properties, required
 from mcp_lenient.types import Repair, Violation
 
-META_KEY = "mcp_lenient"
 MAX_MESSAGE = 4_000
 MAX_PARAMETER = 64
 MAX_POINTER = 300
@@ -38,8 +34,6 @@ _CODES = {
     "ambiguous": "AMBIGUOUS_{}",
 }
 _CODES_INSIDE = {"type": "INVALID_{}_TYPE", "missing": "INVALID_{}_TYPE", "unknown": "INVALID_{}_TYPE"}
-
-ResultT = TypeVar("ResultT")
 
 
 def envelope(
@@ -228,10 +222,10 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
 
 def as_text(told: Mapping[str, Any]) -> str:
     """Write an envelope as the text of an error."""
-    return _written(told)[1]
+    return written(told)[1]
 
 
-def _written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return an envelope and its JSON, both in a form that can be sent as UTF-8."""
     safe = dict(told)
     text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
@@ -241,30 +235,7 @@ def _written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     return safe, text
 
 
-def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
-    """An envelope as the result of a call.
-
-    Some clients check ``structuredContent`` against the output schema even on errors and throw the
-    envelope away, so that it is only there when the tool has none.
-    """
-    safe, text = _written(told)
-    return ToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=None if has_output_schema else safe,
-        meta={META_KEY: safe},
-        is_error=True,
-    )
-
-
-def repaired_result(result: ResultT, repairs: Sequence[Repair]) -> ResultT:
-    """The result with its repairs in ``meta``, as a new one: tools share and cache theirs.
-
-    What is no plain tool result (a task, a request for input, a protocol result) is returned as it is.
-    """
-    if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
-        return result
-    if not repairs or result._raw_mcp_result is not None:  # noqa: SLF001  FastMCP sends it in place of all else
-        return result
+def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
+    """What a result says of the repairs that were made."""
     listed = [_repair(repair) for repair in repairs[:MAX_REPAIRS]]
-    told: dict[str, Any] = {"repairs": encodable(listed), **_omitted("repairs", repairs, listed)}
-    return result.model_copy(update={"meta": {**(result.meta or {}), META_KEY: told}})
+    return {"repairs": encodable(listed), **_omitted("repairs", repairs, listed)}

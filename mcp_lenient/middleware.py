@@ -13,11 +13,12 @@ from mcp_types import CallToolRequestParams
 
 from mcp_lenient import fastmcp_private, spans
 from mcp_lenient.calls import Call, current, run, run_raising
-from mcp_lenient.envelope import as_result, repaired_result, unknown_tool
+from mcp_lenient.envelope import unknown_tool
+from mcp_lenient.likeness import near
 from mcp_lenient.policies import Policies
 from mcp_lenient.redaction import shown_name
-from mcp_lenient.refusal.likeness import near
 from mcp_lenient.telemetry import Telemetry, Told
+from mcp_lenient.tool_results import as_result, repaired_result
 from mcp_lenient.tools import KnownTool, ToolCache
 from mcp_lenient.whole_arguments import Reading, WholeArguments
 from mcp_lenient.whole_text import not_an_object

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_lenient.drafts import UNREAD
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plain_checks import simple_check
 from mcp_lenient.rules.rule import Apply, Place, Rule
-from mcp_lenient.rules.spelling import by_letters, by_letters_but_one, one_slip_away
 from mcp_lenient.schema import Shape, validator_for
+from mcp_lenient.spelling import by_letters, by_letters_but_one, one_slip_away
 from mcp_lenient.values import PYTHON_TYPES, json_type
 
 if TYPE_CHECKING:
-    from mcp_lenient.plan import Plan
+    from jsonschema_rs import Registry
 
 _MISSING = object()
 _UNREADABLE = {UNREAD: True}
@@ -27,10 +27,47 @@ Compiled = tuple[Rule, int, Apply]
 """A rule that speaks at a place, its cost and the function to run per value."""
 
 
+class NodePlan(Protocol):
+    """What a node asks of the :class:`mcp_lenient.plan.Plan` that made it and keeps it."""
+
+    root: Mapping[str, Any]
+
+    @property
+    def registry(self) -> Registry:
+        """What the parts of the schema refer to."""
+        ...
+
+    @property
+    def has_open_objects(self) -> bool:
+        """Whether some object declares properties and may take other names as well."""
+        ...
+
+    @property
+    def has_objects_within(self) -> bool:
+        """Whether an object below the arguments declares properties."""
+        ...
+
+    def node(self, schema: Any, place: Place, name: str | None, within: int = 0) -> Node:
+        """The node of a sub-schema at a kind of place, within so many unions of one value."""
+        ...
+
+    def shape(self, schema: Any) -> Shape:
+        """What a sub-schema says."""
+        ...
+
+    def may_branch(self, within: int, branches: int) -> bool:
+        """Whether a union within unions is opened."""
+        ...
+
+    def compiled(self, node: Node, kind: str) -> list[Compiled]:
+        """The rules of a kind that have something to say at a node."""
+        ...
+
+
 class Node:
     """One place of a schema, compiled on first use; ``plan.node`` makes and keeps them."""
 
-    def __init__(self, plan: Plan, schema: Any, place: Place, name: str | None, within: int = 0) -> None:
+    def __init__(self, plan: NodePlan, schema: Any, place: Place, name: str | None, within: int = 0) -> None:
         self.plan = plan
         self.within = within
         self.schema = schema
@@ -247,7 +284,7 @@ def _by_type(compiled: Iterable[Compiled]) -> Mapping[type, tuple[Compiled, ...]
     return {kind: tuple(rules) for kind, rules in found.items()}
 
 
-def _families(plan: Plan, branches: Iterable[Shape]) -> frozenset[str]:
+def _families(plan: NodePlan, branches: Iterable[Shape]) -> frozenset[str]:
     """The JSON types of branches, integers and numbers as one, null as none; unions in them are looked into."""
     found: set[str] = set()
     waiting = list(branches)

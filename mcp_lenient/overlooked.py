@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.naming import undeclared
-from mcp_lenient.node import Node
-from mcp_lenient.plan import Plan
+from mcp_lenient.node import Node, NodePlan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.rules.rule import Place
-from mcp_lenient.rules.spelling import squashed
 from mcp_lenient.run import OutOfSteps
+from mcp_lenient.spelling import squashed
 from mcp_lenient.types import Judge, Path, Repair
 from mcp_lenient.values import same_json
 
@@ -121,7 +120,7 @@ class _Look:
         kept: Where names stand that their object says it keeps.
     """
 
-    plan: Plan
+    plan: NodePlan
     everything_is_own: bool
     changed: frozenset[str] = frozenset()
     kept: set[Path] = field(default_factory=set)
@@ -198,7 +197,7 @@ class _Look:
         return True
 
 
-def _may_be(branch: Node, value: Any, plan: Plan) -> bool:
+def _may_be(branch: Node, value: Any, plan: NodePlan) -> bool:
     """Whether a value may be meant for a branch: by its JSON type, and by the constants in it."""
     if not branch.fits(value):
         return False

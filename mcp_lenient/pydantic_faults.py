@@ -9,12 +9,10 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
 
+from mcp_lenient.limits import MOST_FAULTS
 from mcp_lenient.normalizers.annotation import ERROR_TYPE
 from mcp_lenient.pydantic_reasons import key_path_ends, key_reason, reason_of
 from mcp_lenient.types import Fault, FaultKind, Path
-
-MOST_FAULTS = 1_000
-"""Errors of one call beyond which only the parameters are told."""
 
 _KINDS: Mapping[str, FaultKind] = {
     "missing": "missing",

@@ -14,9 +14,9 @@ from typing import Any
 from mcp_lenient.choice import cheapest, combined, distinct, list_with, put_together
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.node import Node
+from mcp_lenient.numbers import plain, plain_type, rounds
 from mcp_lenient.overlooked import hearing
 from mcp_lenient.pointers import pointer
-from mcp_lenient.rules.numbers import plain, plain_type, rounds
 from mcp_lenient.rules.rule import ABSENT, worst_tier
 from mcp_lenient.run import OutOfSteps, Run
 from mcp_lenient.scope import UNTOUCHED, Scope, scope_below

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mcp_lenient.choice import cheapest, distinct
+from mcp_lenient.json_text import Texts, plain
 from mcp_lenient.mending import mend
 from mcp_lenient.moving import moved
 from mcp_lenient.naming import without_injected
 from mcp_lenient.node import Node
+from mcp_lenient.numbers import rounds
 from mcp_lenient.overlooked import overlooked
 from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.reading import structure
-from mcp_lenient.rules.numbers import rounds
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
-from mcp_lenient.rules.text import Texts, plain
 from mcp_lenient.run import OutOfSteps, Run
 from mcp_lenient.scope import Scope, scope_of
 from mcp_lenient.types import Fault, Judge, Outcome, Reading, Repair, Tie
@@ -54,7 +54,7 @@ def repair_parsed(plan: Plan, arguments: Mapping[str, Any], judge: Judge) -> Out
 
     Args:
         plan: The compiled schema and policy.
-        arguments: What was read, floats as :class:`~mcp_lenient.rules.numbers.SpelledFloat`; never changed.
+        arguments: What was read, floats as :class:`~mcp_lenient.numbers.SpelledFloat`; never changed.
         judge: What the tool accepts.
 
     Returns:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mcp_lenient.json_text import Texts
 from mcp_lenient.plan import Plan
-from mcp_lenient.rules.text import Texts
 from mcp_lenient.types import Tie
 
 

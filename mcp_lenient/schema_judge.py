@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from mcp_lenient.limits import MOST_FAULTS
 from mcp_lenient.node import Node
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
@@ -13,7 +14,6 @@ from mcp_lenient.readable import ReadableSchema, readable
 from mcp_lenient.types import Fault, Path
 from mcp_lenient.values import json_type
 
-MOST_FAULTS = 1_000
 _DEEPEST = 100
 _NO_RULES = Policy.strict()
 

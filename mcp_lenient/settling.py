@@ -26,7 +26,7 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.calls import current
 from mcp_lenient.declared import Declared, Normalize
-from mcp_lenient.envelope import as_result, as_text, envelope
+from mcp_lenient.envelope import as_text, envelope
 from mcp_lenient.event_fields import EventName
 from mcp_lenient.fastmcp_private import current_context, is_clients_call, running_tool, validated_arguments
 from mcp_lenient.judge import FunctionJudge, makes_a_difference
@@ -36,6 +36,7 @@ from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.pydantic_faults import faults_of
 from mcp_lenient.telemetry import Telemetry, Told
+from mcp_lenient.tool_results import as_result
 from mcp_lenient.types import Fault, Repair, Violation
 
 

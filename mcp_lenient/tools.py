@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
-from mcp_lenient.envelope import as_result, envelope
+from mcp_lenient.envelope import envelope
 from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
 from mcp_lenient.plan import Plan
 from mcp_lenient.readable import readable
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.targets import Target, find_target
+from mcp_lenient.tool_results import as_result
 from mcp_lenient.values import holds_many
 
 if TYPE_CHECKING:

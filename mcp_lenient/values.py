@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from mcp_lenient.policy import Limits
+    from mcp_lenient.limits import Limits
 
 PYTHON_TYPES: Mapping[type, str] = {
     str: "string",

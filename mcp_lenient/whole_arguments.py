@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastmcp import Context
 
 from mcp_lenient import fastmcp_private
-from mcp_lenient.rules.numbers import plain
+from mcp_lenient.numbers import plain
 from mcp_lenient.telemetry import Told
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.whole_text import arguments_in_text, not_an_object

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.rules.text import Dialect, parse_container
+from mcp_lenient.json_text import Dialect, parse_container
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values import json_type
 

@@ -8,10 +8,11 @@ import pytest
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
-from mcp_lenient.envelope import as_result, envelope, error_code, repaired_result, unknown_tool
+from mcp_lenient.envelope import envelope, error_code, unknown_tool
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.tool_results import as_result, repaired_result
 from mcp_lenient.types import Outcome, Repair, Violation
 
 SCHEMA = {

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mcp_lenient.schema_judge import MOST_FAULTS, SchemaJudge
+from mcp_lenient.limits import MOST_FAULTS
+from mcp_lenient.schema_judge import SchemaJudge
 
 INTEGER = {"type": "integer"}
 NULL = {"type": "null"}

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from mcp_lenient.check.finding import Hit
 from mcp_lenient.check.surface import Spot, Surface, within
+from mcp_lenient.names import by_singular, fold_name, plural_target
 from mcp_lenient.node import Node
-from mcp_lenient.rules.names import by_singular, fold_name, plural_target
-from mcp_lenient.rules.spelling import is_slip
+from mcp_lenient.spelling import is_slip
 
 _MOST_NAMES: Final = 100
 _SHORT: Final = 2

@@ -34,9 +34,9 @@ def check(
     from mcp_lenient.check import output as shown  # noqa: PLC0415
     from mcp_lenient.check.checking import chosen_checks, findings, published  # noqa: PLC0415
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
-    from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
     from mcp_lenient.cli.upstream import told  # noqa: PLC0415
+    from mcp_lenient.printing import show  # noqa: PLC0415
 
     try:
         chosen = chosen_checks(select, ignore)

@@ -58,7 +58,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     """
     from rich.console import Console  # noqa: PLC0415 - loaded when it is called
 
-    from mcp_lenient.cli.printing import show  # noqa: PLC0415
+    from mcp_lenient.printing import show  # noqa: PLC0415
     from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
     from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
     from mcp_lenient.report.wording import skipped  # noqa: PLC0415

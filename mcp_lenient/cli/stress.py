@@ -50,10 +50,10 @@ def stress(  # noqa: PLR0913 - each is an option of the command
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
     from mcp_lenient.cli.given import given_arguments  # noqa: PLC0415
-    from mcp_lenient.cli.printing import show  # noqa: PLC0415
     from mcp_lenient.cli.rehearsal import rehearse  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
     from mcp_lenient.cli.upstream import lenient_front, quiet, told  # noqa: PLC0415
+    from mcp_lenient.printing import show  # noqa: PLC0415
     from mcp_lenient.testing import stress as run_stress  # noqa: PLC0415
 
     if per_tool < 1:

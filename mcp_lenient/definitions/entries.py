@@ -20,7 +20,8 @@ from pydantic import (
 from mcp_lenient import normalizers
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.definitions.names import did_you_mean
-from mcp_lenient.policy import Limits, Mode, Policy, Unrepairable
+from mcp_lenient.limits import Limits
+from mcp_lenient.policy import Mode, Policy, Unrepairable
 from mcp_lenient.rules import DEFAULT_RULES
 
 Name = Annotated[str, Field(min_length=1)]

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from mcp_lenient.declared import Declared
+from mcp_lenient.definitions.declarations import Definitions
 from mcp_lenient.definitions.document import Document, read_document
 from mcp_lenient.definitions.entries import FileEntry
 from mcp_lenient.definitions.fault import Fault
 from mcp_lenient.definitions.wording import errors_beside, fault_of, place_of
 from mcp_lenient.errors import DefinitionError
-from mcp_lenient.policy import Limits
+from mcp_lenient.limits import Limits
 from mcp_lenient.redaction import place
 from mcp_lenient.types import Path
 
 MAX_FAULTS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Definitions:
-    """What a file declares.
-
-    Attributes:
-        policy: Fields of :class:`mcp_lenient.Policy` that are other for the whole server.
-        tools: What is declared of each tool, by its name as the server publishes it.
-        names: The parameters that the file names, by tool.
-    """
-
-    policy: Mapping[str, Any] = field(default_factory=dict)
-    tools: Mapping[str, Declared] = field(default_factory=dict)
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
-
-    def declared(self, tool: str) -> Declared | None:
-        """What is declared of a tool; None where the file does not name it."""
-        return self.tools.get(tool)
 
 
 def load_definitions(path: str | PathLike[str]) -> Definitions:

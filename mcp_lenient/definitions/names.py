@@ -8,11 +8,11 @@ from heapq import nlargest
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from mcp_lenient.likeness import likeness
 from mcp_lenient.redaction import shown
-from mcp_lenient.refusal.likeness import likeness
 
 if TYPE_CHECKING:
-    from mcp_lenient.definitions.loading import Definitions
+    from mcp_lenient.definitions.declarations import Definitions
 
 MAX_SENTENCES = 20
 _ALIKE = 0.6

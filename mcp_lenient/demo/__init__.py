@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mcp_lenient.cli.printing import show
 from mcp_lenient.demo.calls import NOTES, SECTIONS, Call, Section
+from mcp_lenient.printing import show
 
 _NAME = "context_store.py"
 _HERE = Path(__file__).parent

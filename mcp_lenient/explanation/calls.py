@@ -11,16 +11,16 @@ from mcp_lenient.envelope import envelope, unknown_tool
 from mcp_lenient.explanation.rule_words import RULE_WORDS
 from mcp_lenient.explanation.steps import Explanation, Fate, Step, in_words, where
 from mcp_lenient.explanation.trace import Proposal, Trace
+from mcp_lenient.likeness import near
 from mcp_lenient.marks import marks_of
 from mcp_lenient.middleware import LenientMiddleware
+from mcp_lenient.numbers import plain
 from mcp_lenient.plan import Plan
 from mcp_lenient.pointers import pointer
 from mcp_lenient.protection import judged_by
-from mcp_lenient.refusal.likeness import near
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.repair import repair_parsed, still_wrong
 from mcp_lenient.rules import DEFAULT_RULES
-from mcp_lenient.rules.numbers import plain
 from mcp_lenient.targets import find_target
 from mcp_lenient.tools import KnownTool
 from mcp_lenient.types import Fault, Outcome, Reading, Repair

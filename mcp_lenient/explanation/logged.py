@@ -10,9 +10,9 @@ from fastmcp import Context, FastMCP
 from mcp_lenient.events import CallEvent
 from mcp_lenient.explanation.rule_words import RULE_WORDS
 from mcp_lenient.explanation.steps import Explanation, Step, where
+from mcp_lenient.likeness import near
 from mcp_lenient.pointers import tokens_of
 from mcp_lenient.refusal.describe import description, either, expected
-from mcp_lenient.refusal.likeness import near
 from mcp_lenient.refusal.places import Forms, Schema, child, forms, properties
 from mcp_lenient.rules import DEFAULT_RULES
 

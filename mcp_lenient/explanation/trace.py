@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from mcp_lenient.json_text import plain
 from mcp_lenient.pointers import pointer
 from mcp_lenient.policy import Policy
 from mcp_lenient.rules import ABSENT, Rule, Site
 from mcp_lenient.rules.rule import Apply, Kind
-from mcp_lenient.rules.text import plain
 from mcp_lenient.types import Fault, Judge, Path
 
 _MOST: Final = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, get_args
 
+from mcp_lenient.json_text import Dialect, parse_container, plain
+from mcp_lenient.limits import Limits
 from mcp_lenient.normalizers.annotation import Normalizer
 from mcp_lenient.normalizers.refusals import refuse_argument
-from mcp_lenient.policy import Limits
-from mcp_lenient.rules.text import Dialect, parse_container, plain
 from mcp_lenient.values import json_type
 
 Container = Literal["array", "object"]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mcp_lenient.errors import NormalizationError
+from mcp_lenient.json_text import looks_like_json
 from mcp_lenient.normalizers.annotation import Normalizer
 from mcp_lenient.normalizers.json_text import container_in_text
 from mcp_lenient.normalizers.refusals import INVALID_TYPE, refuse_argument
-from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.rules.words import is_null_text
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from mcp_lenient.normalizers.annotation import Normalizer
 from mcp_lenient.normalizers.refusals import refuse_argument
-from mcp_lenient.rules.numbers import number_in_text
+from mcp_lenient.numbers import number_in_text
 
 
 @dataclass(frozen=True, slots=True)

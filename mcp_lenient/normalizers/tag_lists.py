@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 from mcp_lenient.errors import NormalizationError
+from mcp_lenient.json_text import looks_like_json
 from mcp_lenient.normalizers.annotation import Normalizer
 from mcp_lenient.normalizers.json_text import container_in_text
 from mcp_lenient.normalizers.lists import check_separator, parts
 from mcp_lenient.normalizers.refusals import INVALID_TYPE, INVALID_VALUE, check_flag, refuse_argument
-from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.rules.words import has_delimiter, is_null_text, says_nothing
 
 _JSON_SCALARS = (str, int, float)

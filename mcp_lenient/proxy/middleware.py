@@ -23,12 +23,13 @@ from mcp_types import (
 from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.calls import run
-from mcp_lenient.envelope import META_KEY, as_result, envelope
+from mcp_lenient.envelope import envelope
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.proxy.refusals import REFUSED_UPSTREAM, as_refused, refusal_in, told_of
 from mcp_lenient.proxy.upstream import OVER_HTTP
 from mcp_lenient.redaction import is_label
 from mcp_lenient.telemetry import Told
+from mcp_lenient.tool_results import META_KEY, as_result
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:

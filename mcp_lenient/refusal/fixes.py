@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from mcp_lenient.names import by_singular, plural_target
 from mcp_lenient.pointers import pointer, tokens_of
 from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
 from mcp_lenient.refusal.describe import format_of, likely_kinds
@@ -19,8 +20,7 @@ from mcp_lenient.refusal.patches import Operation, Patch, moves_into_itself
 from mcp_lenient.refusal.places import Place, fits, private
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.refusal.trials import Trial, is_taken
-from mcp_lenient.rules.names import by_singular, plural_target
-from mcp_lenient.rules.spelling import squashed
+from mcp_lenient.spelling import squashed
 from mcp_lenient.types import Path, Tie, ViolationCode
 
 MAX_FIXES = 3

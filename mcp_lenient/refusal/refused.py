@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mcp_lenient.likeness import likeness
 from mcp_lenient.redaction import exact
-from mcp_lenient.refusal.likeness import likeness
 from mcp_lenient.refusal.places import (
     Below,
     Forms,

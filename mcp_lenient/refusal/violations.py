@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mcp_lenient.limits import MOST_FAULTS
 from mcp_lenient.pointers import pointer
 from mcp_lenient.redaction import MAX_NAME, cut, shown
 from mcp_lenient.refusal.describe import allowed_values, either
@@ -17,7 +18,6 @@ from mcp_lenient.refusal.private_values import above_private_key
 from mcp_lenient.refusal.refused import Refusal, Words
 from mcp_lenient.refusal.trouble import Trouble, parameter, where
 from mcp_lenient.refusal.wording import ambiguous, worded
-from mcp_lenient.schema_judge import MOST_FAULTS
 from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcp_lenient.json_text import looks_like_json
 from mcp_lenient.redaction import cut, in_json, short_scalar
 from mcp_lenient.refusal.describe import (
     allowed,
@@ -22,7 +23,6 @@ from mcp_lenient.refusal.places import KEYS, Place, properties
 from mcp_lenient.refusal.private_values import told_safely
 from mcp_lenient.refusal.refused import Refusal
 from mcp_lenient.refusal.trouble import MAX_DETAIL, Trouble, is_or_are, named, parameter, where
-from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.types import Tie, Violation
 from mcp_lenient.values import json_type
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcp_lenient.json_text import parse_container
 from mcp_lenient.rules.rule import Apply, Site
-from mcp_lenient.rules.text import parse_container
 
 if TYPE_CHECKING:
-    from mcp_lenient.policy import Limits
+    from mcp_lenient.limits import Limits
 
 _Values = tuple[dict[str, Any], ...]
 WRAPPERS = frozenset(

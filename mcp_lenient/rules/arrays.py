@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from mcp_lenient.json_text import looks_like_json
 from mcp_lenient.rules.one_item import one_item
 from mcp_lenient.rules.rule import Apply, Place, Site, made
-from mcp_lenient.rules.text import looks_like_json
 from mcp_lenient.rules.words import says_nothing, split_members, split_numbers
 
 _Values = tuple[Any, ...]

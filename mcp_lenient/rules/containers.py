@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mcp_lenient.json_text import Dialect, Texts, may_be_container
 from mcp_lenient.rules.arrays import item_names
 from mcp_lenient.rules.rule import Apply, Site
-from mcp_lenient.rules.text import Dialect, Texts, may_be_container
 
 _Values = tuple[Any, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from mcp_lenient.rules.names import fold_name
+from mcp_lenient.names import fold_name
 
 _CALL_ID: Final = "toolCallId"
 
@@ -33,7 +33,7 @@ def injected_keys(
 
     Args:
         unknown: All keys that were sent and are not declared.
-        declared: The folds of the declared names (:func:`~mcp_lenient.rules.names.fold_name`); a key that is one
+        declared: The folds of the declared names (:func:`~mcp_lenient.names.fold_name`); a key that is one
             of them in another spelling may be meant for it.
         also: Further keys that the operator lists.
         destructive: Whether the tool destroys; then only ``toolCallId`` and the keys sent with it.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from mcp_lenient.rules.injected import injected_keys
-from mcp_lenient.rules.names import (
+from mcp_lenient.names import (
     by_singular,
     case_target,
     fold_case,
@@ -14,6 +13,7 @@ from mcp_lenient.rules.names import (
     plural_target,
     words_of,
 )
+from mcp_lenient.rules.injected import injected_keys
 from mcp_lenient.rules.rule import Apply, Place, Site
 from mcp_lenient.rules.units import units_differ
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mcp_lenient.rules.names import fold_case
+from mcp_lenient.names import fold_case
 from mcp_lenient.rules.words import enum_folder
 
 _LETTERS_AND_DIGITS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 if TYPE_CHECKING:
-    from mcp_lenient.policy import Policy
+    from mcp_lenient.limits import Limits
     from mcp_lenient.schema import Shape
 
 Tier = Literal[1, 2, 4, 8, 16]
@@ -46,6 +46,29 @@ class Place(enum.Flag):
     """A property of an object whose required names cannot be read, so that it is never left out."""
 
 
+class SitePolicy(Protocol):
+    """What a rule asks of the :class:`mcp_lenient.Policy` in force."""
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds on what is looked at."""
+        ...
+
+    @property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]:
+        """Other names of top-level parameters."""
+        ...
+
+    @property
+    def drop(self) -> frozenset[str]:
+        """Further top-level keys that are dropped where the schema forbids them."""
+        ...
+
+    def allows(self, rule: str) -> bool:
+        """Whether this rule is in force."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One place of a schema, as a rule sees it when it is built.
@@ -56,7 +79,7 @@ class Site:
 
     shape: Shape
     place: Place
-    policy: Policy
+    policy: SitePolicy
     destructive: bool
     name: str | None
     takes: Callable[[Any], bool]
@@ -83,7 +106,7 @@ class Rule:
         kind: See above.
         across: Whether it may win across union branches of different JSON type.
         again: Whether its result may need one more value rule at the same place.
-        reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.rules.text.Texts` of the call, which
+        reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.json_text.Texts` of the call, which
             read each text once.
         keeps_value: Whether all that was sent is still in the outcome; in a destructive tool no other rule acts.
     """

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.rules.numbers import exact_number_in_text, integer_in_text, number_as_text, whole_float
+from mcp_lenient.numbers import (
+    exact_number_in_text,
+    integer_in_text,
+    number_as_text,
+    whole_float,
+)
 from mcp_lenient.rules.rule import Apply, Place, Site, made
 from mcp_lenient.rules.words import boolean_in_text, enum_folder, json_boolean_in_text
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from mcp_lenient.names import fold_case
+from mcp_lenient.numbers import exact_number_in_text, number_in_text
 from mcp_lenient.rules.date_patterns import patterns_differ
-from mcp_lenient.rules.names import fold_case
-from mcp_lenient.rules.numbers import exact_number_in_text, number_in_text
 from mcp_lenient.rules.units import units_differ
 
 _JSON_BOOLEANS = {"true": True, "false": False}

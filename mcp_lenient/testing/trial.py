@@ -16,13 +16,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 from typing_extensions import Self
 
-from mcp_lenient.envelope import META_KEY
 from mcp_lenient.marks import marks_of
 from mcp_lenient.middleware import LenientMiddleware
 from mcp_lenient.policy import Policy
 from mcp_lenient.protection import standing_before
 from mcp_lenient.targets import Target, find_target
 from mcp_lenient.testing.recorder import Reached, Recorder
+from mcp_lenient.tool_results import META_KEY
 from mcp_lenient.types import Repair
 
 Subject = FastMCP | Tool | Callable[..., Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.policy import Limits
+from mcp_lenient.limits import Limits
 from mcp_lenient.redaction import shown
 from mcp_lenient.tool_calls.call import ToolCall
 from mcp_lenient.tool_calls.scan import Found, find_calls

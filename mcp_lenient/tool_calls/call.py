@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.policy import Limits
+from mcp_lenient.limits import Limits
 from mcp_lenient.redaction import shown
 from mcp_lenient.tool_calls.source import container
 from mcp_lenient.values import json_type

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, Final, get_args
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.policy import Limits
+from mcp_lenient.json_text import Dialect, parse_container, plain
+from mcp_lenient.limits import Limits
 from mcp_lenient.redaction import shown
-from mcp_lenient.rules.text import Dialect, parse_container, plain
 
 _QUOTINGS: Final = 3
 _DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))

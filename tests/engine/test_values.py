@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from strategies import LOOSE_JSON
 
-from mcp_lenient.policy import Limits
+from mcp_lenient.limits import Limits
 from mcp_lenient.values import json_type, measured, same_json
 
 

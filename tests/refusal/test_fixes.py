@@ -6,8 +6,8 @@ import jsonpatch
 import pytest
 
 from mcp_lenient import normalize
+from mcp_lenient.likeness import likeness
 from mcp_lenient.policy import Policy
-from mcp_lenient.refusal.likeness import likeness
 from mcp_lenient.refusal.patches import applied
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge

@@ -8,12 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcp_lenient.envelope import as_result, envelope
+from mcp_lenient.envelope import envelope
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.policy import Policy
 from mcp_lenient.refusal.patches import applied
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.tool_results import as_result
 from mcp_lenient.types import Fault, Outcome
 
 JUNK = st.one_of(

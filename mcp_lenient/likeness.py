@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Iterable
 from functools import lru_cache
 
+from mcp_lenient.names import LONGEST_NAME
 from mcp_lenient.redaction import name_words
-from mcp_lenient.rules.names import LONGEST_NAME
-from mcp_lenient.rules.spelling import is_slip
+from mcp_lenient.spelling import is_slip
 
 _SAME_WORDS = 1.0
 _ONE_SLIP = 0.95

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from mcp_lenient.rules.names import LONGEST_NAME, fold_case
+from mcp_lenient.names import LONGEST_NAME, fold_case
 
 
 def squashed(name: str) -> str:

@@ -16,10 +16,10 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from mcp_lenient.rules.numbers import ParsedInteger, SpelledFloat, plain, read_float, read_integer
+from mcp_lenient.numbers import ParsedInteger, SpelledFloat, plain, read_float, read_integer
 
 if TYPE_CHECKING:
-    from mcp_lenient.policy import Limits
+    from mcp_lenient.limits import Limits
 
 __all__ = ["Dialect", "Parsed", "SpelledFloat", "Texts", "looks_like_json", "parse_container", "plain"]
 

@@ -1,0 +1,46 @@
+"""Bounds on what is looked at, and on what is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+from mcp_lenient.errors import PolicyError
+
+MOST_FAULTS: Final = 1_000
+"""Faults that are told of one call; of Pydantic's errors, those beyond which only the parameters are told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds that are checked before any repair is tried.
+
+    A call beyond ``bytes``, ``depth`` or ``items`` that the tool does not take as it is, is refused with
+    ``ARGUMENTS_TOO_LARGE``. A text beyond ``text`` (or ``relaxed_text`` where it is not plain JSON) is
+    not parsed.
+
+    Args:
+        bytes: Characters of all strings and keys plus eight for each other value.
+        depth: Levels of arrays and objects.
+        items: Values in all, containers included.
+        text: Characters of one JSON text that is parsed.
+        relaxed_text: Characters of one JSON5 or Python text that is parsed.
+        readings: Readings of one call that are compared.
+
+    Raises:
+        PolicyError: When a bound is not a positive integer.
+    """
+
+    bytes: int = 8 * 2**20
+    depth: int = 64
+    items: int = 1_000_000
+    text: int = 8 * 2**20
+    relaxed_text: int = 64 * 2**10
+    readings: int = 32
+
+    def __post_init__(self) -> None:
+        for name in (entry.name for entry in fields(self)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                msg = f"Limits.{name} must be a positive integer, got {value!r}."
+                raise PolicyError(msg)
