@@ -1,4 +1,4 @@
-"""Public names that a server can do without: the module that holds one is imported when it is asked for.
+"""Public names that not everybody needs: the module that holds one is imported when it is asked for.
 
 A package that has such names imports them under ``TYPE_CHECKING``, for people and type checkers to read, and
 says in one table where they are. What stands inside a function of ours, and is not for all calls, is listed

@@ -12,7 +12,6 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.readable import readable
-from mcp_lenient.refusal.violations import violations
 from mcp_lenient.repair import repair, repair_parsed, still_wrong
 from mcp_lenient.schema_judge import SchemaJudge
 from mcp_lenient.types import Normalized, Outcome, Violation
@@ -90,6 +89,8 @@ def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
 
 
 def _violations(plan: Plan, outcome: Outcome, judge: SchemaJudge) -> tuple[Violation, ...]:
+    from mcp_lenient.refusal.violations import violations  # noqa: PLC0415 - few calls are refused
+
     return violations(
         plan.root,
         outcome,

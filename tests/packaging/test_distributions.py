@@ -12,6 +12,7 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from engine_alone import ENGINE
 from readme_renderer.markdown import render
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +57,19 @@ def installed(wheel, tmp_path_factory):
     return programs
 
 
+@pytest.fixture(scope="module")
+def engine_alone(wheel, metadata, tmp_path_factory):
+    """The interpreter of an environment with the wheel and the two packages that the engine stands on."""
+    folder = tmp_path_factory.mktemp("engine")
+    venv.create(folder, with_pip=True)
+    python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+    needed = [
+        each for each in metadata.get_all("Requires-Dist") if each.startswith(("jsonschema-rs", "pyjson5"))
+    ]
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", str(wheel), *needed, cwd=folder)
+    return python
+
+
 def test_both_archives_pass_twine(archives):
     """Twine finds nothing wrong with either archive, nor with the description that it would upload."""
     files = sorted(map(str, archives.iterdir()))
@@ -92,6 +106,15 @@ def test_the_wheel_can_be_imported_with_all_public_names(installed, tmp_path):
     """In a fresh environment every public name is there."""
     program = "import mcp_lenient as m; print(all(hasattr(m, name) for name in m.__all__))"
     assert run(str(installed / "python"), "-W", "error", "-c", program, cwd=tmp_path).stdout == "True\n"
+
+
+def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tmp_path):
+    """Where neither FastMCP nor the SDK nor Pydantic is installed, the engine repairs, refuses and reads calls."""
+    absent = (
+        "import importlib.util as u; print([n for n in ('fastmcp', 'mcp', 'pydantic') if u.find_spec(n)])"
+    )
+    assert run(engine_alone, "-c", absent, cwd=tmp_path).stdout == "[]\n"
+    assert run(engine_alone, "-W", "error", "-c", ENGINE, cwd=tmp_path).stdout == ""
 
 
 def test_the_command_line_says_its_version(installed, tmp_path):

@@ -1,12 +1,14 @@
-"""What a server that starts does not wait for, asked of new processes."""
+"""What is imported when, asked of new processes: the library by itself, and in a server that starts."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
+from engine_alone import ENGINE
 
 import mcp_lenient
 import mcp_lenient.normalizers
@@ -23,15 +25,22 @@ mcp_lenient.report mcp_lenient.rules.catalogue mcp_lenient.settling mcp_lenient.
 # What checks the schema of a tool is the only one of them that a call needs which is right.
 WITH_ACCEPTED = [name for name in NOT_IMPORTED if name != "jsonschema_rs"]
 
-PRELUDE = """
-import asyncio, json, sys
+FRAMEWORKS = "fastmcp mcp mcp_types".split()
+NOT_IN_ENGINE = [
+    *FRAMEWORKS,
+    *"cyclopts jsonschema opentelemetry pydantic pydantic_core rich structlog yaml".split(),
+]
+"""What the engine does without, besides the frameworks: it stands on jsonschema_rs and pyjson5 alone."""
+
+SERVER = """
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
-before = set(sys.modules)
-import mcp_lenient
 """
 
+IMPORTED = "from mcp_lenient import LenientMiddleware"
+
 CALLED = """
+import asyncio
 from mcp_lenient import LenientMiddleware
 server = FastMCP("notes")
 server.add_middleware(LenientMiddleware())
@@ -42,20 +51,48 @@ for arguments in json.loads(sys.argv[1]):
     asyncio.run(server.call_tool("store", arguments))
 """
 
+BLOCKED = """
+import sys
+from importlib.abc import MetaPathFinder
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
 
-def imported(program: str, *calls: dict[str, object]) -> set[str]:
+
+def run(program: str, *arguments: str) -> str:
+    """What a new process prints."""
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def imported(program: str, *calls: dict[str, object], before: str = SERVER) -> set[str]:
     """The modules that a new process has imported besides those that a server of FastMCP's has anyway."""
-    whole = f"{PRELUDE}{program}\nprint(json.dumps(sorted(set(sys.modules) - before)))"
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", whole, json.dumps(calls)], check=True, capture_output=True, text=True
-    )
-    return set(json.loads(done.stdout))
+    whole = f"import json, sys\n{before}\nbefore = set(sys.modules)\n{program}\n"
+    printed = run(f"{whole}print(json.dumps(sorted(set(sys.modules) - before)))", json.dumps(calls))
+    return set(json.loads(printed))
+
+
+def test_importing_the_library_imports_nothing_but_the_table_of_its_names():
+    """`import mcp_lenient` alone loads no module of its own but two, and nothing that is installed."""
+    found = imported("import mcp_lenient", before="")
+    assert {name for name in found if name.startswith("mcp_lenient")} == {
+        "mcp_lenient",
+        "mcp_lenient.by_name",
+    }
+    assert {name.partition(".")[0] for name in found} <= {"mcp_lenient", *sys.stdlib_module_names}
 
 
 @pytest.mark.slow
-def test_importing_the_library_imports_nothing_that_only_some_calls_or_servers_need():
-    """What `import mcp_lenient` must leave alone is named here, so that nobody brings it back unnoticed."""
-    assert imported("").isdisjoint(NOT_IMPORTED)
+def test_importing_the_middleware_imports_nothing_that_only_some_calls_or_servers_need():
+    """What a server that starts must leave alone is named here, so that nobody brings it back unnoticed."""
+    found = imported(IMPORTED)
+    assert "mcp_lenient.middleware" in found
+    assert found.isdisjoint(NOT_IMPORTED)
 
 
 def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
@@ -80,11 +117,45 @@ def test_structlog_is_imported_for_the_first_event_that_is_written(level):
     assert ("structlog" in found) is (level == "INFO")
 
 
+def test_the_engine_works_without_a_framework():
+    """Repairs, refusals and calls in a model's text need neither FastMCP nor the SDK, nor Pydantic or structlog."""
+    assert run(BLOCKED.format(absent=NOT_IN_ENGINE) + ENGINE) == ""
+
+
+def test_what_an_author_declares_needs_no_framework():
+    """Every public name but three, which are for servers, can be imported without FastMCP and the SDK."""
+    names = [*mcp_lenient.__all__, "__version__"]
+    program = f"""
+import mcp_lenient
+for name in {names!r}:
+    try:
+        getattr(mcp_lenient, name)
+    except ModuleNotFoundError as error:
+        print(name, error.name)
+"""
+    lines = run(BLOCKED.format(absent=FRAMEWORKS) + program).splitlines()
+    assert [line.split()[0] for line in lines] == ["LenientMiddleware", "create_lenient_proxy", "lenient"]
+
+
+def test_a_repair_without_a_server_imports_no_refusal():
+    """A first `normalize` that has nothing to refuse does not wait for the wording of refusals."""
+    found = imported('from mcp_lenient import normalize\nnormalize({}, {"a": 1})', before="")
+    assert "mcp_lenient.repair" in found
+    assert not [name for name in found if name.startswith("mcp_lenient.refusal")]
+
+
 @pytest.mark.parametrize("package", [mcp_lenient, mcp_lenient.normalizers], ids=lambda each: each.__name__)
 def test_every_public_name_is_there_when_it_is_asked_for(package):
     """Each name of `__all__` can be got, whether it was imported with the package or is loaded by name."""
     assert all(getattr(package, name) is not None for name in package.__all__)
     assert set(package.__all__) <= set(dir(package))
+
+
+def test_public_names_are_sorted_and_come_with_the_version():
+    """`__all__` is in order, as its reader is; the version is that of the installed distribution."""
+    assert mcp_lenient.__all__ == sorted(mcp_lenient.__all__)
+    assert mcp_lenient.__version__ == version("mcp-lenient")
+    assert "__version__" in dir(mcp_lenient)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():
