@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcp_lenient.check import types_rules, words_rules
+from mcp_lenient.check import schema_rules, types_rules, words_rules
 from mcp_lenient.check.finding import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -14,6 +14,13 @@ CHECKS: Final[tuple[Check, ...]] = (
         "The input schema is not valid, or refers to what is not in it.",
         "Nobody can judge a call by it, so nothing is repaired and callers are not told what is wrong.",
         types_rules.schema_unusable,
+    ),
+    Check(
+        "schema_invalid",
+        "warning",
+        "A keyword of the input schema has a value that JSON Schema does not allow it.",
+        "Clients that compile the schema drop the tool or the keyword, and models read it each in their own way.",
+        schema_rules.schema_invalid,
     ),
     Check(
         "required_undeclared",

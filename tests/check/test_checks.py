@@ -205,6 +205,15 @@ FOREIGN = [
         ("required_undeclared", "a", "warning"),
         id="required, but not declared",
     ),
+    pytest.param(
+        {
+            "type": "object",
+            "properties": {"n": {"type": "integer", "minimum": 1, "exclusiveMinimum": True}},
+            "required": ["n"],
+        },
+        ("schema_invalid", "n", "warning"),
+        id="a word of an older draft",
+    ),
 ]
 
 
@@ -212,6 +221,78 @@ FOREIGN = [
 def test_foreign_schemas_are_looked_at_as_they_are(schema, finding):
     """What no function of Python publishes is found in a schema from elsewhere."""
     assert told(foreign(schema)) == [finding]
+
+
+INVALID = [
+    pytest.param(
+        {"properties": {"rows": {"type": "array", "items": {"properties": {"age": {"type": "int"}}}}}},
+        "rows[].age",
+        "/properties/rows/items/properties/age/type: 'int' is not allowed there.",
+        "A type is array,",
+        id="a type of another language",
+    ),
+    pytest.param(
+        {"properties": {"a": {"type": "string", "required": True}}},
+        "a",
+        "/properties/a/required: True is not of type 'array'",
+        "List the names",
+        id="required at the property",
+    ),
+    pytest.param(
+        {"properties": {"a": {"items": [{"type": "string"}]}}},
+        "a",
+        "/properties/a/items: ",
+        "Write one schema under 'items'",
+        id="items as a list",
+    ),
+    pytest.param(
+        {"properties": {"a": {"anyOf": [{"type": "string", "minLength": "1"}]}}},
+        "a",
+        "/properties/a/anyOf/0/minLength: '1' is not of type 'integer'",
+        "Write 'minLength' as JSON Schema 2020-12 has it",
+        id="in a union",
+    ),
+    pytest.param(
+        {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"enum": "yes"}}},
+        "",
+        "/$defs/A/enum: 'yes' is not of type 'array'",
+        "List the allowed values",
+        id="in a definition",
+    ),
+    pytest.param(
+        {"properties": {"a": {"prefixItems": [{"additionalProperties": {"pattern": 1}}]}}},
+        "a[0].*",
+        "/properties/a/prefixItems/0/additionalProperties/pattern: 1 is not of type 'string'",
+        "Write 'pattern'",
+        id="in a map in a tuple",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "place", "reason", "mend"), INVALID)
+def test_an_invalid_schema_is_told_where_and_why(schema, place, reason, mend):
+    """The finding names the parameter, the place in the schema, what is wrong there and what to write."""
+    (finding,) = check(foreign({"type": "object"} | schema), select=["schema_invalid"])
+    assert (finding.code, finding.place) == ("schema_invalid", place)
+    assert reason in finding.reason
+    assert finding.mend.startswith(mend)
+
+
+def test_a_schema_is_judged_by_the_draft_that_it_names():
+    """What an older draft allows is valid where the schema says that it is of that draft."""
+    bound = {"minimum": 1, "exclusiveMinimum": True}
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "description": "So many."} | bound}}
+    chosen = {"select": ["schema_invalid"]}
+    assert check(foreign({"$schema": "http://json-schema.org/draft-04/schema#"} | schema), **chosen) == ()
+    assert len(check(foreign({"$schema": "https://example.com/own"} | schema), **chosen)) == 1
+
+
+def test_a_schema_that_is_nested_too_deep_is_unusable():
+    """The meta-schema cannot be asked of it, and the finding that there is says that it cannot be read."""
+    schema = {"type": "string"}
+    for _ in range(400):
+        schema = {"properties": {"a": schema}, "type": "object"}
+    assert [finding.code for finding in check(foreign(schema), select=["schema_*"])] == ["schema_unusable"]
 
 
 def test_each_rule_is_in_a_table_above():
