@@ -1,0 +1,151 @@
+"""The schema judge beside an independent one: jsonschema, which shares no code with the validator that we stand on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator
+from referencing import Registry
+from strategies import LAW, LOOSE_JSON, NAMES, Json, schemas, values
+
+from mcp_lenient.plan import Plan
+from mcp_lenient.policy import Policy
+from mcp_lenient.readable import readable
+from mcp_lenient.schema_judge import SchemaJudge
+
+NOTHING_TO_FETCH: Registry[Any] = Registry()
+
+# What the drawn schemas of the laws lack. No `format`: ours asserts dates and times on purpose. No fraction under
+# `multipleOf`, where the specification leaves rounding open, and only patterns that every regex dialect reads alike.
+KEYWORDS = (
+    {"multipleOf": 5},
+    {"maxLength": 1},
+    {"exclusiveMaximum": 5},
+    {"minProperties": 2},
+    {"maxProperties": 1},
+    {"required": ["a"]},
+    {"dependentRequired": {"a": ["b"]}},
+    {"dependentSchemas": {"a": {"properties": {"b": {"type": "integer"}}}}},
+    {"propertyNames": {"maxLength": 4}},
+    {"contains": {"type": "integer"}, "maxContains": 2},
+    {"contains": {"const": 1}, "minContains": 0},
+    {"uniqueItems": True},
+    {"not": {"type": "string"}},
+    {"not": {"required": ["a"]}},
+    {"if": {"type": "string"}, "then": {"minLength": 2}, "else": {"type": ["integer", "object", "array"]}},
+    {"const": 1},
+    {"const": {"a": 1.0}},
+    {"enum": [0, False, [1], {"b": None}]},
+    {"allOf": [{"type": ["integer", "string"]}, {"minimum": 3}]},
+    {"oneOf": [{"type": "integer"}, {"minimum": 3}]},
+    {"unevaluatedProperties": False, "properties": {"a": {}}},
+    {"prefixItems": [{"type": "string"}], "items": False},
+)
+
+
+@st.composite
+def richer_schemas(draw: st.DrawFn) -> Json:
+    """A schema as the laws draw them, one more parameter of which has keywords that theirs do not have."""
+    schema = draw(schemas())
+    name = draw(st.sampled_from(NAMES))
+    more = draw(st.lists(st.sampled_from(KEYWORDS), min_size=1, max_size=2))
+    part: Json = {}
+    for keywords in more:
+        part |= keywords
+    return {**schema, "properties": {**schema["properties"], name: part}}
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[Json, Json]:
+    """A schema, and arguments for it that it may take or not."""
+    schema = draw(richer_schemas())
+    arguments = draw(values(schema, schema)) if draw(st.booleans()) else {}
+    assume(isinstance(arguments, dict))
+    names = st.sampled_from([*schema["properties"], *NAMES])
+    return schema, arguments | draw(st.dictionaries(names, LOOSE_JSON, max_size=3))
+
+
+def oracle(schema: Json, dialect: Any = Draft202012Validator) -> Any:
+    return dialect(schema, registry=NOTHING_TO_FETCH)
+
+
+@LAW
+@given(calls())
+def test_the_judge_accepts_what_the_oracle_accepts(call):
+    """The whole call, and the list of its faults: both judges say the same of it."""
+    schema, arguments = call
+    judge = SchemaJudge(schema)
+    accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
+    event(f"accepted: {accepted}")
+    assert judge.accepts(arguments) is accepted
+    assert (judge.faults(arguments) == ()) is accepted
+
+
+@LAW
+@given(calls())
+def test_each_place_takes_what_the_oracle_takes_there(call):
+    """A parameter by itself, which is judged by checks of our own where they are quick: both say the same of it."""
+    schema, arguments = call
+    plan = Plan(schema, Policy())
+    for name, node in plan.top.property_nodes.items():
+        if name in arguments:
+            alone = {"$defs": plan.root.get("$defs", {}), "allOf": [plan.root["properties"][name]]}
+            assert node.takes(arguments[name]) is oracle(alone).is_valid(arguments[name]), name
+
+
+OLD_KEYWORDS = (
+    {"items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},
+    {"items": [{"type": "string"}], "additionalItems": {"type": "integer"}},
+    {"dependencies": {"a": ["b"]}},
+    {"dependencies": {"a": {"required": ["b"]}}},
+    {"$ref": "#/definitions/Small", "type": "string"},
+    {"anyOf": [{"$ref": "#/definitions/Small"}, {"type": "array", "items": {"$ref": "#/definitions/Small"}}]},
+)
+OF_DRAFT_4 = (
+    *OLD_KEYWORDS,
+    {"minimum": 3, "exclusiveMinimum": True},
+    {"maximum": 42, "exclusiveMaximum": True},
+    {"minimum": 3, "exclusiveMinimum": False},
+)
+
+
+def _has_whole_float(value: Any) -> bool:
+    return ".0" in json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "keywords"),
+    [
+        pytest.param(Draft4Validator, OF_DRAFT_4, id="draft 4"),
+        pytest.param(Draft7Validator, (*OLD_KEYWORDS, {"exclusiveMinimum": 3}), id="draft 7"),
+    ],
+)
+@LAW
+@given(data=st.data())
+def test_a_translated_schema_accepts_what_the_oracle_of_its_draft_accepts(dialect, keywords, data):
+    """A schema in the words of an older draft: ours translates it, the oracle reads it as that draft has it."""
+    schema = {
+        "$schema": dialect.META_SCHEMA["$schema"],
+        "type": "object",
+        "properties": {"p": data.draw(st.sampled_from(keywords)), "q": data.draw(st.sampled_from(keywords))},
+        "definitions": {"Small": {"type": "integer", "maximum": 9}},
+    }
+    arguments = data.draw(st.dictionaries(st.sampled_from(["p", "q"]), LOOSE_JSON, min_size=1))
+    assume(not _has_whole_float(arguments))  # 7.0 is no integer to draft 4
+    accepted = oracle(schema, dialect).is_valid(arguments)
+    event(f"accepted: {accepted}")
+    assert SchemaJudge(schema).accepts(arguments) is accepted
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("date", "tomorrow"), ("date-time", "2024-01-01"), ("time", "noon")]
+)
+def test_dates_and_times_are_asserted_where_the_oracle_only_notes_them(name, wrong):
+    """2020-12 leaves the assertion of formats to the validator; ours makes it, since tools do."""
+    schema = {"type": "object", "properties": {"p": {"type": "string", "format": name}}}
+    assert oracle(schema).is_valid({"p": wrong})
+    assert not SchemaJudge(schema).accepts({"p": wrong})
