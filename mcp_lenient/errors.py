@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_CODE = re.compile(r"[A-Z][A-Z0-9_{}]{0,99}")
+
 
 class LenientError(Exception):
     """Base of all errors of this package."""
@@ -21,9 +25,15 @@ class NormalizationError(LenientError, ValueError):
     Args:
         code: The ``error_code`` of the envelope, like ``INVALID_TAGS_TYPE``; upper case, digits and ``_``.
         message: What is wrong and how to write it right, in one sentence for the caller; without the value.
+
+    Raises:
+        ValueError: When the code has another form: what is in it goes into logs.
     """
 
     def __init__(self, code: str, message: str) -> None:
+        if not isinstance(code, str) or _CODE.fullmatch(code) is None:
+            msg = "NormalizationError: code must be at most 100 upper-case letters, digits and _, such as INVALID_TAGS_TYPE."
+            raise ValueError(msg)
         super().__init__(message)
         self.code = code
         self.message = message

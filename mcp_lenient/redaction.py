@@ -30,6 +30,8 @@ _LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
 
 _TOOL_NAME = re.compile(r"[\w./-]{1,128}")
 _KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
+_PAIR = re.compile(r"[{}\":=&]")
+"""What stands between a name and its value in JSON, headers and queries."""
 _DIGIT = re.compile(r"\d")
 _DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
 
@@ -52,12 +54,15 @@ _STEMS = (
     r"|(?:api|private|access|secret|auth|signing|encryption)key"
     r"|(?:priv|sign|encrypt|decrypt|decryption|session|master|shared"
     r"|hmac|ssh|rsa|aes|pgp|gpg|license|licence|account|storage|deploy|recovery|cipher|subscription|consumer|client"
-    r"|webhook|host|app|service|root|wallet|crypto|ssl|tls)keys?(?!board|word)"
+    r"|webhook|host|app|service|root|wallet|crypto|ssl|tls|openai|anthropic|stripe|sendgrid|twilio|google|azure|aws"
+    r"|acct|wpa|wifi|certificate|activation|product|unlock)keys?(?!board|word)"
+    r"|keymaterial|keyfile|keypass|storepass|sudopw|passw|serviceaccountjson|githubpat|codeverifier|clientassertion"
+    r"|(?:twofactor|2fa|sms|device|unlock|door|safe|alarm)code|twofa|2fa|securityanswer|magiclink|parola|csrf"
 )
 # Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
 _WORDS = frozenset(
     "auth basicauth bearer cookie cookies credential credentials cvc cvv jwt mnemonic passcode passphrase passwd "
-    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pem pfx pin pins pw rsa sig ssn totp hotp".split()
+    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig sk ssn totp hotp".split()
 )
 _ENDINGS = ("auth", "dsn", "pem", "ssn")
 _BEGINNINGS = (
@@ -143,6 +148,15 @@ def shown_key(key: str) -> str:
         return HIDDEN
     # What comes after `password` in one word with digits may be the password.
     return HIDDEN if _DIGIT.search(key) and secret_name(key) else key
+
+
+def is_name(key: str) -> bool:
+    """Return whether a key that nobody declared may be repeated to its sender: a name by its form, no text.
+
+    >>> is_name("max results"), is_name('{"query": "x"}'), is_name("password hunter2")
+    (True, False, False)
+    """
+    return _PAIR.search(key) is None and (len(key.split()) < 2 or not secret_name(key[:_LONGEST_SECRET]))
 
 
 def shown(text: object, limit: int = MAX_NAME) -> str:

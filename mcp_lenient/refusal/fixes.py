@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp_lenient.names import by_singular, plural_target
 from mcp_lenient.pointers import pointer, tokens_of
-from mcp_lenient.redaction import exact, fits_json, in_json, short_scalar
+from mcp_lenient.redaction import exact, fits_json, in_json, is_name, short_scalar
 from mcp_lenient.refusal.describe import format_of, likely_kinds
 from mcp_lenient.refusal.keys import key_fixes
 from mcp_lenient.refusal.name_fixes import name_fixes
@@ -101,8 +101,19 @@ def _writable_patches(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
     if not 0 < len(wanted.paths) <= MAX_PLACES:
         return
     for patch in _ideas(refusal, wanted):
-        if _as_sent(refusal, patch) and not any(map(moves_into_itself, patch)):
+        if (
+            _as_sent(refusal, patch)
+            and _is_writable(refusal, patch)
+            and not any(map(moves_into_itself, patch))
+        ):
             yield patch
+
+
+def _is_writable(refusal: Refusal, patch: Patch) -> bool:
+    """Return whether a patch names no key that is a text of the caller's, which may hold a value."""
+    ends = (operation[end] for operation in patch for end in ("path", "from") if end in operation)
+    tops = {tokens_of(end)[0] for end in ends if end}
+    return all(is_name(name) or refusal.look((name,)).declared for name in tops)
 
 
 def _ideas(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from mcp_lenient.pointers import pointer
-from mcp_lenient.redaction import exact, name_words
+from mcp_lenient.redaction import exact, name_words, secret_name
 from mcp_lenient.refusal.describe import allowed_values
 from mcp_lenient.refusal.levels import another_spelling, gathering, home, unwrapping, wrapped
 from mcp_lenient.refusal.patches import Operation, Patch
-from mcp_lenient.refusal.places import Place, fits
+from mcp_lenient.refusal.places import Place, fits, properties
 from mcp_lenient.refusal.refused import Refusal, likely_name
 from mcp_lenient.types import Path, ViolationCode
 from mcp_lenient.values import same_json
@@ -39,7 +39,7 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
 def _moves_to(refusal: Refusal, parent: Place, name: str) -> Iterator[Patch]:
     names = refusal.names_at(parent)
     likely = _ranked((likely_name(names, other, name), other) for other in names.extra)
-    for sent in (other for other in likely if may_move(other, name)):
+    for sent in (other for other in likely if may_move(other, name, _ending_alike(parent, other))):
         yield (_move((*parent.path, sent), (*parent.path, name)),)
     if parent.path and name in refusal.names_at(refusal.look(())).extra:
         yield (_move((name,), (*parent.path, name)),)
@@ -57,7 +57,9 @@ def _moves_from(refusal: Refusal, parent: Place, sent: str) -> Iterator[Patch]:
         return
     likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
     moves: list[Patch] = [
-        (_move((*parent.path, sent), (*parent.path, name)),) for name in likely if may_move(sent, name)
+        (_move((*parent.path, sent), (*parent.path, name)),)
+        for name in likely
+        if may_move(sent, name, _ending_alike(parent, sent))
     ]
     belongs = home(refusal, parent, sent)
     if belongs is not None:
@@ -84,20 +86,37 @@ def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
     return any(fits(form, value, exact_integers=False) for form in refusal.look(path).forms)
 
 
-def may_move(sent: str, name: str) -> bool:
-    """Whether a fix may move a value to another name: an identifier goes under the same words only.
+def _ending_alike(parent: Place, sent: str) -> int:
+    """Return how many declared names end in the sent one."""
+    own = "".join(name_words(sent))
+    names = {name for form in parent.forms for name in properties(form)}
+    return sum("".join(name_words(name)).endswith(own) for name in names) if own else 0
 
-    A bare ``id`` does not say of what, so that it may be that of any name which ends in it.
 
-    >>> may_move("userId", "user_id"), may_move("id", "user_id")
-    (True, True)
-    >>> may_move("user_id", "customer_id"), may_move("sessionid", "session")
-    (False, False)
+def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
+    """Return whether a fix may move a value to another name.
+
+    An identifier goes under the same words only. A bare ``id`` does not say of what: it may be that of the one
+    name which ends in it. A secret goes under no name of what may be shown.
+
+    >>> may_move("userId", "user_id"), may_move("id", "user_id"), may_move("id", "user_id", 2)
+    (True, True, False)
+    >>> may_move("user_id", "customer_id"), may_move("sessionid", "session"), may_move("password", "query")
+    (False, False, False)
+
+    Args:
+        sent: The name that came.
+        name: The declared name.
+        ending_alike: How many declared names end in the sent one.
     """
     words, declared = name_words(sent), name_words(name)
     squashed = "".join(declared)
-    if not words or "".join(words) == squashed or (len(words) == 1 and squashed.endswith(words[0])):
+    if not words or "".join(words) == squashed:
         return True
+    if secret_name(sent) and not secret_name(name):
+        return False
+    if len(words) == 1 and squashed.endswith(words[0]):
+        return ending_alike == 1 or words[0] not in _IDENTIFIERS
     last = words[-1]
     run_together = last.endswith("id") and last.removesuffix("id") in declared
     return last not in _IDENTIFIERS and not run_together

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_lenient.redaction import fits_json, shown
+from mcp_lenient.redaction import HIDDEN, fits_json, is_name, shown
 from mcp_lenient.refusal.describe import (
     MAX_VALUES,
     allowed_values,
@@ -74,7 +74,8 @@ def _sent_elsewhere(refusal: Refusal, parent: Place, spot: Place) -> str:
     name = str(spot.path[-1])
     found = wrapped(refusal) if not parent.path else None
     if found is not None and name in found.names:
-        return f" It was sent inside {where(found.path)}: send it at the top."
+        inside = where(found.path) if is_name(str(found.path[0])) else "the text of a name"
+        return f" It was sent inside {inside}: send it at the top."
     fields = coming_home(refusal, spot)
     if fields:
         inside = listed([_quoted(field) for field in list(fields)[:MAX_NEAR]])
@@ -118,6 +119,9 @@ def unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
     path = trouble.places[0].path
     parent = refusal.look(path[:-1])
     inside = f" in {where(parent.path)}" if parent.path else ""
+    if not is_name(str(path[-1])):
+        words = f"a name{inside} is not that of a parameter, but a text: send each value under its parameter's name."
+        return Violation("", HIDDEN, "unknown", f"{words} {_accepted(parent)}" if at_length else words)
     hint, near = _meant(refusal, parent, path)
     words = f"unknown parameter {_quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
     if at_length:

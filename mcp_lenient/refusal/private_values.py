@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.redaction import MAX_SCALAR, secret_name, sentence
@@ -24,10 +25,25 @@ def told_safely(refusal: Refusal, places: Sequence[Place], detail: str | None, l
     """
     if not detail or not all(map(refusal.may_show, places)):
         return ""
+    if any(place.path and _holds_secrets(refusal, place) for place in places):
+        return ""
     for text in _private_texts(refusal.schema, refusal.outcome.arguments, refusal.policy.secret):
         if text is None or _repeated(text, detail):
             return ""
     return sentence(detail, limit)
+
+
+def _holds_secrets(refusal: Refusal, place: Place) -> bool:
+    """Return whether a sentence about a container may be about a secret in it, of which it may say a part."""
+    waiting: list[Any] = [place.value]
+    for value in islice(waiting, MAX_LOOKED_AT):
+        if isinstance(value, Mapping):
+            if any(secret_name(key, refusal.policy.secret) for key in value):
+                return True
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return len(waiting) > MAX_LOOKED_AT
 
 
 def above_private_key(refusal: Refusal, path: Path) -> Path | None:

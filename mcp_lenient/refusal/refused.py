@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp_lenient.likeness import likeness
-from mcp_lenient.redaction import exact
+from mcp_lenient.redaction import exact, is_name
 from mcp_lenient.refusal.places import (
     Below,
     Forms,
@@ -141,7 +141,9 @@ def _names_at(_refusal: Refusal, parent: Place) -> Names:
     lacking = tuple(name for name in absent if name in needed)
     # A name of another branch is no misspelling of one of this branch.
     known = {name for form in parent.forms for name in properties(form)}
-    extra = tuple(islice((name for name in sent if exact(name) and name not in known), MAX_EXTRA))
+    extra = tuple(
+        islice((name for name in sent if exact(name) and is_name(name) and name not in known), MAX_EXTRA)
+    )
     return Names((*lacking, *(name for name in absent if name not in needed)), lacking, extra)
 
 

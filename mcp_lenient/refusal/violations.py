@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.limits import MOST_FAULTS
 from mcp_lenient.pointers import pointer
-from mcp_lenient.redaction import MAX_NAME, cut, shown
+from mcp_lenient.redaction import HIDDEN, MAX_NAME, cut, is_name, shown
 from mcp_lenient.refusal.describe import allowed_values, either
 from mcp_lenient.refusal.findings import Finding, findings
 from mcp_lenient.refusal.fixes import MAX_FIXES, Wanted, fixes
@@ -332,6 +332,8 @@ def _complete(
 ) -> Violation:
     """A name that only the client knows is a parameter's name nowhere but where it is the fault itself."""
     known = words.code == "unknown" or refusal.look(path[:1]).declared
+    if words.code == "unknown" and path and not is_name(str(path[-1])):
+        path = (*path[:-1], HIDDEN)
     return replace(
         words,
         pointer=_bounded_pointer(path),

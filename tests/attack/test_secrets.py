@@ -10,13 +10,13 @@ import pytest
 import structlog
 from calls import lenient, published
 from exported_spans import exported_spans
-from fastmcp import Client
+from fastmcp import Client, FastMCP
 from mcp_types import Implementation
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
-from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
-from mcp_lenient import NormalizationError, normalizer
+from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize, normalizer
 from mcp_lenient.redaction import MAX_SCALAR
 
 SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - this is what is looked for
@@ -181,3 +181,79 @@ async def test_client_information_is_bounded(log):
         await client.call_tool_mcp("sign_in", {"count": []})
     assert log
     assert all(len(line) < 2_000 and "\\u001b[" not in line.replace("\\\\", "") for line in log)
+
+
+_SEARCH = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}},
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("name", ["password", "api_key", "token", "authorization", "x-api-key"])
+def test_no_fix_moves_a_secret_to_an_ordinary_name(name):
+    """What came under a secret name is not offered to another parameter."""
+    found = normalize(_SEARCH, {name: "hunter2"}).violations
+    assert all(operation["op"] != "move" for each in found for patch in each.fixes for operation in patch)
+
+
+def test_no_fix_moves_an_identifier_that_may_be_of_two():
+    """A bare id may be that of any of several names, so it is moved to none."""
+    names = {"query": {"type": "string"}, "session_id": {"type": "string"}, "user_id": {"type": "string"}}
+    found = normalize({**_SEARCH, "properties": names}, {"query": "x", "id": "7"}).violations
+    assert all(operation["op"] != "move" for each in found for patch in each.fixes for operation in patch)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        '{"query": "x", "password": "hunter2"',
+        '{"password": "hunter2"}',
+        "password: hunter2",
+        "query=x&password=hunter2",
+        "Authorization Bearer hunter2",
+    ],
+)
+@pytest.mark.parametrize(
+    "policy", [Policy(), Policy.strict(), Policy(echo_values=False)], ids=["default", "strict", "no echo"]
+)
+def test_a_key_that_is_a_text_is_not_repeated(key, policy):
+    """Arguments in the place of a name are told of without their text, and no fix takes them for a name."""
+    found = normalize(_SEARCH, {key: ""}, policy).violations
+    assert found
+    assert "hunter2" not in repr(found)
+    assert not any(operation["op"] == "move" for each in found for patch in each.fixes for operation in patch)
+
+
+@pytest.mark.parametrize("code", ["BAD_hunter2", "", "A" * 101, "BAD CODE", 5])
+def test_a_code_has_the_form_of_a_code(code):
+    """What goes into logs as a code cannot hold any value."""
+    with pytest.raises(ValueError, match="NormalizationError: code"):
+        NormalizationError(code, "no")
+
+
+class Login(BaseModel):
+    """A login whose validator says a part of the password."""
+
+    password: str
+
+    @model_validator(mode="after")
+    def fail(self):
+        msg = f"bad {self.password[:5]}"
+        raise ValueError(msg)
+
+
+async def test_a_validators_sentence_about_an_object_with_a_secret_is_not_repeated():
+    """A part of a secret in an author's sentence is no text of the call, and may not be told either."""
+    server = FastMCP("logins")
+    server.add_middleware(LenientMiddleware())
+
+    def sign_in(login: Login) -> str:
+        return str(login)
+
+    server.tool(sign_in)
+    async with Client(server) as client:
+        answer = await client.call_tool("sign_in", {"login": {"password": "hunter2"}}, raise_on_error=False)
+    assert answer.is_error
+    assert "hunte" not in answer.content[0].text
