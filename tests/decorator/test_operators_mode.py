@@ -1,0 +1,41 @@
+"""The operator's mode counts before what the decorator would do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+
+from mcp_lenient import LenientMiddleware, Policy, lenient, tags
+
+
+def _server(mode: Any) -> FastMCP:
+    server = FastMCP("modes")
+    server.add_middleware(LenientMiddleware(tools={"*": Policy(mode=mode)}))
+
+    @server.tool
+    @lenient(tags=tags(), policy=Policy())
+    def store(n: int, tags: list[str] | None = None) -> list[str]:
+        return (tags or []) * n
+
+    return server
+
+
+@pytest.mark.parametrize("mode", ["observe", "off"])
+@pytest.mark.parametrize(
+    "arguments", [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}], ids=["repairable", "wrong"]
+)
+async def test_nothing_is_changed(mode: str, arguments: dict[str, Any]) -> None:
+    """A call that the operator only observes, or leaves alone, gets FastMCP's own answer."""
+    async with Client(_server(mode)) as client:
+        answer = await client.call_tool("store", arguments, raise_on_error=False)
+    assert answer.is_error
+    assert "error_code" not in answer.content[0].text
+
+
+async def test_repair_is_repair() -> None:
+    """The same call runs where the operator repairs."""
+    async with Client(_server("repair")) as client:
+        answer = await client.call_tool("store", {"n": 1, "tags": '["a"]'})
+    assert answer.data == ["a"]
