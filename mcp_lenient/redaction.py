@@ -62,7 +62,7 @@ _STEMS = (
 # Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
 _WORDS = frozenset(
     "auth basicauth bearer cookie cookies credential credentials cvc cvv jwt mnemonic passcode passphrase passwd "
-    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig sk ssn totp hotp".split()
+    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig ssn totp hotp".split()
 )
 _ENDINGS = ("auth", "dsn", "pem", "ssn")
 _BEGINNINGS = (

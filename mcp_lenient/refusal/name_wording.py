@@ -119,7 +119,7 @@ def unknown(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation
     path = trouble.places[0].path
     parent = refusal.look(path[:-1])
     inside = f" in {where(parent.path)}" if parent.path else ""
-    if not is_name(str(path[-1])):
+    if isinstance(path[-1], str) and not is_name(path[-1]):
         words = f"a name{inside} is not that of a parameter, but a text: send each value under its parameter's name."
         return Violation("", HIDDEN, "unknown", f"{words} {_accepted(parent)}" if at_length else words)
     hint, near = _meant(refusal, parent, path)

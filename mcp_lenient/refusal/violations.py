@@ -332,7 +332,7 @@ def _complete(
 ) -> Violation:
     """A name that only the client knows is a parameter's name nowhere but where it is the fault itself."""
     known = words.code == "unknown" or refusal.look(path[:1]).declared
-    if words.code == "unknown" and path and not is_name(str(path[-1])):
+    if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)
     return replace(
         words,
