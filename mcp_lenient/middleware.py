@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from mcp_types import ListToolsRequest
 
     from mcp_lenient.calls import CallContext, Next
+    from mcp_lenient.contract import Decision
     from mcp_lenient.definitions import Definitions
     from mcp_lenient.event_fields import EventName
     from mcp_lenient.policy import Policy
-    from mcp_lenient.types import Outcome, Repair
+    from mcp_lenient.types import Repair
 
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of a call that the judge accepted where the tool was replaced or taken away meanwhile."""
@@ -223,10 +224,10 @@ class LenientMiddleware(Middleware):
         server: FastMCP,
         known: KnownTool,
         arguments: Mapping[str, Any],
-        outcome: Outcome | None = None,
+        decision: Decision | None = None,
     ) -> ToolResult:
         """Run the tool with what it accepts: the arguments, or what a repair made of them."""
-        taken, repairs = (arguments, ()) if outcome is None else (outcome.arguments, outcome.repairs)
+        taken, repairs = (arguments, ()) if decision is None else (decision.arguments, decision.repairs)
         try:
             return await self._go_on(call, known, taken, repairs)
         except _NOT_RUN as error:
@@ -257,14 +258,14 @@ class LenientMiddleware(Middleware):
     async def _rejected(
         self, call: Call, server: FastMCP, known: KnownTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        outcome = await known.repair(call.parsed or arguments)
+        decision = await known.decide_rejected(call.parsed or arguments)
         if known.mode == "observe":
-            return await self._observed(call, known, outcome)
-        if outcome.status == "repaired":
-            return await self._accepted(call, server, known, arguments, outcome)
+            return await self._observed(call, known, decision)
+        if decision.status == "repaired":
+            return await self._accepted(call, server, known, arguments, decision)
         if not known.certain and known.policy.unrepairable == "forward":
-            return await self._forwarded(call, known, outcome)
-        return await self._refused(call, known, outcome)
+            return await self._forwarded(call, known, decision)
+        return await self._refused(call, known, decision)
 
     async def _go_on(
         self, call: Call, known: KnownTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
@@ -286,17 +287,17 @@ class LenientMiddleware(Middleware):
         self._telemetry.accepted(call, known, arguments)
         return await run(call, known, context)
 
-    async def _refused(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = await known.violations(outcome)
-        repairs = (*call.sent_as_text, *outcome.repairs)
+    async def _refused(self, call: Call, known: KnownTool, decision: Decision) -> ToolResult:
+        found = decision.violations
+        repairs = (*call.sent_as_text, *decision.repairs)
         self._tell("call_rejected", call, known, repairs=repairs, found=found)
         if call.within is not None:
             # To a tool's body an envelope would look like success: it gets what FastMCP raises.
             return await run_raising(call, known, call.within)
         return known.refusal(call.name, found, repairs)
 
-    async def _forwarded(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = await known.violations(outcome)
+    async def _forwarded(self, call: Call, known: KnownTool, decision: Decision) -> ToolResult:
+        found = decision.violations
         self._tell("call_forwarded", call, known, found=found)
         try:
             return await run(call, known, call.context)
@@ -305,9 +306,8 @@ class LenientMiddleware(Middleware):
                 raise
             return known.refusal(call.name, found)
 
-    async def _observed(self, call: Call, known: KnownTool, outcome: Outcome) -> ToolResult:
-        found = await known.violations(outcome) if outcome.status == "refused" else ()
-        self._tell("call_observed", call, known, repairs=outcome.repairs, found=found)
+    async def _observed(self, call: Call, known: KnownTool, decision: Decision) -> ToolResult:
+        self._tell("call_observed", call, known, repairs=decision.repairs, found=decision.violations)
         return await run(call, known, call.context)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:

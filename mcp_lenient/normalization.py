@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from mcp_lenient.contract import ToolContract
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.plan import Plan
 from mcp_lenient.policy import Policy
 from mcp_lenient.readable import readable
-from mcp_lenient.repair import repair, repair_parsed, still_wrong
 from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Normalized, Outcome, Violation
+from mcp_lenient.types import Normalized
 from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 _DEFAULT = Policy()
@@ -50,21 +50,22 @@ def normalize(
         SchemaError: When the schema is not a JSON object.
     """
     _check(schema, policy)
-    judge, plan = _compiled(schema, policy or _DEFAULT)
+    contract = _compiled(schema, policy or _DEFAULT)
     sent: Any = arguments
-    if plan.policy.mode == "off":
+    mode = contract.plan.policy.mode
+    if mode == "off":
         return Normalized(sent, (), ())
-    normalized = _normalized(plan, judge, sent)
-    return normalized if plan.policy.mode == "repair" else replace(normalized, arguments=sent)
+    normalized = _normalized(contract, sent)
+    return normalized if mode == "repair" else replace(normalized, arguments=sent)
 
 
-def _normalized(plan: Plan, judge: SchemaJudge, arguments: Any) -> Normalized:
+def _normalized(contract: ToolContract, arguments: Any) -> Normalized:
     if not isinstance(arguments, Mapping):
-        return _whole(plan, arguments, judge)
-    outcome = repair(plan, arguments, judge)
-    if outcome.status != "refused":
-        return Normalized(outcome.arguments, outcome.repairs, ())
-    return Normalized(arguments, (), _violations(plan, outcome, judge))
+        return _whole(contract, arguments)
+    decision = contract.decide(arguments)
+    if decision.status == "refused":
+        return Normalized(arguments, (), decision.violations)
+    return Normalized(decision.arguments, decision.repairs, ())
 
 
 def _check(schema: object, policy: object) -> None:
@@ -76,33 +77,20 @@ def _check(schema: object, policy: object) -> None:
         raise TypeError(msg)
 
 
-def _whole(plan: Plan, sent: Any, judge: SchemaJudge) -> Normalized:
+def _whole(contract: ToolContract, sent: Any) -> Normalized:
     """Arguments that came as a text, as some clients send them whole."""
+    plan = contract.plan
     read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
     if read is None:
         return Normalized(sent, (), (not_an_object(sent),))
     arguments, record = read
-    outcome = repair_parsed(plan, arguments, judge)
-    if outcome.status != "refused":
-        return Normalized(outcome.arguments, (record, *outcome.repairs), ())
-    return Normalized(sent, (), _violations(plan, outcome, judge))
+    decision = contract.decide(arguments)
+    if decision.status == "refused":
+        return Normalized(sent, (), decision.violations)
+    return Normalized(decision.arguments, (record, *decision.repairs), ())
 
 
-def _violations(plan: Plan, outcome: Outcome, judge: SchemaJudge) -> tuple[Violation, ...]:
-    from mcp_lenient.refusal.violations import violations  # noqa: PLC0415 - few calls are refused
-
-    return violations(
-        plan.root,
-        outcome,
-        judge,
-        plan.policy,
-        plan.words,
-        destructive=plan.destructive,
-        again=still_wrong(plan, judge),
-    )
-
-
-def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:
+def _compiled(schema: Mapping[str, Any], policy: Policy) -> ToolContract:
     try:
         written = marshal.dumps(dict(schema), _MARSHAL_VERSION)
     except ValueError:
@@ -112,7 +100,7 @@ def _compiled(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, P
 
 
 @lru_cache(maxsize=1024)
-def _by_default(written: bytes) -> tuple[SchemaJudge, Plan]:
+def _by_default(written: bytes) -> ToolContract:
     return _built(written, _DEFAULT)
 
 
@@ -132,15 +120,15 @@ class _Same:
 
 
 @lru_cache(maxsize=1024)
-def _remembered(written: bytes, policy: _Same) -> tuple[SchemaJudge, Plan]:
+def _remembered(written: bytes, policy: _Same) -> ToolContract:
     return _built(written, policy.policy)
 
 
-def _built(written: bytes, policy: Policy) -> tuple[SchemaJudge, Plan]:
+def _built(written: bytes, policy: Policy) -> ToolContract:
     schema = marshal.loads(written)  # noqa: S302 - written by us a moment ago
     return _made(schema, policy)
 
 
-def _made(schema: Mapping[str, Any], policy: Policy) -> tuple[SchemaJudge, Plan]:
+def _made(schema: Mapping[str, Any], policy: Policy) -> ToolContract:
     read = readable(schema)
-    return SchemaJudge(read), Plan(read, policy, destructive=policy.destructive is True)
+    return ToolContract(Plan(read, policy, destructive=policy.destructive is True), SchemaJudge(read))

@@ -25,6 +25,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.calls import current
+from mcp_lenient.contract import ToolContract
 from mcp_lenient.declared import Declared, Normalize
 from mcp_lenient.envelope import as_text, envelope
 from mcp_lenient.event_fields import EventName
@@ -152,19 +153,9 @@ class Settler:
     def _all_found(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
-        from mcp_lenient.refusal.violations import violations
-        from mcp_lenient.repair import repair, still_wrong
-
         judge = NormalizingJudge(FunctionJudge(tool, strict=strict), declared_of(tool.fn).normalizers)
         plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
-        outcome = repair(plan, arguments, judge)
-        refused = outcome.status == "refused"
-        again = still_wrong(plan, judge)
-        return (
-            violations(plan.root, outcome, judge, plan.policy, destructive=plan.destructive, again=again)
-            if refused
-            else ()
-        )
+        return ToolContract(plan, judge).decide(arguments).violations
 
     def tell(
         self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
@@ -255,9 +246,6 @@ class Parameter(ParameterMark):
         handler: Handler,
         info: core_schema.ValidationInfo[Any],
     ) -> Any:
-        from mcp_lenient.refusal.violations import violations
-        from mcp_lenient.repair import repair, still_wrong
-
         running = current.get()
         if running is not None and running.mode != "repair":
             return handler(value)  # the operator's policy for this call is to change nothing
@@ -266,23 +254,11 @@ class Parameter(ParameterMark):
         needed = self.field.is_required()
         pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")
         judge = NormalizingJudge(pydantic, own)
-        plan = self._planned()
-        outcome = repair(plan, {self.name: value}, judge)
-        refused = outcome.status == "refused"
-        found: tuple[Violation, ...] = ()
-        if refused:
-            found = violations(
-                plan.root,
-                outcome,
-                judge,
-                plan.policy,
-                plan.words,
-                destructive=plan.destructive,
-                again=still_wrong(plan, judge),
-            )
-        final = judge.settled(outcome.arguments)
-        repairs = outcome.repairs if refused else (*outcome.repairs, *final.repairs)
-        if plan.policy.mode == "observe":
+        decision = ToolContract(self._planned(), judge).decide({self.name: value})
+        refused, found = decision.status == "refused", decision.violations
+        final = judge.settled(decision.arguments)
+        repairs = decision.repairs if refused else (*decision.repairs, *final.repairs)
+        if decision.mode == "observe":
             return self._observed(value, handler, repairs, found)
         if refused and wrapper is not None:
             self.settler.refuse_before(wrapper.tool, found, repairs, strict=info.mode == "json")

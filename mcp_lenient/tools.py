@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from fastmcp.utilities.versions import VersionSpec
 
+from mcp_lenient.contract import Decision, ToolContract
 from mcp_lenient.envelope import envelope
 from mcp_lenient.marks import combined
 from mcp_lenient.normalizing import NormalizedArguments, NormalizingJudge
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     from mcp_lenient.normalizing import Normalizers
     from mcp_lenient.policies import Policies
     from mcp_lenient.policy import Mode, Policy
-    from mcp_lenient.types import Judge, Outcome, Repair, Violation
-
-T = TypeVar("T")
+    from mcp_lenient.types import Judge, Repair, Violation
 
 _MOST = 10_000
-_MANY_FAULTS = 100
 _MANY_PARAMETERS = 100
 _TRIES = 3
 
@@ -82,46 +79,23 @@ class KnownTool:
             return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
         return self.judge.accepts(arguments)
 
+    @property
+    def contract(self) -> ToolContract:
+        """What decides about this tool's calls."""
+        return ToolContract(self.plan, self.judge)
+
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
-        """Accepted arguments after the normalizers that were declared."""
+        """Return accepted arguments after the normalizers that were declared."""
         if isinstance(self.judge, NormalizingJudge):
             return self.judge.settled(arguments)
         return NormalizedArguments(arguments)
 
-    async def repair(self, arguments: Mapping[str, Any]) -> Outcome:
-        """The outcome for arguments that were not accepted; what takes long leaves the event loop free."""
-        from mcp_lenient.repair import repair_rejected
-
-        work = partial(repair_rejected, self.plan, arguments, self.judge)
-        return await self._away(work, holds_many(arguments) or self._is_wide)
-
-    async def violations(self, outcome: Outcome) -> tuple[Violation, ...]:
-        """What is wrong with arguments that were not repaired; asks the judge which fixes mend them."""
-        from mcp_lenient.refusal.violations import violations
-        from mcp_lenient.repair import still_wrong
-
-        work = partial(
-            violations,
-            self.plan.root,
-            outcome,
-            self.judge,
-            self.policy,
-            self.plan.words,
-            destructive=self.plan.destructive,
-            again=still_wrong(self.plan, self.judge),
-        )
-        many = len(outcome.faults) > _MANY_FAULTS or holds_many(outcome.arguments)
-        return await self._away(work, many or self._is_wide)
-
-    @property
-    def _is_wide(self) -> bool:
-        return len(self.plan.top.shape.properties) > _MANY_PARAMETERS
-
-    async def _away(self, work: Callable[[], T], takes_long: bool) -> T:  # noqa: FBT001 - see its two callers
-        """Run work in a thread if it may keep the event loop for more than a few milliseconds."""
-        if self.in_thread or takes_long:
-            return await anyio.to_thread.run_sync(work)
-        return work()
+    async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
+        """Decide about arguments that were not accepted; what takes long leaves the event loop free."""
+        is_wide = len(self.plan.top.shape.properties) > _MANY_PARAMETERS
+        if self.in_thread or is_wide or holds_many(arguments):
+            return await anyio.to_thread.run_sync(self.contract.decide_rejected, arguments)
+        return self.contract.decide_rejected(arguments)
 
     def refusal(
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()

@@ -212,7 +212,7 @@ class ProxyMiddleware(LenientMiddleware):
         if known.mode == "observe":
             return result
         repairs = _own_repairs(answer, result)
-        found = () if await known.accepts(sent) else await known.violations(await known.repair(sent))
+        found = () if await known.accepts(sent) else (await known.decide_rejected(sent)).violations
         told = told_of(
             envelope(name, known.plan.root, found, repairs), text if known.policy.echo_values else ""
         )
