@@ -154,9 +154,13 @@ def read_event(line: str) -> CallEvent | None:
 
     What the application's own logging added to the line is left out. A time without a zone is taken for
     local time; one that cannot be read becomes None and loses no event.
+
+    Raises:
+        TypeError: When the line is no text.
     """
+    text = _text(line)
     try:
-        written = pydantic_core.from_json(line.encode())
+        written = pydantic_core.from_json(text.encode())
         if not isinstance(written, dict):
             return None
         known = {name: value for name, value in written.items() if name in CallEvent.model_fields}
@@ -164,6 +168,13 @@ def read_event(line: str) -> CallEvent | None:
         return CallEvent.model_validate(known)
     except ValueError:  # not JSON, not text, or not an event: Pydantic's ValidationError is one too
         return None
+
+
+def _text(line: Any) -> str:
+    if not isinstance(line, str):
+        msg = f"read_event: line must be a str, got {type(line).__name__}."
+        raise TypeError(msg)
+    return line
 
 
 def _instant(written: object) -> datetime | None:

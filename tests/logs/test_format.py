@@ -43,3 +43,10 @@ def test_the_schema_describes_the_lines(line):
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert validator.is_valid(json.loads(line))
     assert not validator.is_valid({**json.loads(line), "tool": 5})
+
+
+@pytest.mark.parametrize("line", [None, 5, {}, b"{}"])
+def test_what_is_no_text_is_no_line(line):
+    """A caller who gives something else than a line is told so."""
+    with pytest.raises(TypeError, match=rf"^read_event: line must be a str, got {type(line).__name__}\.$"):
+        read_event(line)
