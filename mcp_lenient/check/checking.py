@@ -34,6 +34,7 @@ class Published:
         line: The line at which that function begins.
         normalized: The parameters for which the author declares a normalizer.
         drops_null: Whether a middleware leaves out a null that the schema forbids.
+        destructive: Whether a middleware takes the tool for destructive; None where none stands before it.
     """
 
     tool: Tool
@@ -41,6 +42,7 @@ class Published:
     line: int | None = None
     normalized: frozenset[str] = frozenset()
     drops_null: bool = False
+    destructive: bool | None = None
 
 
 def check(
@@ -105,7 +107,8 @@ async def _known(server: FastMCP, published_tool: Tool) -> Published:
         for known in seen_to
     )
     file, line = _origin(target.function) if target.function is not None else (None, None)
-    return Published(published_tool, file, line, frozenset(normalized), drops_null)
+    destructive = any(known.plan.destructive for known in seen_to) if seen_to else None
+    return Published(published_tool, file, line, frozenset(normalized), drops_null, destructive)
 
 
 def _origin(function: Callable[..., Any]) -> tuple[str | None, int | None]:
@@ -130,7 +133,12 @@ def findings(tools: Iterable[Published], checks: Iterable[Check]) -> tuple[Findi
 
 def _of_tool(published_tool: Published, checks: Iterable[Check]) -> Iterator[Finding]:
     tool = published_tool.tool
-    surface = Surface(tool, published_tool.normalized, drops_null=published_tool.drops_null)
+    surface = Surface(
+        tool,
+        published_tool.normalized,
+        drops_null=published_tool.drops_null,
+        destructive=published_tool.destructive,
+    )
     for each in checks:
         for hit in each.find(surface):
             level = hit.level or each.level

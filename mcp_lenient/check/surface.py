@@ -78,17 +78,28 @@ class Surface:
         tool: The tool as a client sees it.
         normalized: The parameters whose values the author has put right by a declared normalizer.
         drops_null: Whether a middleware leaves out a null that the schema forbids.
+        destructive: Whether the tool is destructive; as its annotations say when None.
 
     Attributes:
         tool: As above.
         normalized: As above.
         drops_null: As above.
+        destructive: Whether the tool is destructive.
         fault: Which places of its schema cannot be read; None where all can.
     """
 
-    def __init__(self, tool: Tool, normalized: Collection[str] = (), *, drops_null: bool = False) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        normalized: Collection[str] = (),
+        *,
+        drops_null: bool = False,
+        destructive: bool | None = None,
+    ) -> None:
         self.tool = tool
         self.drops_null = drops_null
+        hint = tool.annotations is not None and tool.annotations.destructive_hint is True
+        self.destructive = hint if destructive is None else destructive
         self.normalized = normalized
         read = readable(tool.input_schema)
         self.fault = read.told if read.unread else None

@@ -156,7 +156,10 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         yield Hit(
             names[0].strip("'") if len(names) == 1 else "",
             f"{listed} may be left out but not be null, which many callers send for what they leave out.",
-            "Put LenientMiddleware or its proxy in front, which leaves such a null out; or take null as well.",
+            # In destructive tools the middleware leaves out no null.
+            "Take null as well."
+            if surface.destructive
+            else "Put LenientMiddleware or its proxy in front, which leaves such a null out; or take null as well.",
         )
 
 

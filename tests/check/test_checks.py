@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from fastmcp import FastMCP
-from mcp_types import Tool
+from mcp_types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
@@ -341,6 +341,20 @@ def test_what_the_middleware_leaves_out_is_no_finding():
     assert told(server_of(not_nullable, middleware=LenientMiddleware())) == []
     strict = LenientMiddleware(Policy.strict())
     assert told(server_of(not_nullable, middleware=strict)) == [("optional_not_nullable", "limit", "note")]
+
+
+@pytest.mark.parametrize("middleware", [None, LenientMiddleware()])
+@pytest.mark.parametrize("is_destructive", [True, False])
+def test_no_middleware_is_advised_where_it_leaves_out_no_null(middleware, is_destructive):
+    """In a destructive tool a null is never left out, so only the type can be changed."""
+    server = FastMCP("s")
+    server.tool(annotations=ToolAnnotations(destructive_hint=is_destructive))(not_nullable)
+    if middleware is not None:
+        server.add_middleware(middleware)
+    found = check(server, select=["optional_not_nullable"])
+    assert [finding.mend == "Take null as well." for finding in found] == (
+        [True] if is_destructive else [False] if middleware is None else []
+    )
 
 
 def test_a_declared_normalizer_settles_a_parameter():
