@@ -41,7 +41,7 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
     One word is a URL (``https://host/mcp``; server-sent events where the path ends in ``/sse``), a client
     configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name may be that
     of a function without parameters that makes the server), or a whole command
-    line in quotes; several words are a command line, which runs in this process's environment. A Python
+    line in quotes, also one that ends like a file unless there is such a file; several words are a command line, which runs in this process's environment. A Python
     file's server runs within this process, so that its functions' own types are the judge.
 
     Raises:
@@ -56,14 +56,27 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
     if word.startswith(("http://", "https://")):
         path = word.partition("?")[0].rstrip("/")
         return SSETransport(word) if path.endswith("/sse") else StreamableHttpTransport(word)
-    if word.endswith(".json"):
+    if word.endswith(".json") and _is_file(word):
         return _configured(Path(word))
     file, colon, name = word.rpartition(":")
-    if colon and file.endswith(".py"):
+    if colon and file.endswith(".py") and _is_file(file):
         return _imported(Path(file), name)
-    if word.endswith(".py"):
+    if word.endswith(".py") and _is_file(word):
         return _imported(Path(word), None)
-    return _started_by(shlex.split(word))
+    return _started_by(_split(word))
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word with a file's ending is meant as one: with blanks in it, only where there is such a file."""
+    return len(word.split()) < 2 or Path(word).is_file()
+
+
+def _split(word: str) -> list[str]:
+    try:
+        return shlex.split(word)
+    except ValueError as error:
+        msg = f"{word!r} is no command line: {error}"
+        raise CommandError(msg) from None
 
 
 def _started_by(words: Sequence[str]) -> StdioTransport:
