@@ -9,7 +9,7 @@ from fastmcp import Context, FastMCP
 
 from mcp_lenient.envelope import envelope, unknown_tool
 from mcp_lenient.explanation.rule_words import RULE_WORDS
-from mcp_lenient.explanation.steps import Explanation, Fate, Step, in_words, where
+from mcp_lenient.explanation.steps import Explanation, Fate, Step, in_words, step, tool_name, where
 from mcp_lenient.explanation.trace import Proposal, Trace
 from mcp_lenient.likeness import near
 from mcp_lenient.marks import marks_of
@@ -52,10 +52,9 @@ async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
 
 async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
     names = {each.name for each in await server.list_tools()}
-    step = Step(
-        "There is no such tool.", (f"The server has {', '.join(sorted(names)) or 'no tools at all'}.",)
-    )
-    return Explanation(tool, "refused", (step,), envelope=unknown_tool(tool, near(tool, names)))
+    listed = ", ".join(map(tool_name, sorted(names)))
+    said = step("There is no such tool.", f"The server has {listed or 'no tools at all'}.")
+    return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names)))
 
 
 class _Explainer:
@@ -72,6 +71,10 @@ class _Explainer:
         """Go through the call as the middleware would."""
         known = self.known
         self._step("Who judges", *self._judged_by())
+        if known.plan.unread:
+            what = "repaired" if known.certain else "judged or repaired"
+            lines = (f"{where(each.pointer)}: {each.reason}" for each in known.plan.unread)
+            self._step(f"Places of the schema that are not {what}", *lines)
         if known.mode == "off":
             self._step("The outcome", "The policy's mode is off: the call goes on as it was sent.")
             return self._end("off", sent)
@@ -92,9 +95,9 @@ class _Explainer:
     def _judged_by(self) -> Iterator[str]:
         known = self.known
         if known.certain:
-            yield f"{self.tool}'s own function: its types, as FastMCP validates them."
+            yield f"{tool_name(self.tool)}'s own function: its types, as FastMCP validates them."
         else:
-            yield f"The schema that {self.tool} publishes; its own validator cannot be reached."
+            yield f"The schema that {tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "No LenientMiddleware stands before this tool: this is what it would do."
             if marks_of(known.target.function) is not None:
@@ -121,7 +124,7 @@ class _Explainer:
         trace = Trace(arguments)
         plan = Plan(known.plan.root, trace.policy(known.policy), destructive=known.plan.destructive)
         outcome = repair_parsed(plan, arguments, trace.judge(known.judge))
-        self._step("What the rules make of it", *_proposed(trace))
+        self._step("What the rules make of it", *_proposed(trace, known.plan))
         tried = [each for each in trace.verdicts[1:] if each.arguments is not arguments]
         if tried:
             self._step(
@@ -145,7 +148,7 @@ class _Explainer:
         if self.known.mode == "observe" and repairs:
             self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
             return self._end("observed", sent, repairs)
-        self._step("The outcome", f"{self.tool} runs with {in_words(final.arguments)}")
+        self._step("The outcome", f"{tool_name(self.tool)} runs with {in_words(final.arguments)}")
         fate: Fate = "repaired" if repaired or final.repairs else "accepted"
         return self._end(fate, dict(final.arguments), repairs)
 
@@ -175,8 +178,8 @@ class _Explainer:
 
     def _step(self, title: str, *lines: str) -> None:
         rest = len(lines) - _MOST_LINES
-        shown = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
-        self.steps.append(Step(title, shown))
+        kept = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
+        self.steps.append(step(title, *kept))
 
     def _end(
         self,
@@ -206,13 +209,13 @@ def fault_words(fault: Fault) -> str:
     return f"{where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
 
 
-def _proposed(trace: Trace) -> Iterator[str]:
+def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
     for each in trace.proposals:
         yield f"{where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
     read = {each.pointer for each in trace.proposals}
     unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
     if not trace.proposals and not unread:
-        yield "Nothing: no rule speaks about it."
+        yield f"Nothing: {_silence(plan)}."
     for place, rules in unread.items():
         yield f"{where(place)}: no rule has a reading of it. Those that were asked, and their guards:"
         by_guard: dict[str, list[str]] = {}
@@ -220,6 +223,20 @@ def _proposed(trace: Trace) -> Iterator[str]:
             words = RULE_WORDS.get(rule)
             by_guard.setdefault(words.guards if words is not None else "of your own", []).append(rule)
         yield from (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
+
+
+def _silence(plan: Plan) -> str:
+    """Say why no rule speaks."""
+    policy = plan.policy
+    if not policy.rules:
+        return "the policy has no rules, as Policy.strict(), so none may act"
+    allowed = [rule.name for rule in policy.rules if policy.allows(rule.name)]
+    disabled = [rule.name for rule in policy.rules if not policy.allows(rule.name)]
+    if not allowed:
+        return "the policy disables all of its rules, so none may act"
+    if disabled:
+        return f"no rule that the policy allows speaks about it; it disables {', '.join(disabled)}"
+    return "no rule speaks about it"
 
 
 def _made(proposal: Proposal) -> str:

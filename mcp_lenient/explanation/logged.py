@@ -9,7 +9,7 @@ from fastmcp import Context, FastMCP
 
 from mcp_lenient.events import CallEvent
 from mcp_lenient.explanation.rule_words import RULE_WORDS
-from mcp_lenient.explanation.steps import Explanation, Step, where
+from mcp_lenient.explanation.steps import Explanation, step, tool_name, where
 from mcp_lenient.likeness import near
 from mcp_lenient.pointers import tokens_of
 from mcp_lenient.refusal.describe import description, either, expected
@@ -52,26 +52,26 @@ async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
     """
     async with Context(fastmcp=server):
         tool = await server.get_tool(event.tool)
-    steps = [Step("What was logged", tuple(_facts(event)))]
+    steps = [step("What was logged", *_facts(event))]
     if tool is None:
-        steps.append(Step("The tool", (f"The server has no tool {event.tool} (any more).",)))
+        steps.append(step("The tool", f"The server has no tool {tool_name(event.tool)} (any more)."))
     root: Schema = {} if tool is None else tool.parameters
     steps += [
-        Step(
+        step(
             f"Repaired at {where(each.pointer)}",
-            tuple(_repaired(root, each.rule, each.pointer, f"{each.before} to {each.after}")),
+            *_repaired(root, each.rule, each.pointer, f"{each.before} to {each.after}"),
         )
         for each in event.repairs
     ]
     steps += [
-        Step(f"Wrong at {where(each.pointer)}", tuple(_wrong(root, each.code, each.pointer)))
+        step(f"Wrong at {where(each.pointer)}", *_wrong(root, each.code, each.pointer))
         for each in event.violations
     ]
     return Explanation(event.tool, "logged", tuple(steps))
 
 
 def _facts(event: CallEvent) -> Iterator[str]:
-    yield f"{event.event} of {event.tool}" + (
+    yield f"{event.event} of {tool_name(event.tool)}" + (
         f", at {event.timestamp.isoformat()}" if event.timestamp else ""
     )
     yield _EVENTS[event.event]

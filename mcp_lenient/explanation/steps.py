@@ -23,6 +23,7 @@ RUNS: Final[frozenset[Fate]] = frozenset({"accepted", "repaired", "forwarded", "
 """What becomes of calls that reach the tool."""
 
 _LONGEST: Final = 240
+_LONGEST_LINE: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,16 @@ class Step:
 
     title: str
     lines: tuple[str, ...]
+
+
+def step(title: str, *lines: str) -> Step:
+    """A step in a form that can be printed anywhere."""
+    return Step(shown(title, _LONGEST_LINE), tuple(shown(line, _LONGEST_LINE) for line in lines))
+
+
+def tool_name(name: str) -> str:
+    """A tool's name in a sentence."""
+    return shown(name, _LONGEST)
 
 
 @dataclass(frozen=True, slots=True)

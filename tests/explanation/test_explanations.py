@@ -276,3 +276,41 @@ async def test_a_logged_call_of_a_tool_that_is_gone_is_explained_as_far_as_it_go
         text = str(await explain_event(server, read_event(json.dumps({**EVENT, "tool": "gone"}))))
     assert "The server has no tool gone (any more)." in text
     assert "rename_case (tier 1)" in text
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        pytest.param(Policy.strict(), "Nothing: the policy has no rules, as Policy.strict()", id="strict"),
+        pytest.param(
+            Policy(disable={rule.name for rule in DEFAULT_RULES}),
+            "Nothing: the policy disables all of its rules",
+            id="all disabled",
+        ),
+        pytest.param(Policy(disable={"text_to_integer"}), "it disables text_to_integer", id="one disabled"),
+        pytest.param(Policy(), "Nothing: no rule speaks about it.", id="all allowed"),
+    ],
+)
+async def test_a_policy_that_lets_no_rule_act_is_named(policy, says):
+    """Where no rule speaks, the explanation says whether the policy is why."""
+    server = FastMCP("s")
+    server.add_middleware(LenientMiddleware(policy))
+
+    @server.tool
+    def take(row: Person) -> None:
+        """Take."""
+
+    assert says in str(await explained(server, "take", {}))
+
+
+async def test_places_that_are_not_judged_are_named():
+    """What of the schema cannot be read is told with its place and the reason."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "https://x.example/y"}, "b": {"type": "integer"}},
+    }
+    server = FastMCP("s")
+    server.add_tool(Low(name="take", parameters=schema))
+    server.add_middleware(LenientMiddleware())
+    text = str(await explained(server, "take", {"b": "5"}))
+    assert "Places of the schema that are not judged or repaired\n   /properties/a: " in text
