@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from fastmcp import Client, Context, FastMCP
 from fastmcp.tools import Tool
@@ -32,6 +32,7 @@ Sent = Mapping[str, Any] | str
 """Arguments as they are sent; also whole, as a text."""
 
 _T = TypeVar("_T")
+_REPAIR_FIELDS: Final = frozenset(Repair._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,46 @@ class Trial:
 
 
 def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Attempt:
-    told = (result.meta or {}).get(META_KEY) or {}
+    told = (result.meta or {}).get(META_KEY)
+    told = told if isinstance(told, Mapping) else {}
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-    repairs = tuple(Repair(**each) for each in told.get("repairs", ()))
-    return Attempt(
-        sent, reached, repairs, told if "error_code" in told else None, text, bool(result.is_error)
+    envelope = told if _is_envelope(told) else None
+    return Attempt(sent, reached, _repairs(told.get("repairs")), envelope, text, bool(result.is_error))
+
+
+def _repairs(told: object) -> tuple[Repair, ...]:
+    """Return the repairs in a result's metadata; none where it has another shape than ours."""
+    if not isinstance(told, list) or not all(map(_is_repair, told)):
+        return ()
+    return tuple(Repair(**each) for each in told)
+
+
+def _is_repair(told: object) -> bool:
+    return (
+        isinstance(told, Mapping)
+        and told.keys() == _REPAIR_FIELDS
+        and all(isinstance(each, str) for each in told.values())
+        and _is_pointer(told["pointer"])
     )
+
+
+def _is_envelope(told: Mapping[str, Any]) -> bool:
+    if not isinstance(told.get("error_code"), str) or not isinstance(details := told.get("details"), Mapping):
+        return False
+    violations = details.get("violations", [])
+    return isinstance(violations, list) and all(map(_is_violation, violations))
+
+
+def _is_violation(told: object) -> bool:
+    return (
+        isinstance(told, Mapping)
+        and all(isinstance(told.get(key), str) for key in ("pointer", "message"))
+        and _is_pointer(told["pointer"])
+    )
+
+
+def _is_pointer(text: str) -> bool:
+    return not text or text.startswith("/")
 
 
 class Connection:
