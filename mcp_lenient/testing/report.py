@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mcp_lenient.redaction import cut
+from mcp_lenient.redaction import cut, shown
 from mcp_lenient.testing.trial import Sent
 
 Outcome = Literal[
@@ -122,7 +122,7 @@ class StressReport:
         if not tried and not skipped:
             return f"Nothing was tested: {self.server} has no tools"
         if not tried and skipped == 1:
-            return f"Nothing was tested: the tool {next(iter(self.skipped))} could not be tried"
+            return f"Nothing was tested: the tool {_name(next(iter(self.skipped)))} could not be tried"
         if not tried:
             return f"Nothing was tested: none of {skipped} tools of {self.server} could be tried"
         number = (
@@ -142,20 +142,20 @@ class StressReport:
     def _of_tool(self, tool: str) -> RenderableType:
         own = [call for call in self.calls if call.tool == tool]
         counts = Counter((call.damage, call.outcome) for call in own)
-        shown = [each for each in OUTCOMES if any(call.outcome == each for call in own)]
-        return Group(Text(tool, "bold"), _table("damage", counts, shown))
+        outcomes = [each for each in OUTCOMES if any(call.outcome == each for call in own)]
+        return Group(Text(_name(tool), "bold"), _table("damage", counts, outcomes))
 
     def __rich__(self) -> RenderableType:
         return Group(Text(self.headline), *self._sums())
 
     def _sums(self) -> Iterator[RenderableType]:
-        shown = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]
+        outcomes = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]
         if self.calls:
-            yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls), shown)
-            yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls), shown)
+            yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls), outcomes)
+            yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls), outcomes)
         yield from (Text(_finding(call)) for call in self.corrupted)
         for tool, reason in self.skipped.items():
-            yield Text(f"not tried: {tool}")
+            yield Text(f"not tried: {_name(tool)}")
             yield Padding(Text(reason), (0, 0, 0, 2), expand=False)
         if self.skipped:
             entries = ", ".join(f"{json.dumps(tool)}: [{{...}}]" for tool in list(self.skipped)[:_EXAMPLES])
@@ -164,7 +164,7 @@ class StressReport:
                 "--arguments on the command line, or as arguments= of stress()."
             )
         if self.unprotected:
-            yield Text(f"no LenientMiddleware stands before {', '.join(self.unprotected)}")
+            yield Text(f"no LenientMiddleware stands before {', '.join(map(_name, self.unprotected))}")
 
     def __str__(self) -> str:
         console = Console(file=StringIO(), width=_WIDTH, color_system=None, legacy_windows=False)
@@ -178,15 +178,19 @@ def _table(title: str, counts: Counter[tuple[str, Outcome]], outcomes: list[Outc
     for outcome in outcomes:
         table.add_column(outcome, justify="right", style="red" if outcome == "corrupted" else None)
     for name in dict.fromkeys(name for name, _ in counts):
-        table.add_row(Text(name), *(str(counts[name, outcome] or "") for outcome in outcomes))
+        table.add_row(Text(_name(name)), *(str(counts[name, outcome] or "") for outcome in outcomes))
     return table
+
+
+def _name(tool: str) -> str:
+    return shown(tool, _LONGEST)
 
 
 def _finding(call: StressCall) -> str:
     wanted = " or ".join(map(_short, call.wanted)) or "a refusal"
     rules = ", ".join(call.repairs)
     return (
-        f"corrupted {call.tool}, {call.damage}\n"
+        f"corrupted {_name(call.tool)}, {call.damage}\n"
         f"  sent   {_short(call.sent)}\n  wanted {wanted}\n  got    {_short(call.got)}\n  by     {rules}"
     )
 
