@@ -1,14 +1,43 @@
-"""What a command prints: for a terminal as rich lays it out, for a pipe or a file without trailing blanks."""
+"""What a command prints: for a terminal as rich lays it out, for a pipe or a file without trailing blanks.
+
+Where a reader leaves early (``| head``), the rest goes nowhere and the command ends as it would have.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING, Final
+import sys
+from typing import IO, Final
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from rich.console import Console, RenderableType
 
 _TRAILING: Final = re.compile(r" +$", re.MULTILINE)
+
+
+class Output(Console):
+    """A console on stdout that stays quiet once its reader has left."""
+
+    def on_broken_pipe(self) -> None:
+        """Print no more."""
+        self.quiet = True
+        drop_output()
+
+
+def drop_output() -> None:
+    """Send what is still printed nowhere: the reader of stdout has left."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def put(text: str) -> None:
+    """Print a text as it is, on stdout.
+
+    Args:
+        text: What is printed, without the end of its last line.
+    """
+    _write(sys.stdout, f"{text}\n")
 
 
 def show(console: Console, *parts: RenderableType) -> None:
@@ -24,4 +53,14 @@ def show(console: Console, *parts: RenderableType) -> None:
             continue
         with console.capture() as captured:
             console.print(part)
-        console.file.write(_TRAILING.sub("", captured.get()))
+        _write(console.file, _TRAILING.sub("", captured.get()))
+
+
+def _write(file: IO[str], text: str) -> None:
+    try:
+        file.write(text)
+        file.flush()
+    except BrokenPipeError:
+        if file is not sys.stdout:
+            raise
+        drop_output()

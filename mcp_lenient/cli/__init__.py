@@ -14,6 +14,7 @@ from rich.text import Text
 
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
 from mcp_lenient.errors import LenientError
+from mcp_lenient.printing import drop_output
 
 _COMMANDS: Final = ("check", "demo", "explain", "proxy", "report", "stress", "tail")
 
@@ -32,11 +33,19 @@ app.register_install_completion_command()
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; its exit code, 2 where what was asked cannot be done: one line on stderr says why."""
+    """Run one command; its exit code, 2 where what was asked cannot be done: one line on stderr says why.
+
+    A reader of stdout that leaves early ends it quietly.
+    """
     try:
         code = app(list(arguments), exit_on_error=False, print_error=False)
     except (CycloptsError, CommandError, LenientError) as error:
@@ -44,4 +53,12 @@ def run(arguments: Sequence[str]) -> int:
             Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True
         )
         return WRONG_USE
+    except BrokenPipeError:
+        drop_output()
+        return DONE
+    except SystemExit as error:
+        # How rich ends a program whose reader has left.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return DONE
     return code if isinstance(code, int) else DONE

@@ -35,26 +35,26 @@ def check(
     from mcp_lenient.check.checking import chosen_checks, findings, published  # noqa: PLC0415
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
-    from mcp_lenient.cli.upstream import told  # noqa: PLC0415
-    from mcp_lenient.printing import show  # noqa: PLC0415
+    from mcp_lenient.cli.upstream import no_name_warnings, told  # noqa: PLC0415
+    from mcp_lenient.printing import put, show  # noqa: PLC0415
 
     try:
         chosen = chosen_checks(select, ignore)
     except ValueError as error:
         raise CommandError(str(error)) from None
     named = " ".join(target)
-    with told(named):
+    with told(named), no_name_warnings():
         tools = asyncio.run(published(target_of(target)))
     found = findings(tools, chosen)
     if output == "text":
         console = Console(highlight=False)
         show(console, shown.as_text(found, len(tools), console.width))
     elif output == "json":
-        print(shown.as_json(found, named, len(tools)))  # noqa: T201 - the command's output
+        put(shown.as_json(found, named, len(tools)))
     elif output == "github":
         for each in found:
-            print(shown.as_github(each))  # noqa: T201
+            put(shown.as_github(each))
     else:
-        print(shown.as_sarif(found, named))  # noqa: T201
+        put(shown.as_sarif(found, named))
     counts = LEVELS[LEVELS.index(level) :]
     return FOUND if any(each.level in counts for each in found) else DONE

@@ -45,6 +45,7 @@ def explain(
     from mcp_lenient.explanation import explain as explain_call  # noqa: PLC0415
     from mcp_lenient.explanation import explain_event  # noqa: PLC0415
     from mcp_lenient.explanation.steps import RUNS  # noqa: PLC0415
+    from mcp_lenient.printing import put  # noqa: PLC0415
 
     if (tool is None) is (event is None):
         msg = "name a tool and its arguments, or give a line of the log with --event"
@@ -60,7 +61,7 @@ def explain(
         explanations = asyncio.run(served([target], work))
     if output == "json":
         shown = [each.as_dict() for each in explanations]
-        print(json.dumps(shown if event is not None else shown[0], indent=2, default=repr))  # noqa: T201
+        put(json.dumps(shown if event is not None else shown[0], indent=2, default=repr))
     else:
         _print(explanations)
     return FOUND if any(each.fate not in {*RUNS, "logged"} for each in explanations) else DONE
@@ -98,10 +99,11 @@ def _print(explanations: list[Explanation]) -> None:
     import json  # noqa: PLC0415
     from textwrap import wrap  # noqa: PLC0415
 
-    from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    console = Console(highlight=False)
+    from mcp_lenient.printing import Output  # noqa: PLC0415
+
+    console = Output(highlight=False)
     for each in explanations:
         for number, step in enumerate(each.steps, 1):
             console.print(Text.assemble((f"{number}. {step.title}", "bold")))

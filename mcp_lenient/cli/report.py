@@ -58,7 +58,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     """
     from rich.console import Console  # noqa: PLC0415 - loaded when it is called
 
-    from mcp_lenient.printing import show  # noqa: PLC0415
+    from mcp_lenient.printing import put, show  # noqa: PLC0415
     from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
     from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
     from mcp_lenient.report.wording import skipped  # noqa: PLC0415
@@ -89,7 +89,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     if html is not None:
         _write(html, page(made))
     if format == "json":
-        sys.stdout.write(f"{made.model_dump_json(indent=2)}\n")
+        put(made.model_dump_json(indent=2))
     else:
         show(Console(highlight=False), as_text(made))
     return DONE

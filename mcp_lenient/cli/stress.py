@@ -53,7 +53,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.cli.rehearsal import rehearse  # noqa: PLC0415
     from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
     from mcp_lenient.cli.upstream import lenient_front, quiet, told  # noqa: PLC0415
-    from mcp_lenient.printing import show  # noqa: PLC0415
+    from mcp_lenient.printing import put, show  # noqa: PLC0415
     from mcp_lenient.testing import stress as run_stress  # noqa: PLC0415
 
     if per_tool < 1:
@@ -68,7 +68,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
             show(Console(stderr=True, highlight=False) if output == "json" else console, plan)
         if dry_run or not plan.tools:
             if output == "json":
-                print(json.dumps(plan.as_dict(), indent=2))  # noqa: T201 - the command's output
+                put(json.dumps(plan.as_dict(), indent=2))
             return DONE if dry_run else FOUND
         if plan.is_real and not yes and not _confirmed():
             return DONE
@@ -79,7 +79,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
             subject, seed=seed, per_tool=per_tool, arguments=given, run=plan.is_real, only=names
         )
     if output == "json":
-        print(json.dumps(report.as_dict(), indent=2, default=repr))  # noqa: T201
+        put(json.dumps(report.as_dict(), indent=2, default=repr))
     else:
         show(console, report if summary or len(report.tried) == 1 else report.in_detail())
     wrong = report.corrupted or not report.calls or given.keys() & report.skipped.keys()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +80,105 @@ def test_a_file_in_a_package_imports_what_stands_beside_it(tmp_path):
     imported = "from mcp_lenient_test_package.names import NAME\nfrom .names import NAME as again"
     file.write_text(SERVER.format(imported=imported), encoding="utf-8")
     assert target_of([str(file)]).name == "at the top"
+
+
+@pytest.mark.parametrize("ending", ["plain.py", "plain.py:mcp", "servers.json"])
+def test_a_quoted_command_may_end_like_a_file(ending):
+    """A word with blanks that is no file is a command line."""
+    target = target_of([f"'{sys.executable}' -u {ending}"])
+    assert (target.command, target.args) == (sys.executable, ["-u", ending])
+
+
+def test_a_file_with_a_blank_in_its_path_is_a_file(tmp_path):
+    """What is there is taken for the file that it is."""
+    file = tmp_path / "my server.py"
+    file.write_text(SERVER.format(imported=""), encoding="utf-8")
+    assert target_of([str(file)]).name == "at the top"
+    assert target_of([f"{file}:build_server"]).name == "built"
+
+
+def test_a_command_line_with_an_open_quote_is_named():
+    """What no shell could read is told in one sentence."""
+    with pytest.raises(CommandError, match="is no command line: No closing quotation"):
+        target_of(["python 'plain.py"])
+
+
+MALFORMED = """
+import json, sys
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    answer = {"error": {"code": -32601, "message": "there is no such method"}}
+    if asked["method"] == "initialize":
+        version = asked["params"]["protocolVersion"]
+        server = {"name": "malformed", "version": "1"}
+        answer = {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server}}
+    elif asked["method"] == "tools/list":
+        answer = {"result": {"tools": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"]} | answer), flush=True)
+"""
+
+
+@pytest.mark.parametrize("command", [["check"], ["stress", "--yes"]])
+def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, command):
+    """A server that answers what the protocol does not know cannot be asked."""
+    file = tmp_path / "malformed.py"
+    file.write_text(MALFORMED, encoding="utf-8")
+    assert run([*command, "--", sys.executable, str(file)]) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert err.startswith("error: ")
+    assert err.endswith("the server cannot be asked: its answer is no valid ListToolsResult\n")
+    assert err.count("\n") == 1
+
+
+UNTYPED = """
+from fastmcp import FastMCP
+
+mcp = FastMCP("notes")
+
+
+@mcp.tool
+def store(content) -> int: ...
+"""
+EVENTS = Path(__file__).parents[1] / "logs" / "events.v1.jsonl"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(["report", "--format", "json", str(EVENTS)], 0, id="report in JSON"),
+        pytest.param(["report", str(EVENTS)], 0, id="report"),
+        pytest.param(["explain", "SERVER", "store", "{}", "--format", "json"], 1, id="explain in JSON"),
+        pytest.param(["explain", "SERVER", "store", "{}"], 1, id="explain"),
+        pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON"),
+        pytest.param(["check", "SERVER"], 1, id="check"),
+        pytest.param(["stress", "SERVER", "--per-tool", "1", "--format", "json"], 0, id="stress in JSON"),
+        pytest.param(["stress", "SERVER", "--per-tool", "1"], 0, id="stress"),
+        pytest.param(["tail", str(EVENTS)], 0, id="tail"),
+        pytest.param(["--help"], 0, id="help"),
+    ],
+)
+def test_a_reader_that_leaves_early_ends_a_command_quietly(tmp_path, words, code, unbuffered):
+    """Nothing is on stderr, and the exit code is the command's own."""
+    file = tmp_path / "server.py"
+    file.write_text(UNTYPED, encoding="utf-8")
+    command = [str(file) if word == "SERVER" else word for word in words]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-c", "from mcp_lenient.cli import main; main()", *command],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.stderr.decode(), done.returncode) == ("", code)

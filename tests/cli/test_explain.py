@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -30,6 +32,13 @@ EVENT = {
     "repairs": [{"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}],
     "repair_count": 1,
 }
+
+
+def finished(*words):
+    """Run a command in a process of its own."""
+    command = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    return done.stdout, done.stderr, done.returncode
 
 
 @pytest.fixture
@@ -108,3 +117,32 @@ def test_a_tool_that_is_not_there_is_refused_with_near_names(server, capsys):
     """The envelope that a caller would get names what there is."""
     assert run(["explain", server, "stor", "{}"]) == 1
     assert "Did you mean 'store'?" in capsys.readouterr().out
+
+
+ESCAPE = "a\x1b[31mb"
+
+
+@pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], ["other"]])
+def test_a_tools_name_is_shown_escaped(tmp_path, words):
+    """Neither the explanation nor a warning of the SDK repeats what a terminal would obey."""
+    file = tmp_path / "server.py"
+    file.write_text(
+        f"from fastmcp import FastMCP\nmcp = FastMCP('s')\n@mcp.tool(name={ESCAPE!r})\ndef f(n: int) -> int: ...\n",
+        encoding="utf-8",
+    )
+    out, err, _ = finished("explain", str(file), *words)
+    assert "a\\u001b[31mb" in out
+    assert "\x1b" not in out + err
+
+
+@pytest.mark.parametrize("command", [["check"], ["stress", "--per-tool", "1"]])
+def test_other_commands_show_a_tools_name_escaped(tmp_path, command):
+    """The same holds for check and stress."""
+    file = tmp_path / "server.py"
+    file.write_text(
+        f"from fastmcp import FastMCP\nmcp = FastMCP('s')\n@mcp.tool(name={ESCAPE!r})\ndef f(n: int) -> int: ...\n",
+        encoding="utf-8",
+    )
+    out, err, _ = finished(*command, str(file))
+    assert "a\\u001b[31mb" in out
+    assert "\x1b" not in out + err

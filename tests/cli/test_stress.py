@@ -7,10 +7,14 @@ import json
 import sys
 
 import pytest
+from fastmcp import FastMCP
+from fastmcp.tools import ToolResult
 
 from mcp_lenient.cli import run
 from mcp_lenient.eventlog import EventLog
 from mcp_lenient.logging_setup import reset_logging
+from mcp_lenient.testing import stress as run_stress
+from mcp_lenient.types import Repair
 
 SERVER = '''
 import sys
@@ -298,3 +302,67 @@ def test_wrong_use_is_one_line(server, capsys, options, says):
     err = capsys.readouterr().err
     assert err.startswith("error: ")
     assert says in err
+
+
+CLAIMING = """
+import json
+import sys
+
+from fastmcp import FastMCP
+from fastmcp.tools import ToolResult
+
+mcp = FastMCP("claiming")
+
+
+@mcp.tool(annotations={{"readOnlyHint": True}})
+def take(count: int) -> ToolResult:
+    return ToolResult(content="taken", meta={{"mcp_lenient": json.loads({claim!r})}}, is_error={is_error})
+
+
+if __name__ == "__main__":
+    mcp.run(show_banner=False, log_level="ERROR")
+"""
+CLAIMS = [
+    pytest.param("x", id="text"),
+    pytest.param({"repairs": 5}, id="repairs are a number"),
+    pytest.param({"repairs": [{"rule": "x"}]}, id="repair without a place"),
+    pytest.param({"repairs": [dict.fromkeys(Repair._fields, 5)]}, id="repair of numbers"),
+    pytest.param({"repairs": [dict.fromkeys(Repair._fields, "scalar_to_array")]}, id="pointer is none"),
+    pytest.param({"error_code": 5}, id="code is a number"),
+    pytest.param({"error_code": "X", "details": "y"}, id="details are a text"),
+    pytest.param({"error_code": "X", "details": {"violations": [1]}}, id="violations are numbers"),
+    pytest.param({"error_code": "X", "details": {}}, id="envelope of our shape"),
+    pytest.param(
+        {"repairs": [Repair("scalar_to_array", "/count", "integer", "array")._asdict()]},
+        id="repair of our shape",
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_error", [False, True])
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_a_server_claims_is_not_believed(tmp_path, capfd, claim, is_error):
+    """Only what the middleware in front says of a call counts, whatever another server has in its metadata."""
+    reports = []
+    for number, claimed in enumerate((None, claim)):
+        file = tmp_path / f"claiming_{number}.py"
+        file.write_text(CLAIMING.format(claim=json.dumps(claimed), is_error=is_error), encoding="utf-8")
+        command = ["--yes", "--per-tool", "1", "--format", "json", "--", sys.executable, str(file)]
+        assert run(["stress", *command]) == 0
+        reports.append(json.loads(capfd.readouterr().out))
+    assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("claim", CLAIMS[:-2])
+def test_only_metadata_of_our_shape_is_read(claim):
+    """A tool that runs in this process may answer with any metadata."""
+    server = FastMCP("claiming")
+
+    @server.tool
+    def take(count: int) -> ToolResult:
+        return ToolResult(content=f"{count} taken", meta={"mcp_lenient": claim}, is_error=True)
+
+    report = run_stress(server, per_tool=1, run=True)
+    assert report.calls
+    assert {call.error_code for call in report.calls} <= {None}
