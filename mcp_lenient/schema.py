@@ -307,7 +307,7 @@ def _spells(form: re.Pattern[str], text: str) -> bool:
 
 _FULL_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?"
-TIMES = {
+_TIMES = {
     "date": re.compile(_FULL_DATE),
     "date-time": re.compile(f"{_FULL_DATE}[Tt ]{_CLOCK}"),
     "time": re.compile(_CLOCK),
@@ -319,7 +319,7 @@ _OTHER_FORMATS = (
 ).split()
 FORMATS: Mapping[str, Callable[[str], bool]] = {
     **dict.fromkeys(_OTHER_FORMATS, _anything),
-    **{name: partial(_spells, form) for name, form in TIMES.items()},
+    **{name: partial(_spells, form) for name, form in _TIMES.items()},
 }
 """The formats that are checked. In JSON Schema a format is an annotation; a text that is no date at all, such as
 ``14/02/2026``, is refused all the same, since a server that takes it may read another day."""

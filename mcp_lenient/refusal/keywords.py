@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.schema import FORMATS, TIMES
-
 if TYPE_CHECKING:
     import jsonschema_rs
 
@@ -44,11 +42,7 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator | N
     for options in (linear, bounded):
         try:
             return jsonschema_rs.Draft202012Validator(
-                schema,
-                retriever=_refuse,
-                pattern_options=options,
-                validate_formats=True,
-                formats={name: FORMATS[name] for name in TIMES},
+                schema, retriever=_refuse, pattern_options=options, validate_formats=True
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
             continue

@@ -122,7 +122,7 @@ async def test_no_call_that_the_schema_forbids_reaches_the_server(name, tmp_path
         schemas = {tool.name: tool.input_schema for tool in await client.list_tools()}
         record.write_text("")
         for tool, right in server.calls(folder):
-            allowed = jsonschema_rs.validator_for(schemas[tool])
+            allowed = jsonschema_rs.validator_for(schemas[tool], validate_formats=False)
             for kind, damage in damaged(schemas[tool], right):
                 if any(server.kept & right.keys() - wanted.keys() for wanted in damage.wanted):
                     continue
