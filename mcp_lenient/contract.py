@@ -56,9 +56,14 @@ class ToolContract:
         """Decide what becomes of arguments, without running the tool, I/O or logs.
 
         Args:
-            arguments: As the caller sent them, or as they were read from a text, with source spellings; never
-                changed.
+            arguments: As the caller sent them; never changed.
         """
+        from mcp_lenient.repair import repair
+
+        return self._decided(repair(self.plan, arguments, self.judge))
+
+    def decide_parsed(self, arguments: Mapping[str, Any]) -> Decision:
+        """As :meth:`decide`, for arguments that were read from a text, with the source spelling of their numbers."""
         from mcp_lenient.repair import repair_parsed
 
         return self._decided(repair_parsed(self.plan, arguments, self.judge))

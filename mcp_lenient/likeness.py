@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mcp_lenient.names import LONGEST_NAME
 from mcp_lenient.redaction import name_words
-from mcp_lenient.spelling import is_slip
+from mcp_lenient.spelling import is_replaced, is_slip
 
 _SAME_WORDS = 1.0
 _ONE_SLIP = 0.95
@@ -50,6 +50,8 @@ def likeness(sent: str, name: str) -> float:
         return _SAME_WORDS
     if is_slip(sent[:LONGEST_NAME], name[:LONGEST_NAME]):
         return _ONE_SLIP
+    if is_replaced(sent[:LONGEST_NAME], name[:LONGEST_NAME]):
+        return _SAME_END
     if shared in (left, right):
         return _CONTAINED - 0.02 * (len(left | right) - len(shared))
     return _spelt_alike(sent, name) or (_SHARED * len(shared) / len(left | right))

@@ -84,7 +84,7 @@ def _whole(contract: ToolContract, sent: Any) -> Normalized:
     if read is None:
         return Normalized(sent, (), (not_an_object(sent),))
     arguments, record = read
-    decision = contract.decide(arguments)
+    decision = contract.decide_parsed(arguments)
     if decision.status == "refused":
         return Normalized(sent, (), decision.violations)
     return Normalized(decision.arguments, (record, *decision.repairs), ())

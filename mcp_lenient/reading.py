@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from mcp_lenient.choice import cheapest, combined, distinct, list_with, put_together
+from mcp_lenient.names import fold_name
 from mcp_lenient.naming import AS_SENT, Naming, names_right, naming
 from mcp_lenient.node import Node
 from mcp_lenient.numbers import plain, plain_type, rounds
@@ -161,7 +162,7 @@ def _read_discriminated(
     assert node.discriminator is not None  # noqa: S101 - the caller asked
     telling, owners, name = node.discriminator
     if name not in value:
-        return None
+        return _read_renamed_tag(node, value, path, run, scope)
     found = read(telling, value[name], (*path, name), run, None)
     if len(found) != 1:
         return None
@@ -172,6 +173,23 @@ def _read_discriminated(
         Reading(inner.value, told.cost + inner.cost, (*told.repairs, *inner.repairs))
         for inner in read(branch, named, path, run, None if told.cost else scope)
     ]
+
+
+def _read_renamed_tag(
+    node: Node, value: dict[str, Any], path: Path, run: Run, scope: Scope | None
+) -> list[Reading] | None:
+    """Return the readings of the branch that the discriminator names under another case style."""
+    assert node.discriminator is not None  # noqa: S101 - the caller asked
+    telling, owners, name = node.discriminator
+    folded = fold_name(name)
+    keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
+    if len(keys) != 1:
+        return None
+    found = read(telling, value[keys[0]], (*path, keys[0]), run, None)
+    if len(found) != 1:
+        return None
+    # The branch renames the key itself; of every other branch the tag is another.
+    return read(owners[found[0].value], value, path, run, scope)
 
 
 def _read_object(

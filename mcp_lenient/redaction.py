@@ -57,7 +57,7 @@ _STEMS = (
     r"|webhook|host|app|service|root|wallet|crypto|ssl|tls|openai|anthropic|stripe|sendgrid|twilio|google|azure|aws"
     r"|acct|wpa|wifi|certificate|activation|product|unlock)keys?(?!board|word)"
     r"|keymaterial|keyfile|keypass|storepass|sudopw|passw|serviceaccountjson|githubpat|codeverifier|clientassertion"
-    r"|(?:twofactor|2fa|sms|device|unlock|door|safe|alarm)code|twofa|2fa|securityanswer|magiclink|parola|csrf"
+    r"|(?:twofactor|2fa|sms|device|unlock|door|safe|alarm)code|twofa|2fa|securityanswer|magiclink|parola|csrf|ccnum|enckey|(?:account|routing)number"
 )
 # Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
 _WORDS = frozenset(

@@ -14,6 +14,7 @@ def squashed(name: str) -> str:
 
 
 _SHORTEST_SQUASHED = 3
+_SHORTEST_REPLACED = 4
 _MOST_SHORTENED = 2_000
 """Declared names of one object of which the slips are known."""
 
@@ -72,6 +73,19 @@ def is_slip(sent: str, name: str) -> bool:
         return long[at].isalpha() and short[at:] == long[at + 1 :]
     pair = short[at : at + 2]
     return pair.isalpha() and pair == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+
+
+def is_replaced(sent: str, name: str) -> bool:
+    """Return whether two names differ in one letter.
+
+    >>> is_replaced("insure", "ensure"), is_replaced("gte", "lte")
+    (True, False)
+    """
+    one, other = squashed(sent), squashed(name)
+    if len(one) != len(other) or len(one) < _SHORTEST_REPLACED:
+        return False
+    pairs = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    return len(pairs) == 1 and pairs[0][0].isalpha() and pairs[0][1].isalpha()
 
 
 def _but_one(letters: str) -> set[str]:

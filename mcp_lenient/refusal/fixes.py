@@ -129,35 +129,62 @@ def _ideas(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
 
 def _as_sent(refusal: Refusal, patch: Patch) -> bool:
     """Whether the patch also fits the arguments as they were sent, before they were repaired in part."""
+    changed = refusal.once(_changed_places, refusal.look(()))
+    if changed is None:
+        return False
+    paths = [operation[end] for operation in patch for end in ("path", "from") if end in operation]
+    return not any(_is_below(path, changed) for path in paths)
+
+
+def _is_below(path: str, places: frozenset[str]) -> bool:
+    """Return whether a JSON Pointer leads to one of these places, or below it."""
+    tokens = path.split("/")
+    return any("/".join(tokens[:length]) in places for length in range(1, len(tokens) + 1))
+
+
+def _changed_places(refusal: Refusal, _top: Place) -> frozenset[str] | None:
+    """Return where the arguments are no longer as they were sent, as JSON Pointers; None where that is unclear."""
     repairs = refusal.outcome.repairs
     if any(repair.rule in _MOVED_BY for repair in repairs):
-        return False
-    renamed = [repair.pointer for repair in repairs if repair.rule.startswith("rename_")]
-    targets = [_renamed_to(refusal, sent) for sent in renamed]
-    if None in targets:
-        return False
-    rebuilt = [*(repair.pointer for repair in repairs if repair.pointer not in renamed), *targets]
-    paths = [operation[end] for operation in patch for end in ("path", "from") if end in operation]
-    return not any(f"{path}/".startswith(f"{place}/") for path in paths for place in rebuilt)
-
-
-def _renamed_to(refusal: Refusal, sent: str) -> str | None:
-    """Return where a key that was sent stands since it was renamed, as a JSON Pointer; None where that is unclear."""
-    *above, key = tokens_of(sent)
-    here: Any = refusal.outcome.arguments
-    for token in above:
-        here = here.get(token) if isinstance(here, Mapping) else None
-    if not isinstance(here, Mapping):
         return None
-    aliases = refusal.policy.aliases
-    found = [
-        name
-        for name in here
-        if squashed(name) == squashed(key)
-        or key in aliases.get(name, ())
-        or plural_target(key, by_singular((name,)))
-    ]
-    return pointer((*above, found[0])) if len(found) == 1 else None
+    names: dict[str, dict[str, list[str]]] = {}
+    changed: set[str] = set()
+    for repair in repairs:
+        where = repair.pointer
+        if repair.rule.startswith("rename_"):
+            parent = where.rpartition("/")[0]
+            if parent not in names:
+                names[parent] = _spelled_at(refusal, parent)
+            found = _renamed_to(refusal, names[parent], tokens_of(where)[-1])
+            if found is None:
+                return None
+            where = f"{parent}{pointer((found,))}"
+        changed.add(where)
+    return frozenset(changed)
+
+
+def _spelled_at(refusal: Refusal, parent: str) -> dict[str, list[str]]:
+    """Return the names of an object in the arguments by their letters."""
+    here: Any = refusal.outcome.arguments
+    for token in tokens_of(parent):
+        here = here.get(token) if isinstance(here, Mapping) else None
+    found: dict[str, list[str]] = {}
+    for name in here if isinstance(here, Mapping) else ():
+        if isinstance(name, str):
+            found.setdefault(squashed(name), []).append(name)
+    return found
+
+
+def _renamed_to(refusal: Refusal, names: Mapping[str, Sequence[str]], key: str) -> str | None:
+    """Return the name that a key was renamed to; None where that is unclear."""
+    found = list(names.get(squashed(key), ()))
+    if not found:
+        aliases = refusal.policy.aliases
+        others = [name for same in names.values() for name in same]
+        found = [name for name in others if key in aliases.get(name, ())] or [
+            name for name in others if plural_target(key, by_singular((name,)))
+        ]
+    return found[0] if len(found) == 1 else None
 
 
 def _readings(refusal: Refusal, tie: Tie) -> Iterator[Patch]:

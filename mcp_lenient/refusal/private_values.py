@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.redaction import MAX_SCALAR, secret_name, sentence
+from mcp_lenient.redaction import MAX_SCALAR, is_name, secret_name, sentence
 from mcp_lenient.refusal.places import Forms, Place, Schema, child, forms, marked_secret, properties
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def above_private_key(refusal: Refusal, path: Path) -> Path | None:
     """
     for length in range(1, len(path)):
         above, key = refusal.look(path[:length]), path[length]
-        if above.secret and isinstance(key, str) and not any(key in properties(form) for form in above.forms):
+        hides = isinstance(key, str) and (above.secret or not is_name(key))
+        if hides and not any(key in properties(form) for form in above.forms):
             return path[:length]
     return None
 

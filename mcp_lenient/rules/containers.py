@@ -72,6 +72,8 @@ def wrapped_value(site: Site) -> Apply | None:
     name = site.name
     if site.shape.format == "json":
         return None
+    if site.shape.is_only("array") and site.shape.items in (None, True, {}) and not site.shape.prefix:
+        return None  # any object is an item
     declared = item_names(site)
 
     def apply(value: dict[str, Any]) -> _Values:

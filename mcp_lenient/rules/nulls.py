@@ -68,8 +68,15 @@ def _members(site: Site) -> tuple[object, ...]:
 
 
 def _asks_for_text(site: Site) -> bool:
-    """Return whether the author forbids the empty text by a length: to leave it out would widen the call."""
-    return any(shape.has_min_length for shape in _shapes(site))
+    """Return whether the author forbids the empty text itself: to leave it out would widen the call.
+
+    A date, another format or an enum has no empty text; any other string refuses it by a guard of the author's.
+    """
+    return any(shape.has_min_length or _is_free_text(shape) for shape in _shapes(site))
+
+
+def _is_free_text(shape: Shape) -> bool:
+    return "string" in (shape.types or ()) and shape.enum is None and not shape.format and not shape.branches
 
 
 def _takes_strings(site: Site) -> bool:

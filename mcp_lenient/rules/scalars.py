@@ -88,7 +88,8 @@ def number_to_text(site: Site) -> Apply | None:
 def fold_enum(site: Site) -> Apply | None:
     """``"FAST"`` to the one enum value ``"fast"`` that differs by nothing but spelling."""
     values = site.shape.enum or ()
-    return enum_folder(values) if len(values) > 1 else None
+    words = {value for value in values if not isinstance(value, (list, dict)) and value not in (None, "")}
+    return enum_folder(values) if len(words) > 1 else None
 
 
 def _is(site: Site, json_type: str) -> bool:

@@ -37,15 +37,17 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **_each(_NONE, "min h d au ha Np °"),
         **_each(_SI, "eV Da"),
         # ISO 80000-1: multiples of the tonne, submultiples of the liter; kL, ML and GL are in use for water.
-        "t": ("t", frozenset("k M G T".split())),
+        "t": ("t", frozenset("m k M G T".split())),
         **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
         # IEC 80000-13 and SI Brochure, table 8 (bel). Submultiples count, too: as written, `mB` is no `MB`.
         **dict.fromkeys(("bit", "bits", "b"), ("bit", _SI | _DATA)),
-        "B": ("B", _SI | _DATA),
+        **dict.fromkeys(("byte", "bytes", "B"), ("B", _SI | _DATA)),
         "bps": ("bit/s", _DATA),
         "Bps": ("B/s", _DATA),
         # In use beside the SI. `Cal`: the kilocalorie. `M`: mole per liter, IUPAC Green Book, section 2.10.
-        **_each(_SI, "cal bar"),
+        **_each(_SI, "cal bar Torr pc Wp"),
+        # SI Brochure, 8th edition, table 9: units of the CGS system.
+        **_each(_SI, "G Gal"),
         "Cal": ("Cal", _NONE),
         "M": ("M", _SUBMULTIPLES),
         # UCUM, units marked as metric: curie, roentgen, rem, international and enzyme units, equivalents, osmoles,

@@ -257,3 +257,12 @@ async def test_a_validators_sentence_about_an_object_with_a_secret_is_not_repeat
         answer = await client.call_tool("sign_in", {"login": {"password": "hunter2"}}, raise_on_error=False)
     assert answer.is_error
     assert "hunte" not in answer.content[0].text
+
+
+def test_a_key_of_a_map_that_is_a_text_is_not_repeated():
+    """Below a parameter, too, a key that holds a name and a value is not told."""
+    schema = {
+        "type": "object",
+        "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}},
+    }
+    assert "hunter2" not in repr(normalize(schema, {"m": {"password:hunter2": "x"}}).violations)

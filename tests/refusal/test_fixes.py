@@ -248,3 +248,11 @@ def test_a_name_nearer_to_another_is_not_moved_to_the_one_that_is_missing():
     schema = closed({"city": {"type": "string"}, "zip_code": {"type": "string"}}, "city")
     found = normalize(schema, {"zip": "0150"}).violations
     assert all(operation["path"] != "/city" for each in found for patch in each.fixes for operation in patch)
+
+
+@pytest.mark.parametrize(("sent", "name"), [("insure", "ensure"), ("affect", "effect"), ("wuery", "query")])
+def test_a_letter_replaced_is_suggested(sent, name):
+    """A name with one other letter is suggested, never renamed."""
+    (found, *_) = normalize(closed({name: TEXT, "city": TEXT}), {sent: "x"}).violations
+    assert found.did_you_mean == (name,)
+    assert [dict(operation) for operation in found.fixes[0]] == move(f"/{sent}", f"/{name}")
