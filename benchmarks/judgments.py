@@ -62,6 +62,7 @@ OUTCOMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "p048": ("a49e002acbd2",),
         "p050": ("d8497d9d8277",),
         "p054": ("38e083ca68c4",),
+        "p057": ("ebffc31c518e",),
         "p059": ("7e25d64a05b4",),
         "p060": ("1f53581ecd35",),
         "p061": ("1b8d9f8a738d",),
