@@ -15,9 +15,9 @@ import structlog
 from fastmcp import FastMCP
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import Tool
-from fastmcp.tools.base import ToolResult
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel
 
+from benchmarks.servers import RecordingTool
 from mcp_lenient import LenientMiddleware, Policy, lenient
 
 
@@ -76,22 +76,6 @@ FUNCTIONS: Final[tuple[Callable[..., str], ...]] = (version, texts, mapping, mod
 KINDS: Final = ("function", "decorated", "custom")
 
 
-class _Custom(Tool):
-    """A tool that publishes a schema and takes whatever reaches it."""
-
-    _received: list[Any] = PrivateAttr(default_factory=list)
-
-    @classmethod
-    def noting(cls, name: str, schema: dict[str, Any], received: list[Any]) -> _Custom:
-        tool = cls(name=name, parameters=schema)
-        tool._received = received
-        return tool
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        self._received.append(arguments)
-        return ToolResult(content="ran")
-
-
 @dataclass(frozen=True, slots=True)
 class Served:
     """A server, the loop on which it is called, and what its tools received."""
@@ -129,7 +113,7 @@ def served() -> Served:
         noting = _noting(function, found.received)
         found.server.tool(noting, name=f"function_{name}")
         found.server.tool(lenient(_noting(function, found.received)), name=f"decorated_{name}")
-        found.server.add_tool(_Custom.noting(f"custom_{name}", parameters(name), found.received))
+        found.server.add_tool(RecordingTool.noting(f"custom_{name}", parameters(name), found.received))
     found.server.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
     return found
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
-import structlog
 from calls import lenient
 from exported_spans import exported_spans
 from fastmcp import Client
@@ -34,19 +32,6 @@ class Account(BaseModel):
 def sign_in(account: Account | None = None, rows: list[dict[str, int]] | None = None, count: int = 0) -> str:
     """A tool with places of several kinds."""
     return f"{account}{rows}{count}"
-
-
-@pytest.fixture
-def log() -> Iterator[list[str]]:
-    lines: list[str] = []
-
-    def write(_logger: Any, _level: str, event: Any) -> Any:
-        lines.append(json.dumps(event, default=repr))
-        raise structlog.DropEvent
-
-    structlog.configure(processors=[write])
-    yield lines
-    structlog.reset_defaults()
 
 
 _VALUES = [

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
-import structlog
 from calls import lenient, published
 from exported_spans import exported_spans
 from fastmcp import Client, FastMCP
@@ -53,19 +51,6 @@ def sign_in(
 def exporter() -> Iterator[InMemorySpanExporter]:
     with exported_spans() as spans:
         yield spans
-
-
-@pytest.fixture
-def log() -> Iterator[list[str]]:
-    lines: list[str] = []
-
-    def write(_logger: Any, _level: str, event: Any) -> Any:
-        lines.append(json.dumps(event, default=repr))
-        raise structlog.DropEvent
-
-    structlog.configure(processors=[write])
-    yield lines
-    structlog.reset_defaults()
 
 
 async def _everything(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import threading
 from pathlib import Path
 
 import duckdb
@@ -226,17 +225,6 @@ def test_an_empty_log_is_said_to_be_empty(tmp_path, capsys):
     """A log without any line is no error: a server may have had no call yet."""
     assert run(["report", str(log(tmp_path))]) == 0
     assert "empty" in capsys.readouterr().out
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_named_pipe_is_read_where_it_is_named(tmp_path):
-    """A pipe is skipped in a folder and read by its name."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_text(f"{line()}\n"))
-    writer.start()
-    assert read_report([pipe]).calls == 1
-    writer.join()
 
 
 @pytest.mark.parametrize("name", ["self", "nowhere", "a\0b", "folder", "events.parquet"])
