@@ -61,6 +61,8 @@ _SHAPES: Mapping[str, tuple[Any, Any]] = {
     "misspelt names": (int, 1),
 }
 _MIXED = "mixed"
+_SEVERAL_FAULTS = {"nested models, a name wrong": "40 faults", "lists, three items wrong": "60 faults"}
+"""Shapes of which each argument has more than one fault, with the faults of 20 such arguments."""
 
 
 def _function(count: int, annotation_of: Callable[[int], Any]) -> Callable[..., str]:
@@ -365,6 +367,9 @@ async def _under(server: FastMCP[Any], load: Load) -> list[Lateness]:
     """The lateness under several calls; two calls before them compile the plan and fill the caches."""
     for arguments in ({"never declared": True}, load.arguments()):
         await _on_server(server, arguments)
+    # Searching all that FastMCP imported for garbage takes 60 to 100 ms, in whoever's call it falls.
+    gc.collect()
+    gc.freeze()
     return [await _lateness_of(partial(_on_server, server, load.arguments())) for _ in range(_HOSTILE_CALLS)]
 
 
@@ -376,13 +381,15 @@ def figures() -> list[tuple[str, str, str]]:
 
 async def _figures() -> list[tuple[str, str, str]]:
     times = {shape: float((await _cost(shape, 20, 20))[2]) for shape in (*_SHAPES, _MIXED)}
-    worst = max(times, key=times.__getitem__)
+    of_20 = {shape: each for shape, each in times.items() if shape not in _SEVERAL_FAULTS}
+    worst = max(of_20, key=of_20.__getitem__)
+    more = ", ".join(f"{times[shape]:.1f} ({faults})" for shape, faults in _SEVERAL_FAULTS.items())
     load = next(load for load in _LOADS if load.title == "2,000 unknown names")
     late = [each.worst for each in await _under(_lenient(_with(load.tool)), load)]
     return [
         (
             "20 wrong of 20, times FastMCP's own refusal",
-            f"{median(times.values()):.1f} (median of {len(times)} shapes); {times[worst]:.1f} ({worst})",
+            f"{median(of_20.values()):.1f} (median of {len(of_20)} shapes); {of_20[worst]:.1f} ({worst}); {more}",
             f"at most {MOST_TIMES}",
         ),
         (

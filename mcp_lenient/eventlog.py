@@ -64,13 +64,17 @@ class EventLog:
 
     def wants(self, event: EventName) -> bool:
         """Whether an event of this name would be written; ask before building one, and once for each call."""
-        chosen = destination() if EVENTS.handlers else None
-        if chosen is not None:
+        # Asked of every call that was right: no call more than it takes.
+        if EVENTS.handlers and (chosen := destination()) is not None:
             return chosen.wants(event)
-        if not _is_configured():
-            if _STANDARD.handlers:
-                return _STANDARD.isEnabledFor(LEVELS[event])
-            return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
+        structlog = sys.modules.get("structlog")
+        if structlog is None or not structlog.is_configured():
+            level = LEVELS[event]
+            return (
+                _STANDARD.isEnabledFor(level)
+                if _STANDARD.handlers
+                else level >= (_STANDARD.level or _DEFAULT_LEVEL)
+            )
         try:
             is_enabled = self._applications().is_enabled
             return is_enabled is None or bool(is_enabled(LEVELS[event]))

@@ -20,7 +20,7 @@ from mcp_lenient.redaction import shown_name
 from mcp_lenient.telemetry import Telemetry, Told
 from mcp_lenient.tool_results import as_result, repaired_result
 from mcp_lenient.tools import KnownTool, ToolCache
-from mcp_lenient.whole_arguments import Reading, WholeArguments
+from mcp_lenient.whole_arguments import AS_SENT, Reading, WholeArguments
 from mcp_lenient.whole_text import not_an_object
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class LenientMiddleware(Middleware):
         server = own.fastmcp
         whole = self._whole.claim()
         call = Call(context, call_next, own.request_context, within, started, whole.repairs, whole.arguments)
-        if whole.fault is not None or (whole.repairs and whole.left_out):
+        if whole is not AS_SENT and (whole.fault is not None or whole.left_out):
             answer = await self._no_object(call, server, whole)
             if answer is not None:
                 return answer

@@ -54,8 +54,9 @@ class Reading:
         return any(repair.after == "absent" for repair in self.repairs)
 
 
-_AS_SENT = Reading()
-_reading: ContextVar[Reading] = ContextVar("mcp_lenient_whole_arguments", default=_AS_SENT)
+AS_SENT = Reading()
+"""Arguments that came as an object."""
+_reading: ContextVar[Reading] = ContextVar("mcp_lenient_whole_arguments", default=AS_SENT)
 _met: ContextVar[object] = ContextVar("mcp_lenient_met", default=None)
 
 
@@ -81,8 +82,8 @@ class WholeArguments:
     def claim(self) -> Reading:
         """How the arguments of this request were read, told once: to the call that the client made."""
         reading = _reading.get()
-        if reading is not _AS_SENT:
-            _reading.set(_AS_SENT)
+        if reading is not AS_SENT:
+            _reading.set(AS_SENT)
         return reading
 
     def concerns(self, context: MiddlewareContext[Any]) -> bool:

@@ -82,9 +82,9 @@ def _together(root: Schema, schema: object) -> Form:
 
 def properties(form: Form) -> Mapping[str, Any]:
     """The properties a form declares, by name."""
+    if len(form) == 1 and type(alone := form[0].get("properties")) is dict:
+        return alone
     declared = [each for schema in form if isinstance(each := schema.get("properties"), Mapping)]
-    if len(declared) == 1:
-        return declared[0]
     return {name: entry for each in reversed(declared) for name, entry in each.items()}
 
 
@@ -149,6 +149,8 @@ def _list(value: object) -> Sequence[Any]:
 
 def kinds(form: Form) -> tuple[str, ...] | None:
     """The JSON types a form admits; ``None`` when it names none."""
+    if len(form) == 1 and "nullable" not in form[0] and type(alone := form[0].get("type")) is str:
+        return (alone,)
     found: tuple[str, ...] | None = None
     nullable = False
     for schema in form:
@@ -186,6 +188,8 @@ def fits(form: Form, value: object, *, exact_integers: bool) -> bool:
 
 def discriminator(choices: Forms) -> tuple[str, tuple[Any, ...]] | None:
     """The property that tells the object forms of a union apart, and its values in order."""
+    if len(choices) < 2:
+        return None
     objects = [form for form in choices if properties(form)]
     if len(objects) < 2:
         return None

@@ -277,7 +277,9 @@ def _union_above(refusal: Refusal, path: Path) -> Place | None:
 
 
 def _is_union_of_objects(_refusal: Refusal, place: Place) -> bool:
-    return isinstance(place.value, Mapping) and sum(bool(properties(form)) for form in place.forms) > 1
+    if len(place.forms) < 2 or not isinstance(place.value, Mapping):
+        return False
+    return sum(bool(properties(form)) for form in place.forms) > 1
 
 
 def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Trouble]) -> tuple[Violation, ...]:
