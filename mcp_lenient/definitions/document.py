@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from mcp_lenient.definitions import yaml_text
 from mcp_lenient.definitions.fault import MAX_DEPTH, Fault
+from mcp_lenient.definitions.yaml_text import YamlTextError, read_yaml
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
 
@@ -74,8 +74,8 @@ def _text(file: FilePath) -> str:
 
 def _yaml(file: FilePath, text: str) -> Document:
     try:
-        read = yaml_text.read(text)
-    except yaml_text.YamlTextError as error:
+        read = read_yaml(text)
+    except YamlTextError as error:
         where = file if error.line is None else f"{file}:{error.line}"
         msg = f"{where}: this cannot be read as YAML: {error.reason}"
         raise DefinitionError(msg) from None

@@ -42,7 +42,7 @@ class YamlText:
     nodes: int = 0
 
 
-def read(text: str) -> YamlText:
+def read_yaml(text: str) -> YamlText:
     """Read one YAML document; nothing in it is executed, and no tag is followed.
 
     Raises:

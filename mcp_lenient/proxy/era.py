@@ -11,7 +11,7 @@ from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest
 from typing_extensions import Self
 
 if TYPE_CHECKING:
-    from contextvars import Context
+    import contextvars
     from types import TracebackType
 
 OlderOnly = Callable[[], Awaitable[bool]]
@@ -37,7 +37,7 @@ class OpeningStream:
         self._settled = False
 
     @property
-    def last_context(self) -> Context | None:
+    def last_context(self) -> contextvars.Context | None:
         """The context in which the sender of the last message ran, where the stream knows it."""
         return getattr(self._stream, "last_context", None)
 

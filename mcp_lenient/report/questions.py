@@ -8,7 +8,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from mcp_lenient.report import statements
 from mcp_lenient.report.database import Database
 from mcp_lenient.report.model import (
     Cell,
@@ -22,6 +21,25 @@ from mcp_lenient.report.model import (
     UnknownTool,
     Unrepaired,
 )
+from mcp_lenient.report.statements import (
+    CELLS,
+    CLIENTS,
+    CODES_BY,
+    OUTCOMES,
+    OUTCOMES_BY,
+    PARAMETERS,
+    PERIODS,
+    PLACE_CODES,
+    PLACE_TYPES,
+    PLACES,
+    PREPARE,
+    REPEATED,
+    RULES,
+    TOOLS,
+    UNKNOWN_TOOLS,
+    UNREPAIRED,
+    WHOLE,
+)
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STEPS: Final = (60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000)
@@ -31,7 +49,7 @@ _MOST_CODES: Final = 5
 
 def prepare(database: Database) -> None:
     """Count what is alike, once, for all that is asked afterwards."""
-    for sql in statements.PREPARE:
+    for sql in PREPARE:
         database.run(sql)
 
 
@@ -52,13 +70,13 @@ class Questions:
 
     def answers(self) -> dict[str, Any]:
         """The fields of :class:`mcp_lenient.report.Report` that the calls tell."""
-        ((calls, first, last, *durations),) = self._database.run(statements.WHOLE)
+        ((calls, first, last, *durations),) = self._database.run(WHOLE)
         tools, clients = self._tools(), self._clients()
         return {
             "calls": calls,
             "first": moment(first),
             "last": moment(last),
-            "outcomes": dict(self._database.run(statements.OUTCOMES)),
+            "outcomes": dict(self._database.run(OUTCOMES)),
             "duration_us": dict(zip(("mean", "median", "p95", "max"), durations, strict=True)),
             "timeline": self._timeline(first, last),
             "tools": tools,
@@ -92,7 +110,7 @@ class Questions:
         span = (last - first) / 1_000_000
         seconds = next((step for step in _STEPS if span / step <= _MOST_STEPS), _STEPS[-1])
         step = seconds * 1_000_000
-        rows = self._database.run(statements.PERIODS, {"step": step})
+        rows = self._database.run(PERIODS, {"step": step})
         periods = tuple(
             Period.model_validate(
                 {"start": moment(period * step), "outcomes": {event: times for _, event, times in group}}
@@ -104,13 +122,13 @@ class Questions:
     def _tools(self) -> tuple[ToolFigures, ...]:
         return tuple(
             ToolFigures.model_validate({"tool": tool, **figures})
-            for (tool, *_), figures in self._with_outcomes("tools", statements.TOOLS, "tool")
+            for (tool, *_), figures in self._with_outcomes("tools", TOOLS, "tool")
         )
 
     def _clients(self) -> tuple[ClientFigures, ...]:
         return tuple(
             ClientFigures.model_validate({"client": client, "version": version, **figures})
-            for (_, client, version, *_), figures in self._with_outcomes("clients", statements.CLIENTS, "who")
+            for (_, client, version, *_), figures in self._with_outcomes("clients", CLIENTS, "who")
         )
 
     def _with_outcomes(
@@ -119,8 +137,8 @@ class Questions:
         """The first rows of a list, which begin with their key and end with two counts; what became of their calls."""
         rows = self._first(name, sql)
         shown = [row[0] for row in rows]
-        outcomes = self._by_key(statements.OUTCOMES_BY[key], shown)
-        codes = self._by_key(statements.CODES_BY[key], shown, _MOST_CODES)
+        outcomes = self._by_key(OUTCOMES_BY[key], shown)
+        codes = self._by_key(CODES_BY[key], shown, _MOST_CODES)
         for row in rows:
             *_, calls, failed = row
             yield (
@@ -134,7 +152,7 @@ class Questions:
             )
 
     def _unknown_tools(self) -> tuple[UnknownTool, ...]:
-        rows = self._first("unknown_tools", statements.UNKNOWN_TOOLS)
+        rows = self._first("unknown_tools", UNKNOWN_TOOLS)
         return tuple(UnknownTool(tool=tool, calls=calls, clients=clients) for tool, calls, clients in rows)
 
     def _cells(self, tools: Iterable[ToolFigures], clients: Iterable[ClientFigures]) -> tuple[Cell, ...]:
@@ -142,15 +160,15 @@ class Questions:
             "tools": [each.tool for each in tools],
             "clients": sorted({each.client or "" for each in clients}),
         }
-        rows = self._database.run(statements.CELLS, shown)
+        rows = self._database.run(CELLS, shown)
         return tuple(Cell(tool=row[0], client=row[1], calls=row[2], failed=row[3]) for row in rows)
 
     def _parameters(self) -> tuple[ParameterFigures, ...]:
-        rows = self._first("parameters", statements.PARAMETERS)
+        rows = self._first("parameters", PARAMETERS)
         shown = [[tool, place] for tool, place, *_ in rows]
         codes, received = (
-            self._by_key(statements.PLACE_CODES, shown),
-            self._by_key(statements.PLACE_TYPES, shown),
+            self._by_key(PLACE_CODES, shown),
+            self._by_key(PLACE_TYPES, shown),
         )
         return tuple(
             ParameterFigures.model_validate(
@@ -170,17 +188,15 @@ class Questions:
     def _rules(self) -> tuple[RuleFigures, ...]:
         return tuple(
             RuleFigures(rule=rule, repairs=uses, calls=calls, tools=tools, clients=clients)
-            for rule, uses, calls, tools, clients in self._first("rules", statements.RULES)
+            for rule, uses, calls, tools, clients in self._first("rules", RULES)
         )
 
     def _repeated(self) -> tuple[RepeatedMistake, ...]:
-        rows = self._first("repeated", statements.REPEATED)
+        rows = self._first("repeated", REPEATED)
         places: Mapping[int, list[str]] = {
             number: [place for _, place in group]
             for number, group in groupby(
-                self._database.run(
-                    statements.PLACES, {"shown": [row[5] for row in rows if row[5] is not None]}
-                ),
+                self._database.run(PLACES, {"shown": [row[5] for row in rows if row[5] is not None]}),
                 itemgetter(0),
             )
         }
@@ -202,9 +218,7 @@ class Questions:
     def _unrepaired(self) -> tuple[Unrepaired, ...]:
         return tuple(
             Unrepaired(tool=tool, error_code=error_code, code=code, place=place, calls=calls, clients=clients)
-            for tool, error_code, code, place, calls, clients in self._first(
-                "unrepaired", statements.UNREPAIRED
-            )
+            for tool, error_code, code, place, calls, clients in self._first("unrepaired", UNREPAIRED)
         )
 
 
