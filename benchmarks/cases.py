@@ -104,7 +104,7 @@ def main(
 
 def refusing() -> Middleware:
     """Return the middleware as it is measured: what it cannot repair it refuses on custom tools too."""
-    from mcp_lenient import LenientMiddleware, Policy  # noqa: PLC0415 (FastMCP alone is measured without it)
+    from mcp_lenient import LenientMiddleware, Policy
 
     return LenientMiddleware(policy=Policy(unrepairable="refuse"))
 

@@ -23,7 +23,7 @@ from benchmarks import servers
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from mcp_lenient.telemetry import Told
+    from mcp_lenient.adapters.fastmcp.telemetry import CallInfo
 
 _BATCHES = 60
 _CALLS = 100
@@ -72,16 +72,16 @@ async def _measured(mode: str) -> dict[tuple[str, str], float]:
 
 
 def _figures(context: Context) -> Iterator[tuple[tuple[str, str], float]]:
-    from mcp_lenient.telemetry import Telemetry, Told  # noqa: PLC0415 (the other benchmarks do not need it)
+    from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 
     for way, settled in _WAYS.items():
         for event in _events():
             with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere), settled():
-                telemetry, told = Telemetry(), Told(context, "store_context", perf_counter_ns())
+                telemetry, told = Telemetry(), CallInfo(context, "store_context", perf_counter_ns())
                 yield (event.title, way), _microseconds(telemetry.tell, event, told)
 
 
-def _microseconds(tell: Callable[..., None], event: _Event, told: Told) -> float:
+def _microseconds(tell: Callable[..., None], event: _Event, told: CallInfo) -> float:
     gc.collect()
     batches = []
     for _ in range(_BATCHES):
@@ -93,7 +93,7 @@ def _microseconds(tell: Callable[..., None], event: _Event, told: Told) -> float
 
 
 def _events() -> tuple[_Event, ...]:
-    from mcp_lenient import Repair, Violation  # noqa: PLC0415
+    from mcp_lenient import Repair, Violation
 
     repairs = (Repair("json_text_to_array", "/tags", "string", "array"),)
     found = (Violation("/tags", "tags", "type", "'tags' must be an array.", received_type="integer"),)
@@ -111,7 +111,7 @@ def _as_it_comes() -> Iterator[None]:
 
 @contextmanager
 def _to_stderr() -> Iterator[None]:
-    from mcp_lenient.logging_setup import configure_logging, reset_logging  # noqa: PLC0415
+    from mcp_lenient.telemetry.setup import configure_logging, reset_logging
 
     configure_logging()
     yield
@@ -120,7 +120,7 @@ def _to_stderr() -> Iterator[None]:
 
 @contextmanager
 def _to_file() -> Iterator[None]:
-    from mcp_lenient.logging_setup import configure_logging, reset_logging  # noqa: PLC0415
+    from mcp_lenient.telemetry.setup import configure_logging, reset_logging
 
     with tempfile.TemporaryDirectory() as folder:
         configure_logging(file=Path(folder, "events.jsonl"))
@@ -130,7 +130,7 @@ def _to_file() -> Iterator[None]:
 
 @contextmanager
 def _filtered_out() -> Iterator[None]:
-    from mcp_lenient.logging_setup import configure_logging, reset_logging  # noqa: PLC0415
+    from mcp_lenient.telemetry.setup import configure_logging, reset_logging
 
     configure_logging(level="error")
     yield
@@ -155,12 +155,12 @@ _WAYS = {
 
 async def _accepted_table() -> Table:
     """An accepted call beside a do-nothing middleware, without and with an SDK that collects metrics."""
-    from opentelemetry import metrics  # noqa: PLC0415
-    from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
-    from opentelemetry.sdk.metrics.export import InMemoryMetricReader  # noqa: PLC0415
+    from opentelemetry import metrics
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-    from benchmarks.overhead import ACCEPTED, DoNothing, _server  # noqa: PLC0415
-    from mcp_lenient import LenientMiddleware  # noqa: PLC0415
+    from benchmarks.overhead import ACCEPTED, DoNothing, _server
+    from mcp_lenient import LenientMiddleware
 
     call = ACCEPTED[0]
     contenders = [_server(DoNothing()), _server(LenientMiddleware())]

@@ -131,7 +131,7 @@ def main(console: Console) -> None:
 
 
 async def _table() -> Table:
-    from mcp_lenient import LenientMiddleware  # noqa: PLC0415 (the other benchmarks do not need it)
+    from mcp_lenient import LenientMiddleware
 
     ways = {"FastMCP alone": _server(None), "middleware": _server(LenientMiddleware())}
     title = f"Growth, strict server, ms, best of several without garbage collection (target: at most {TARGET} times)"
@@ -179,7 +179,7 @@ async def _called(server: FastMCP[Any], tool: str, arguments: dict[str, Any]) ->
 
 
 async def _normalized(tool: Any, arguments: dict[str, Any]) -> str:
-    from mcp_lenient import normalize  # noqa: PLC0415 (the other benchmarks do not need it)
+    from mcp_lenient import normalize
 
     result = normalize(tool.parameters, arguments)
     if result.violations:

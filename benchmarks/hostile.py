@@ -240,7 +240,7 @@ def _run(answer: Connection, at: int) -> None:
 
 
 def _normalize(case: Hostile) -> tuple[str, float]:
-    from mcp_lenient import normalize  # noqa: PLC0415 (imported in the process of the case)
+    from mcp_lenient import normalize
 
     normalize(case.schema, {})
     times = []
@@ -272,7 +272,7 @@ def _thrice(case: Hostile) -> Iterator[dict[str, Any]]:
 
 async def _called(server: FastMCP[Any], calls: list[dict[str, Any]]) -> tuple[str, float]:
     """What becomes of the calls, and the median of their milliseconds; a call before them compiles the plan."""
-    from mcp_lenient import LenientMiddleware, Policy  # noqa: PLC0415 (imported in the process of the case)
+    from mcp_lenient import LenientMiddleware, Policy
 
     server.add_middleware(LenientMiddleware(policy=Policy(unrepairable="refuse")))
     await server.call_tool("tool", {"never declared": True})

@@ -199,7 +199,7 @@ def _server(calls: int, *, bare: bool) -> Iterator[tuple[str, int]]:
 
 
 def _serve(ready: Connection, calls: int, bare: bool) -> None:  # noqa: FBT001 - multiprocessing passes it on
-    import uvicorn  # noqa: PLC0415 (imported in the process of the server)
+    import uvicorn
 
     app = _lenient_server(calls, bare=bare).http_app()
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
@@ -211,8 +211,8 @@ def _serve(ready: Connection, calls: int, bare: bool) -> None:  # noqa: FBT001 -
 
 
 def _lenient_server(calls: int, *, bare: bool) -> FastMCP:
-    from benchmarks.servers import quiet  # noqa: PLC0415 (as above)
-    from mcp_lenient import LenientMiddleware  # noqa: PLC0415
+    from benchmarks.servers import quiet
+    from mcp_lenient import LenientMiddleware
 
     quiet()
     server: FastMCP = FastMCP("load")

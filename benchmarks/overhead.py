@@ -167,7 +167,7 @@ async def _accepted_figures() -> list[tuple[str, str, str]]:
 
 
 def _contenders() -> list[FastMCP[Any]]:
-    from mcp_lenient import LenientMiddleware  # noqa: PLC0415 (the other benchmarks do not need it)
+    from mcp_lenient import LenientMiddleware
 
     return [_server(DoNothing()), _server(DoNothing()), _server(LenientMiddleware())]
 
@@ -218,7 +218,7 @@ async def _without_collection(contenders: Sequence[FastMCP[Any]], call: Accepted
 
 
 def _repair_table() -> Table:
-    from mcp_lenient import normalize  # noqa: PLC0415 (the other benchmarks do not need it)
+    from mcp_lenient import normalize
 
     table = Table("bad call", "us", "target", "repairs or violations", title="normalize(schema, arguments)")
     for title, schema, arguments in BAD:

@@ -250,7 +250,7 @@ def _run(answer: Connection, at: int) -> None:
 
 
 def _normalize(schema: Schema, arguments: Mapping[str, Any]) -> float:
-    from mcp_lenient import normalize  # noqa: PLC0415 (imported in the process of the case)
+    from mcp_lenient import normalize
 
     started = perf_counter()
     normalize(schema, arguments)
@@ -258,7 +258,7 @@ def _normalize(schema: Schema, arguments: Mapping[str, Any]) -> float:
 
 
 def _custom_tool(schema: Schema, arguments: Mapping[str, Any]) -> float:
-    from mcp_lenient import LenientMiddleware  # noqa: PLC0415 (imported in the process of the case)
+    from mcp_lenient import LenientMiddleware
 
     server = FastMCP("references", middleware=[LenientMiddleware()])
     server.add_tool(RecordingTool.noting("tool", schema, []))

@@ -100,7 +100,7 @@ def _server(function: Callable[..., Any]) -> FastMCP[Any]:
 
 
 def _lenient(server: FastMCP[Any]) -> FastMCP[Any]:
-    from mcp_lenient import LenientMiddleware, Policy  # noqa: PLC0415 (FastMCP alone is measured without it)
+    from mcp_lenient import LenientMiddleware, Policy
 
     server.add_middleware(LenientMiddleware(policy=Policy(unrepairable="refuse")))
     return server

@@ -291,7 +291,7 @@ def main(console: Console, *, millions: int = 1, matrix: bool = False) -> None:
 
 def _child() -> None:
     """Report on the files that are named, write the page, and print the most memory this process had."""
-    from mcp_lenient.cli import run  # noqa: PLC0415 - what it costs to load it is part of the figure
+    from mcp_lenient.cli import run
 
     *files, page = sys.argv[1:]
     if processors := int(os.environ.get("REPORT_PROCESSORS", "0")):

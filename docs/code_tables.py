@@ -15,7 +15,7 @@ from cyclopts.argument import Argument
 
 from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
 from mcp_lenient.cli import app
-from mcp_lenient.envelope import error_code
+from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.rules.catalogue import CATALOGUE, Family
 from mcp_lenient.types import ViolationCode
 

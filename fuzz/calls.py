@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fuzz.choices import Choices
-from mcp_lenient.redaction import secret_name
+from mcp_lenient.values.display import secret_name
 
 Schema = dict[str, Any]
 

@@ -25,8 +25,8 @@ from mcp_lenient import (
     parse_tool_call,
     parse_tool_calls,
 )
-from mcp_lenient.events import CallEvent, CallFacts, event_fields, read_event
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.telemetry.events import CallEvent, CallFacts, event_fields, read_event
 
 SECONDS: Final = 2.0
 """Processor time that one input of a few kilobytes may take, by far."""
@@ -68,7 +68,7 @@ def one_normalize(data: bytes) -> None:
     assert exactly(sent) == exactly(before), "what was sent was changed"
     told = repr((result.repairs, result.violations))
     assert CANARY not in told, f"a secret is told: {told}"
-    judge = SchemaJudge(schema)
+    judge = PublishedSchemaValidator(schema)
     if isinstance(sent, dict) and judge.accepts(sent):
         assert result.arguments is sent, "what is accepted is not the same object"
         assert not result.repairs, "what is accepted was repaired"
@@ -126,7 +126,7 @@ def _spelt(name: str) -> str:
     return "".join(each for each in name.casefold() if each.isalnum())
 
 
-def _is_repaired(schema: Any, judge: SchemaJudge, repaired: Any, policy: Policy) -> None:
+def _is_repaired(schema: Any, judge: PublishedSchemaValidator, repaired: Any, policy: Policy) -> None:
     assert judge.accepts(repaired), "a repair that the judge refuses"
     again = normalize(schema, repaired, policy)
     assert again.arguments is repaired, "repaired twice is not repaired once"

@@ -8,21 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcp_lenient.decorator import lenient
-    from mcp_lenient.errors import (
-        DefinitionError,
-        LenientError,
-        LoggingError,
-        NormalizationError,
-        PolicyError,
-        SchemaError,
-        ToolCallError,
-    )
-    from mcp_lenient.limits import Limits
-    from mcp_lenient.logging_setup import configure_logging
-    from mcp_lenient.middleware import LenientMiddleware
-    from mcp_lenient.normalization import normalize
-    from mcp_lenient.normalizers import (
+    from mcp_lenient.adapters.fastmcp.decorator import lenient
+    from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+    from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
+    from mcp_lenient.declare.normalizers import (
         aliases,
         clamp,
         default_on_null,
@@ -37,11 +26,22 @@ if TYPE_CHECKING:
         tags,
         upper,
     )
-    from mcp_lenient.policy import Policy
-    from mcp_lenient.proxy import create_lenient_proxy
+    from mcp_lenient.errors import (
+        DefinitionError,
+        LenientError,
+        LoggingError,
+        NormalizationError,
+        PolicyError,
+        SchemaError,
+        ToolCallError,
+    )
+    from mcp_lenient.normalization import normalize
     from mcp_lenient.rules import DEFAULT_RULES, Rule
-    from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
+    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.telemetry.setup import configure_logging
+    from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
     from mcp_lenient.types import Normalized, Repair, Violation
+    from mcp_lenient.values.limits import Limits
 
     __version__: str
 
@@ -84,30 +84,30 @@ __all__ = [
 ]
 
 _HOMES = {
-    "mcp_lenient.decorator": "lenient",
+    "mcp_lenient.adapters.fastmcp.decorator": "lenient",
     "mcp_lenient.errors": "DefinitionError LenientError LoggingError NormalizationError PolicyError SchemaError "
     "ToolCallError",
-    "mcp_lenient.limits": "Limits",
-    "mcp_lenient.logging_setup": "configure_logging",
-    "mcp_lenient.middleware": "LenientMiddleware",
+    "mcp_lenient.values.limits": "Limits",
+    "mcp_lenient.telemetry.setup": "configure_logging",
+    "mcp_lenient.adapters.fastmcp.middleware": "LenientMiddleware",
     "mcp_lenient.normalization": "normalize",
-    "mcp_lenient.normalizers": "aliases clamp default_on_null iso_date lower normalizer null_as parse_json split strip "
+    "mcp_lenient.declare.normalizers": "aliases clamp default_on_null iso_date lower normalizer null_as parse_json split strip "
     "synonyms tags upper",
-    "mcp_lenient.policy": "Policy",
-    "mcp_lenient.proxy": "create_lenient_proxy",
+    "mcp_lenient.rules.policy": "Policy",
+    "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
     "mcp_lenient.rules": "DEFAULT_RULES Rule",
-    "mcp_lenient.tool_calls": "ToolCall parse_tool_call parse_tool_calls",
+    "mcp_lenient.text_calls": "ToolCall parse_tool_call parse_tool_calls",
     "mcp_lenient.types": "Normalized Repair Violation",
 }
 
 if not TYPE_CHECKING:  # a type checker is to know the names above and no others
-    from mcp_lenient.by_name import loaded_by_name
+    from mcp_lenient.values.lazy import loaded_by_name
 
     _public = loaded_by_name(__name__, _HOMES)
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
-            from importlib.metadata import version  # noqa: PLC0415 - few ask for it
+            from importlib.metadata import version
 
             value = version("mcp-lenient")
         else:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from mcp_lenient.contract import ToolContract
+from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.readable import readable
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Normalized
-from mcp_lenient.whole_text import arguments_in_text, not_an_object
 
 _DEFAULT = Policy()
 _MARSHAL_VERSION = 2
@@ -131,4 +131,6 @@ def _built(written: bytes, policy: Policy) -> ToolContract:
 
 def _made(schema: Mapping[str, Any], policy: Policy) -> ToolContract:
     read = readable(schema)
-    return ToolContract(Plan(read, policy, destructive=policy.destructive is True), SchemaJudge(read))
+    return ToolContract(
+        Plan(read, policy, destructive=policy.destructive is True), PublishedSchemaValidator(read)
+    )

@@ -47,7 +47,7 @@ class Repair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ValidationIssue:
     """One thing a judge does not accept.
 
     ``path`` leads to the value; for ``missing``, ``unknown``, ``overlooked`` and ``key`` its last element is the name.
@@ -63,7 +63,7 @@ class Fault:
     reason: str | None = field(default=None, compare=False)
 
 
-class Judge(Protocol):
+class Validator(Protocol):
     """What a tool accepts, asked without running it."""
 
     @property
@@ -80,7 +80,7 @@ class Judge(Protocol):
         """Whether the tool would take these arguments."""
         ...
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """All that is wrong; empty when the arguments are accepted."""
         ...
 
@@ -89,7 +89,7 @@ class Judge(Protocol):
         ...
 
 
-class Reading(NamedTuple):
+class Candidate(NamedTuple):
     """One way to read a value: the value, what it cost, and what was changed to get there."""
 
     value: Any
@@ -102,7 +102,7 @@ class Tie:
     """A place whose best readings cost the same, so that none may be chosen."""
 
     path: Path
-    readings: tuple[Reading, ...]
+    readings: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Outcome:
     status: Literal["accepted", "repaired", "refused"]
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[ValidationIssue, ...] = ()
     ties: tuple[Tie, ...] = ()
 
 

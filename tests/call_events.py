@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mcp_lenient.events import CallEvent, event_fields
+from mcp_lenient.telemetry.events import CallEvent, event_fields
 
 
 def call_event(*known, **found) -> CallEvent:
-    """The event of one call, from what :func:`mcp_lenient.events.event_fields` takes."""
+    """The event of one call, from what :func:`mcp_lenient.telemetry.events.event_fields` takes."""
     return CallEvent.model_validate(event_fields(*known, **found))

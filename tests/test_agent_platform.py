@@ -9,7 +9,7 @@ import pytest_asyncio
 from fastmcp import Client
 
 from agent_platform.server import DEFINITIONS, build_server
-from mcp_lenient.definitions import load_definitions, unknown_names
+from mcp_lenient.declare.definitions import load_definitions, unknown_names
 
 RIGHT = {
     "microsandbox_execute": {"code": "print('你好')", "session_id": "s1", "timeout": 30},

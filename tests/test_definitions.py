@@ -11,12 +11,18 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient import Limits, Policy, normalizers
-from mcp_lenient.declared import Declared
-from mcp_lenient.definitions import Definitions, load_definitions, unknown_names
-from mcp_lenient.definitions.document import MAX_BYTES
-from mcp_lenient.definitions.entries import LimitsEntry, ParameterEntry, PolicyEntry, ServerPolicyEntry
-from mcp_lenient.definitions.loading import MAX_FAULTS
+from mcp_lenient import Limits, Policy
+from mcp_lenient.declare import normalizers
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.definitions import Definitions, load_definitions, unknown_names
+from mcp_lenient.declare.definitions.document import MAX_BYTES
+from mcp_lenient.declare.definitions.entries import (
+    LimitsEntry,
+    ParameterEntry,
+    PolicyEntry,
+    ServerPolicyEntry,
+)
+from mcp_lenient.declare.definitions.loading import MAX_FAULTS
 from mcp_lenient.errors import DefinitionError
 
 YAML = """

@@ -19,7 +19,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 import mcp_lenient
 import mcp_lenient.testing
 from context_store import ContextStore, build_server
-from mcp_lenient.logging_setup import reset_logging
+from mcp_lenient.telemetry.setup import reset_logging
 
 ROOT = Path(__file__).parent.parent
 SHOWN = re.compile(r"^<!-- (\w+): (\w+) ([^\n]+) -->\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -8,11 +8,11 @@ import pytest
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
-from mcp_lenient.envelope import envelope, error_code, unknown_tool
-from mcp_lenient.policy import Policy
+from mcp_lenient.adapters.fastmcp.results import as_result, repaired_result
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.refusal.envelope import envelope, error_code, unknown_tool
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.tool_results import as_result, repaired_result
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome, Repair, Violation
 
 SCHEMA = {
@@ -29,7 +29,7 @@ REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
 
 def refused(sent, schema=SCHEMA, repairs=()):
     """The envelope for arguments that the schema refuses."""
-    judge = SchemaJudge(schema)
+    judge = PublishedSchemaValidator(schema)
     outcome = Outcome("refused", sent, repairs, judge.faults(sent))
     return envelope("store_context", schema, violations(schema, outcome, judge, Policy()), repairs)
 

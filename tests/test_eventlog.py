@@ -13,8 +13,8 @@ import pytest
 import structlog
 from structlog.testing import LogCapture
 
-from mcp_lenient.eventlog import EventLog
-from mcp_lenient.events import CallEvent, CallFacts, event_fields, read_event
+from mcp_lenient.telemetry.events import CallEvent, CallFacts, event_fields, read_event
+from mcp_lenient.telemetry.log import EventLog
 from mcp_lenient.types import Repair, Violation
 
 FACTS = CallFacts(tool="store_context", duration_us=41, client_name="claude-ai", transport="stdio")

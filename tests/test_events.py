@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mcp_lenient.events import LEVELS, LISTED, CallEvent, CallFacts, event_fields, read_event
-from mcp_lenient.one_line import escaped, escaped_pointer
-from mcp_lenient.own_logger import json_line
+from mcp_lenient.telemetry.events import LEVELS, LISTED, CallEvent, CallFacts, event_fields, read_event
+from mcp_lenient.telemetry.sinks import json_line
 from mcp_lenient.types import Repair, Violation
+from mcp_lenient.values.display import escaped, escaped_pointer
 
 PRIVATE = "sk-live-4242424242"
 FACTS = CallFacts(

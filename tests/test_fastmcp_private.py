@@ -22,10 +22,10 @@ from fastmcp.tools.tool_transform import (
 from fastmcp.utilities.versions import VersionSpec
 from pydantic_core import core_schema
 
-from mcp_lenient import fastmcp_private
+from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.tools import Target, find_target
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.targets import Target, find_target
-from mcp_lenient.types import Fault
+from mcp_lenient.types import ValidationIssue
 
 
 def _add(left: int, right: int = 2, *, exact: bool = False) -> None: ...
@@ -159,11 +159,23 @@ async def test_each_version_has_its_own_judge():
         (
             NAME,
             {"left": "q", "b": 1},
-            [Fault(("left",), "type"), Fault(("b",), "unknown"), Fault(("a",), "missing")],
+            [
+                ValidationIssue(("left",), "type"),
+                ValidationIssue(("b",), "unknown"),
+                ValidationIssue(("a",), "missing"),
+            ],
         ),
-        (HIDE, {"right": "q", "left": 1}, [Fault(("right",), "type"), Fault(("left",), "unknown")]),
-        (DEFAULT, {"left": []}, [Fault(("left",), "type"), Fault(("right",), "missing")]),
-        (BAD_DEFAULT, {"right": "q"}, [Fault(("right",), "type"), Fault(("left",), "missing")]),
+        (
+            HIDE,
+            {"right": "q", "left": 1},
+            [ValidationIssue(("right",), "type"), ValidationIssue(("left",), "unknown")],
+        ),
+        (DEFAULT, {"left": []}, [ValidationIssue(("left",), "type"), ValidationIssue(("right",), "missing")]),
+        (
+            BAD_DEFAULT,
+            {"right": "q"},
+            [ValidationIssue(("right",), "type"), ValidationIssue(("left",), "missing")],
+        ),
         ({"right": ArgTransformConfig(hide=True, default="bad")}, {"left": 1}, []),
     ],
     ids=["renamed", "hidden", "required", "bad_default", "bad_constant"],
@@ -250,26 +262,26 @@ def test_a_function_that_cannot_be_validated_says_so():
     def unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - the point of the test
 
     with pytest.raises(SchemaError, match="unknown"):
-        fastmcp_private.probe(unknown, run_in_thread=True)
+        compat.probe(unknown, run_in_thread=True)
 
 
 async def test_a_tool_is_probed_once():
     """Finding the validator again, as before each change, costs no second build."""
     server = _server()
     first, again = await _target(server, "add"), await _target(_mount(server), "add")
-    before = fastmcp_private.probe.cache_info().misses
+    before = compat.probe.cache_info().misses
     await _target(server, "add")
-    assert fastmcp_private.probe.cache_info().misses == before
+    assert compat.probe.cache_info().misses == before
     assert first.function is again.function
 
 
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        *((fastmcp_private.function_tool, name) for name in ("_wrap_body_errors", "_validate_input")),
+        *((compat.function_tool, name) for name in ("_wrap_body_errors", "_validate_input")),
         *((FunctionTool, name) for name in ("run", "_run", "_run_body", "_execute")),
         *((TransformedTool, name) for name in ("run", "_run")),
-        (fastmcp_private.dependencies, "without_injected_parameters"),
+        (compat.dependencies, "without_injected_parameters"),
     ],
 )
 def test_fastmcp_still_has(owner, name):
@@ -279,9 +291,9 @@ def test_fastmcp_still_has(owner, name):
 
 def test_outside_of_a_call_no_tool_is_found():
     """Schemas that are built elsewhere belong to no tool, and no arguments are being validated."""
-    assert fastmcp_private.running_tool() is None
-    assert fastmcp_private.validated_arguments() is None
-    assert not fastmcp_private.is_clients_call("add")
+    assert compat.running_tool() is None
+    assert compat.validated_arguments() is None
+    assert not compat.is_clients_call("add")
 
 
 async def test_the_tool_and_the_arguments_of_a_call_are_found():
@@ -290,11 +302,11 @@ async def test_the_tool_and_the_arguments_of_a_call_are_found():
 
     class Marked:
         def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-            found.append(fastmcp_private.running_tool())
+            found.append(compat.running_tool())
             return core_schema.no_info_before_validator_function(self.note, handler(source))
 
         def note(self, value: Any) -> Any:
-            found.append(fastmcp_private.validated_arguments())
+            found.append(compat.validated_arguments())
             return value
 
     async def marked(x: Any) -> None: ...

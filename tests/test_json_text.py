@@ -12,7 +12,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_lenient.json_text import Dialect, Parsed, SpelledFloat, looks_like_json, parse_container, plain
+from mcp_lenient.values.json_text import (
+    Dialect,
+    Parsed,
+    SpelledFloat,
+    looks_like_json,
+    parse_container,
+    plain,
+)
 
 EVERY: frozenset[Dialect] = frozenset({"json", "json5", "python"})
 

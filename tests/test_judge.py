@@ -17,43 +17,63 @@ from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many, typed
 from pydantic import BaseModel, Field
 from sampling import lax_and_strict, sampled
 
-from mcp_lenient.judge import FunctionJudge, TransformedJudge
-from mcp_lenient.targets import find_target
-from mcp_lenient.types import Fault
+from mcp_lenient.adapters.fastmcp.tools import find_target
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator, TransformedValidator
+from mcp_lenient.types import ValidationIssue
 
 # (type, value, strict server, faults)
 FAULTS = [
-    ("optional_list", 12, False, [Fault(("x",), "type")]),
-    ("optional_list", [1, "a", 2], False, [Fault(("x", 0), "type"), Fault(("x", 2), "type")]),
-    ("list_or_text", [1], False, [Fault(("x", 0), "type"), Fault(("x",), "type")]),
-    ("union", [], False, [Fault(("x",), "type")]),
-    ("int", 7.0, True, [Fault(("x",), "type")]),
-    ("range", 11, False, [Fault(("x",), "value")]),
-    ("datetime", "soon", False, [Fault(("x",), "value")]),
-    ("datetime", [], False, [Fault(("x",), "type")]),
-    ("str_enum", "RED", True, [Fault(("x",), "value")]),
-    ("int_keys", {"a": 1}, False, [Fault(("x", "a"), "key")]),
-    ("dict", {1: 2, "a": "z"}, True, [Fault(("x", 1), "key"), Fault(("x", "a"), "type")]),
-    ("tagged", {"type": "Text"}, False, [Fault(("x", "type"), "value")]),
-    ("tagged", {"text": "t"}, True, [Fault(("x", "type"), "missing")]),
-    ("tagged", {"type": "text", "text": "t"}, False, [Fault(("x", "more"), "missing")]),
-    ("tagged", {"type": "text", "text": {"text": 1}, "more": 1}, True, [Fault(("x", "text"), "type")]),
-    ("union_of_models", {"z": 1}, False, [Fault(("x", "x"), "missing"), Fault(("x", "n"), "missing")]),
-    ("closed", {"q": 1}, False, [Fault(("x", "q"), "unknown"), Fault(("x", "fullName"), "missing")]),
+    ("optional_list", 12, False, [ValidationIssue(("x",), "type")]),
+    (
+        "optional_list",
+        [1, "a", 2],
+        False,
+        [ValidationIssue(("x", 0), "type"), ValidationIssue(("x", 2), "type")],
+    ),
+    ("list_or_text", [1], False, [ValidationIssue(("x", 0), "type"), ValidationIssue(("x",), "type")]),
+    ("union", [], False, [ValidationIssue(("x",), "type")]),
+    ("int", 7.0, True, [ValidationIssue(("x",), "type")]),
+    ("range", 11, False, [ValidationIssue(("x",), "value")]),
+    ("datetime", "soon", False, [ValidationIssue(("x",), "value")]),
+    ("datetime", [], False, [ValidationIssue(("x",), "type")]),
+    ("str_enum", "RED", True, [ValidationIssue(("x",), "value")]),
+    ("int_keys", {"a": 1}, False, [ValidationIssue(("x", "a"), "key")]),
+    ("dict", {1: 2, "a": "z"}, True, [ValidationIssue(("x", 1), "key"), ValidationIssue(("x", "a"), "type")]),
+    ("tagged", {"type": "Text"}, False, [ValidationIssue(("x", "type"), "value")]),
+    ("tagged", {"text": "t"}, True, [ValidationIssue(("x", "type"), "missing")]),
+    ("tagged", {"type": "text", "text": "t"}, False, [ValidationIssue(("x", "more"), "missing")]),
+    (
+        "tagged",
+        {"type": "text", "text": {"text": 1}, "more": 1},
+        True,
+        [ValidationIssue(("x", "text"), "type")],
+    ),
+    (
+        "union_of_models",
+        {"z": 1},
+        False,
+        [ValidationIssue(("x", "x"), "missing"), ValidationIssue(("x", "n"), "missing")],
+    ),
+    (
+        "closed",
+        {"q": 1},
+        False,
+        [ValidationIssue(("x", "q"), "unknown"), ValidationIssue(("x", "fullName"), "missing")],
+    ),
     (
         "recursive",
         {"value": 1, "children": [{"value": "q"}]},
         True,
-        [Fault(("x", "children", 0, "value"), "type")],
+        [ValidationIssue(("x", "children", 0, "value"), "type")],
     ),
-    ("validated", {"n": 3}, False, [Fault(("x", "n"), "value", "must be even")]),
-    ("validated", {"n": 200}, True, [Fault(("x",), "value", "must be small")]),
+    ("validated", {"n": 3}, False, [ValidationIssue(("x", "n"), "value", "must be even")]),
+    ("validated", {"n": 200}, True, [ValidationIssue(("x",), "value", "must be small")]),
     ("before", "a,b", False, []),
-    ("any", "\ud800", True, [Fault(("x",), "value")]),
-    pytest.param("any", DEEP, True, [Fault((), "size")], id="deep-strict"),
+    ("any", "\ud800", True, [ValidationIssue(("x",), "value")]),
+    pytest.param("any", DEEP, True, [ValidationIssue((), "size")], id="deep-strict"),
     pytest.param("any", DEEP, False, [], id="deep-lax"),
-    pytest.param("int", 10**5000, True, [Fault((), "size")], id="long_integer"),
-    pytest.param("int", "9" * 5000, False, [Fault(("x",), "type")], id="long_digits"),
+    pytest.param("int", 10**5000, True, [ValidationIssue((), "size")], id="long_integer"),
+    pytest.param("int", "9" * 5000, False, [ValidationIssue(("x",), "type")], id="long_digits"),
     ("fails", 1, True, []),
 ]
 
@@ -72,7 +92,7 @@ JSON = st.recursive(
 
 
 JUDGES = [
-    FunctionJudge(typed(annotation), strict=strict)
+    FunctionValidator(typed(annotation), strict=strict)
     for annotation in TYPES.values()
     for strict in (False, True)
 ]
@@ -119,12 +139,12 @@ async def test_agrees_with_fastmcp_on_a_function(function, strict):
 @pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
 def test_says_what_is_wrong_and_where(name, value, strict, faults):
     """A fault leads to the value as it was sent, past union branches and validators."""
-    assert FunctionJudge(typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
+    assert FunctionValidator(typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
 
 
 def test_orders_faults_as_the_arguments_came():
     """Faults stand in the order of the arguments, what is missing comes last, and aliases are the published names."""
-    judge = FunctionJudge(Tool.from_function(many), strict=False)
+    judge = FunctionValidator(Tool.from_function(many), strict=False)
     found = [(fault.path, fault.kind) for fault in judge.faults({"V": 1, "W": "q", "y": "green", 1: 2})]
     assert found == [
         *((("V",), "unknown"), (("W",), "type"), (("y",), "value"), ((1,), "unknown")),
@@ -139,7 +159,7 @@ def test_runs_no_body_and_no_dependency():
     def body(x: int, y: str = Depends(lambda: ran.append("dependency"))) -> None:  # type: ignore[assignment]
         ran.append(f"body {x} {y}")
 
-    assert FunctionJudge(Tool.from_function(body), strict=False).accepts({"x": 1})
+    assert FunctionValidator(Tool.from_function(body), strict=False).accepts({"x": 1})
     assert ran == []
 
 
@@ -159,9 +179,9 @@ def test_knows_authors_validators(name, expected):
     def sync(x: Any) -> None: ...
 
     sync.__annotations__ = {"x": TYPES[name]}
-    assert FunctionJudge(Tool.from_function(sync), strict=False).has_validators is expected
-    assert not FunctionJudge(Tool.from_function(sync, run_in_thread=False), strict=False).has_validators
-    assert not FunctionJudge(typed(TYPES[name]), strict=False).has_validators
+    assert FunctionValidator(Tool.from_function(sync), strict=False).has_validators is expected
+    assert not FunctionValidator(Tool.from_function(sync, run_in_thread=False), strict=False).has_validators
+    assert not FunctionValidator(typed(TYPES[name]), strict=False).has_validators
 
 
 @pytest.mark.parametrize(
@@ -169,16 +189,16 @@ def test_knows_authors_validators(name, expected):
 )
 def test_knows_exact_integers(name, strict, expected):
     """Whole floats are refused for integers by strict servers, and by parameters that ask for it."""
-    judge = FunctionJudge(typed(TYPES[name]), strict=strict)
+    judge = FunctionValidator(typed(TYPES[name]), strict=strict)
     assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 def test_finds_no_fault_in_many_right_values(strict):
     """A long list that is right has no fault, on a server of either strictness."""
-    judge = FunctionJudge(typed(TYPES["list"]), strict=strict)
+    judge = FunctionValidator(typed(TYPES["list"]), strict=strict)
     assert judge.faults({"x": list(range(500))}) == ()
-    assert judge.faults({"x": [*range(500), "a"]}) == (Fault(("x", 500), "type"),)
+    assert judge.faults({"x": [*range(500), "a"]}) == (ValidationIssue(("x", 500), "type"),)
 
 
 class _Held(BaseModel):
@@ -189,16 +209,16 @@ class _Held(BaseModel):
 def test_many_values_are_held_to_what_the_server_can_write(count):
     """Half of a surrogate pair is refused by a strict server, which writes JSON, and by no other."""
     sent = {"x": [{"anything": "\ud800"}] * count}
-    assert FunctionJudge(typed(list[_Held]), strict=False).accepts(sent)
-    assert not FunctionJudge(typed(list[_Held]), strict=True).accepts(sent)
+    assert FunctionValidator(typed(list[_Held]), strict=False).accepts(sent)
+    assert not FunctionValidator(typed(list[_Held]), strict=True).accepts(sent)
 
 
 def test_judges_that_ask_the_same_validator_are_equal():
     """Of one function at one strictness; a judge is equal to nothing else."""
     tool, other = typed(int), typed(int)
-    lax, strict = (FunctionJudge(tool, strict=strict) for strict in (False, True))
-    assert lax == FunctionJudge(tool, strict=False)
-    assert lax not in (strict, FunctionJudge(other, strict=False), None)
+    lax, strict = (FunctionValidator(tool, strict=strict) for strict in (False, True))
+    assert lax == FunctionValidator(tool, strict=False)
+    assert lax not in (strict, FunctionValidator(other, strict=False), None)
 
 
 class _Counted(BaseModel):
@@ -218,24 +238,24 @@ class _Counted(BaseModel):
 async def test_tells_apart_what_the_tool_gets(annotation, one, other, told):
     """A name makes a difference where the tool gets something else with it, also under another published name."""
     tool = typed(annotation)
-    assert FunctionJudge(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
+    assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
     assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is told
 
 
-async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedJudge:
+async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedValidator:
     """The judge of a tool that calls this one's parameter ``z``."""
     server = FastMCP("judged", strict_input_validation=strict)
     changed = Tool.from_tool(tool, name="changed", transform_args={"x": ArgTransform(name="z")})
     server.add_tool(changed)
     judge = (await find_target(server, changed)).judge
-    assert isinstance(judge, TransformedJudge)
+    assert isinstance(judge, TransformedValidator)
     return judge
 
 
 async def test_a_published_default_is_filled_in():
     """FastMCP sends what a transformed tool publishes as a default, though the function needs the parameter."""
     tool = typed(Annotated[int, Field(json_schema_extra={"default": 3})])
-    assert not FunctionJudge(tool, strict=False).accepts({})
+    assert not FunctionValidator(tool, strict=False).accepts({})
     assert (await _transformed(tool)).accepts({})
     changed = Tool.from_tool(tool, transform_args={"x": ArgTransform(name="z")})
     assert await _disagreements(changed, [{}, {"z": 1}, {"z": "q"}], strict=False) == []
@@ -246,7 +266,7 @@ async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
     """By the parent's validator, at its strictness, and with what is wrong told where it stands."""
     judge = await _transformed(typed(TYPES["list"]), strict=strict)
     assert (judge.exact_integers, judge.by_schema) == (strict, False)
-    assert judge.faults({"z": [1, "a"]}) == (Fault(("z", 1), "type"),)
+    assert judge.faults({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)
 
 
 @given(

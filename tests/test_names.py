@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.names import (
+from mcp_lenient.values.names import (
     by_singular,
     case_target,
     fold_case,

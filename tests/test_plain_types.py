@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from sampling import examples
 
-from mcp_lenient import fastmcp_private
+from mcp_lenient.adapters.fastmcp import compat
 
 
 class Row(BaseModel):
@@ -85,7 +85,7 @@ def _below(levels):
 
 
 def _probe(function):
-    return fastmcp_private.probe(function, run_in_thread=True)
+    return compat.probe(function, run_in_thread=True)
 
 
 _EDGES = st.sampled_from(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.redaction import HIDDEN, is_label, secret_name, shown_key, shown_name
+from mcp_lenient.values.display import HIDDEN, is_label, secret_name, shown_key, shown_name
 
 _BEFORE = (
     "bearer cookie cookies cvc cvv jwt mnemonic otp passcode pin ssn token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "

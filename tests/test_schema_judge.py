@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mcp_lenient.limits import MOST_FAULTS
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.values.limits import MOST_FAULTS
 
 INTEGER = {"type": "integer"}
 NULL = {"type": "null"}
@@ -24,7 +24,7 @@ def closed(*required: str, **properties: Any) -> dict[str, Any]:
 
 
 def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple[Any, ...], str]]:
-    judge = SchemaJudge(schema)
+    judge = PublishedSchemaValidator(schema)
     assert judge.accepts(arguments) is (judge.faults(arguments) == ())
     return [(fault.path, fault.kind) for fault in judge.faults(arguments)]
 
@@ -90,7 +90,7 @@ def test_an_item_is_held_to_its_own_schema():
 )
 def test_a_key_that_is_no_text_is_unknown(key, told):
     """JSON has no such key, so that nothing else is to be said of it."""
-    judge = SchemaJudge({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
+    judge = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
     assert [(fault.path, fault.kind) for fault in judge.faults({key: "x"})] == [((told,), "unknown")]
 
 

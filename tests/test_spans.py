@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
-from mcp_lenient.events import LEVELS
-from mcp_lenient.spans import record, trace_ids
+from mcp_lenient.telemetry.events import LEVELS
+from mcp_lenient.telemetry.spans import record, trace_ids
 from mcp_lenient.types import Repair, Violation
 
 PRIVATE = "sk-live-4242424242"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.spelling import by_letters, by_letters_but_one, one_slip_away, squashed
+from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed
 
 
 def slips(sent, *declared):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mcp_lenient import Limits
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.tool_calls import ToolCall, parse_tool_call, parse_tool_calls
+from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
 
 _OPENAI = {"type": "function", "id": "call_1", "function": {"name": "find", "arguments": '{"q": "x"}'}}
 _FIND = ToolCall(None, "find", {"q": "x"})

@@ -23,7 +23,7 @@ from benchmarks.side_by_side.workloads import (
     sized,
 )
 from mcp_lenient.testing.conformance import Case, Reply, Subject, SubjectError, load_cases, verdict
-from mcp_lenient.values import same_json
+from mcp_lenient.values.json_values import same_json
 
 CASES = ROOT / "tests" / "cases"
 ROUNDS = 5

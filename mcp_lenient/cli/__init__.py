@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
+from mcp_lenient.devtools.printing import drop_output
 from mcp_lenient.errors import LenientError
-from mcp_lenient.printing import drop_output
 
 _COMMANDS: Final = ("check", "demo", "explain", "proxy", "report", "stress", "tail")
 

@@ -26,17 +26,16 @@ def check(
         ignore: None of these rules. May be given several times.
         output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
     """
-    import asyncio  # noqa: PLC0415 - what follows is loaded when it is called
+    import asyncio
 
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from mcp_lenient.check import LEVELS  # noqa: PLC0415
-    from mcp_lenient.check import output as shown  # noqa: PLC0415
-    from mcp_lenient.check.checking import chosen_checks, findings, published  # noqa: PLC0415
-    from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
-    from mcp_lenient.cli.targets import target_of  # noqa: PLC0415
-    from mcp_lenient.cli.upstream import no_name_warnings, told  # noqa: PLC0415
-    from mcp_lenient.printing import put, show  # noqa: PLC0415
+    from mcp_lenient.cli.errors import DONE, FOUND, CommandError
+    from mcp_lenient.cli.targets import no_name_warnings, target_of, told
+    from mcp_lenient.devtools.check import LEVELS
+    from mcp_lenient.devtools.check import output as shown
+    from mcp_lenient.devtools.check.checking import chosen_checks, findings, published
+    from mcp_lenient.devtools.printing import put, show
 
     try:
         chosen = chosen_checks(select, ignore)

@@ -5,6 +5,6 @@ from __future__ import annotations
 
 def demo() -> int:
     """Show nearly right calls run: FastMCP alone beside FastMCP with mcp-lenient, over stdio."""
-    from mcp_lenient.demo import main  # noqa: PLC0415 - loaded when it is called
+    from mcp_lenient.devtools.demo import main
 
     return main()

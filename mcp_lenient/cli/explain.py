@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from fastmcp import FastMCP
 
-    from mcp_lenient.explanation import Explanation
+    from mcp_lenient.devtools.explain import Explanation
 
 
 def explain(
@@ -37,15 +37,15 @@ def explain(
         event: In place of a tool and arguments: a line of the log, or `-` for all lines on stdin.
         output: `text` for people, `json` for programs.
     """
-    import asyncio  # noqa: PLC0415 - what follows is loaded when it is called
-    import json  # noqa: PLC0415
+    import asyncio
+    import json
 
-    from mcp_lenient.cli.errors import DONE, FOUND, CommandError  # noqa: PLC0415
-    from mcp_lenient.cli.upstream import quiet, served, told  # noqa: PLC0415
-    from mcp_lenient.explanation import explain as explain_call  # noqa: PLC0415
-    from mcp_lenient.explanation import explain_event  # noqa: PLC0415
-    from mcp_lenient.explanation.steps import RUNS  # noqa: PLC0415
-    from mcp_lenient.printing import put  # noqa: PLC0415
+    from mcp_lenient.cli.errors import DONE, FOUND, CommandError
+    from mcp_lenient.cli.targets import quiet, served, told
+    from mcp_lenient.devtools.explain import explain as explain_call
+    from mcp_lenient.devtools.explain import explain_event
+    from mcp_lenient.devtools.explain.steps import RUNS
+    from mcp_lenient.devtools.printing import put
 
     if (tool is None) is (event is None):
         msg = "name a tool and its arguments, or give a line of the log with --event"
@@ -68,7 +68,7 @@ def explain(
 
 
 def _sent(arguments: str | None) -> Any:
-    import json  # noqa: PLC0415
+    import json
 
     if arguments is None:
         return {}
@@ -79,10 +79,10 @@ def _sent(arguments: str | None) -> Any:
 
 
 def _events(event: str) -> Iterator[Any]:
-    import sys  # noqa: PLC0415
+    import sys
 
-    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
-    from mcp_lenient.events import read_event  # noqa: PLC0415
+    from mcp_lenient.cli.errors import CommandError
+    from mcp_lenient.telemetry.events import read_event
 
     found = False
     for line in sys.stdin if event == "-" else [event]:
@@ -96,12 +96,12 @@ def _events(event: str) -> Iterator[Any]:
 
 
 def _print(explanations: list[Explanation]) -> None:
-    import json  # noqa: PLC0415
-    from textwrap import wrap  # noqa: PLC0415
+    import json
+    from textwrap import wrap
 
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
-    from mcp_lenient.printing import Output  # noqa: PLC0415
+    from mcp_lenient.devtools.printing import Output
 
     console = Output(highlight=False)
     for each in explanations:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.client.transports import ClientTransport
 
-    from mcp_lenient.policy import Policy
-    from mcp_lenient.proxy.server import ForwardHeaders
+    from mcp_lenient.adapters.fastmcp.proxy.server import ForwardHeaders
+    from mcp_lenient.rules.policy import Policy
 
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
 _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
@@ -72,8 +72,8 @@ def proxy(
     The target is a command line after `--`, a URL, a client configuration (`servers.json`) or a Python file
     (`server.py`, `server.py:name`). Without `--http` the proxy speaks over stdin and stdout.
     """
-    from mcp_lenient.cli.targets import target_of  # noqa: PLC0415 - loaded when it is called
-    from mcp_lenient.policy import Policy  # noqa: PLC0415 - as above
+    from mcp_lenient.cli.targets import target_of
+    from mcp_lenient.rules.policy import Policy
 
     if config is not None and not config.is_file():
         msg = f"--config {config}: there is no such file"
@@ -83,7 +83,7 @@ def proxy(
     chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)
     server = _server(_with_headers(target_of(target), header), chosen, config, _forwarded(forward_header))
     if log is not None:
-        from mcp_lenient.logging_setup import configure_logging  # noqa: PLC0415 - as above
+        from mcp_lenient.telemetry.setup import configure_logging
 
         configure_logging(file=log)
     with _older_features(), suppress(KeyboardInterrupt):  # how a proxy is stopped by hand
@@ -97,7 +97,7 @@ def _older_features() -> Iterator[None]:
 
     FastMCP passes it on by functions that the SDK warns of; who runs a proxy can change neither server nor client.
     """
-    from mcp.shared.exceptions import MCPDeprecationWarning  # noqa: PLC0415 - as above
+    from mcp.shared.exceptions import MCPDeprecationWarning
 
     with warnings.catch_warnings():
         warnings.filterwarnings(
@@ -112,10 +112,10 @@ def _older_features() -> Iterator[None]:
 def _server(
     target: ClientTransport | FastMCP, policy: Policy, config: Path | None, forwarded: ForwardHeaders | None
 ) -> FastMCP:
-    from fastmcp import FastMCP  # noqa: PLC0415 - as above
+    from fastmcp import FastMCP
 
-    from mcp_lenient.middleware import LenientMiddleware  # noqa: PLC0415
-    from mcp_lenient.proxy import create_lenient_proxy  # noqa: PLC0415
+    from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+    from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
 
     if not isinstance(target, FastMCP):
         try:
@@ -162,9 +162,9 @@ def _address(text: str) -> dict[str, Any]:
 
 
 def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -> ClientTransport | FastMCP:
-    from fastmcp.client.transports import SSETransport, StreamableHttpTransport  # noqa: PLC0415 - as above
+    from fastmcp.client.transports import SSETransport, StreamableHttpTransport
 
-    from mcp_lenient.cli.targets import from_environment  # noqa: PLC0415
+    from mcp_lenient.cli.targets import from_environment
 
     if not headers:
         return target

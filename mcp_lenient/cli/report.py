@@ -17,8 +17,8 @@ from mcp_lenient.cli.errors import DONE, CommandError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcp_lenient.report.database import Progress
-    from mcp_lenient.report.model import LogFigures
+    from mcp_lenient.devtools.report.database import Progress
+    from mcp_lenient.devtools.report.model import LogFigures
 
 _INTERRUPTED: Final = 130
 """What shells take for the end by Ctrl-C."""
@@ -56,12 +56,11 @@ def report(  # noqa: PLR0913 - each is an option of the command
         top: How many entries each list has.
         memory: How much is kept in memory before it goes to the folder for temporary files; 64MB at least.
     """
-    from rich.console import Console  # noqa: PLC0415 - loaded when it is called
+    from rich.console import Console
 
-    from mcp_lenient.printing import put, show  # noqa: PLC0415
-    from mcp_lenient.report import Selection, page, read_report  # noqa: PLC0415
-    from mcp_lenient.report.terminal import as_text  # noqa: PLC0415
-    from mcp_lenient.report.wording import skipped  # noqa: PLC0415
+    from mcp_lenient.devtools.printing import put, show
+    from mcp_lenient.devtools.report import Selection, page, read_report
+    from mcp_lenient.devtools.report.wording import as_text, skipped
 
     if not files and sys.stdin.isatty():
         msg = "no log is named: give files, patterns or - for standard input"
@@ -126,8 +125,8 @@ def _write(file: Path, text: str) -> None:
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
     """A bar on stderr while it is a terminal."""
-    from rich.console import Console  # noqa: PLC0415 - loaded when it is called
-    from rich.progress import Progress as Bar  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     if not console.is_terminal:

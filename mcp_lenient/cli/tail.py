@@ -45,13 +45,13 @@ def tail(
     foreign
         Show, dimmed, the lines that are no event.
     """
-    from datetime import datetime  # noqa: PLC0415 - as in every command
-    from pathlib import Path  # noqa: PLC0415
+    from datetime import datetime
+    from pathlib import Path
 
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
-    from mcp_lenient.following import Follower, text_of  # noqa: PLC0415
+    from mcp_lenient.cli.errors import CommandError
+    from mcp_lenient.devtools.tail import Follower, text_of
 
     if lines < 0:
         msg = f"--lines must be 0 or more, but is {lines}"
@@ -77,7 +77,7 @@ def tail(
 
 def _check(file: str) -> None:
     """Raise unless the file can be followed."""
-    from mcp_lenient.cli.errors import CommandError  # noqa: PLC0415
+    from mcp_lenient.cli.errors import CommandError
 
     try:
         mode = os.stat(file).st_mode  # noqa: PTH116 - a Path raises for fewer names
@@ -103,11 +103,10 @@ def _check(file: str) -> None:
 
 
 def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
-    from mcp_lenient.event_lines import event_parts  # noqa: PLC0415
-    from mcp_lenient.events import read_event  # noqa: PLC0415
-    from mcp_lenient.one_line import escaped  # noqa: PLC0415
+    from mcp_lenient.telemetry.events import event_parts, read_event
+    from mcp_lenient.values.display import escaped
 
     event = read_event(line)
     if event is not None:

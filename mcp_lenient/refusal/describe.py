@@ -1,22 +1,24 @@
-"""A schema in the words of JSON: types, allowed values and limits."""
+"""A schema in words: types, allowed values, limits, the shape of an object, a sample value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_lenient.redaction import cut, first_sentence, in_json, short_scalar
-from mcp_lenient.refusal.places import (
+from mcp_lenient.refusal.locations import (
     Form,
     Forms,
     Schema,
     child,
     discriminator,
+    holds,
     kinds,
     options,
     properties,
+    required,
 )
-from mcp_lenient.values import json_type
+from mcp_lenient.values.display import cut, exact, first_sentence, fits_json, in_json, short_scalar
+from mcp_lenient.values.json_values import json_type
 
 MAX_TYPES = 8
 MAX_VALUES = 50
@@ -25,7 +27,6 @@ MAX_VALUES_TEXT = 300
 MAX_DESCRIPTION = 120
 MAX_DEPTH = 3
 ANY_NAME = "key"
-
 _PLURALS = {
     "string": "strings",
     "integer": "integers",
@@ -267,3 +268,153 @@ def description(choices: Forms) -> str:
         first_sentence(schema.get("description"), MAX_DESCRIPTION) for form in choices for schema in form
     )
     return next(filter(None, texts), "")
+
+
+MAX_NAMES = 12
+MAX_TEXT = 400
+MAX_BRANCHES = 4
+
+
+def shape(root: Schema, choices: Forms) -> str:
+    """The properties of the one object, or of the items of the one list, that is expected; or nothing.
+
+    >>> point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    >>> shape({}, ((point,),))
+    " It has 'x' (an integer)."
+    """
+    free = [form for form in choices if likely_kinds(form) != ("null",)]
+    if 1 < len(free) <= MAX_BRANCHES and all(map(properties, free)):
+        return _branches(root, free)
+    if len(free) != 1:
+        return ""
+    if properties(free[0]):
+        return _told(root, free[0], "It has")
+    items = child(root, free[0], 0) if likely_kinds(free[0]) == ("array",) else ()
+    if len(items) == 1 and properties(items[0]):
+        return _told(root, items[0], "Each item has")
+    return (
+        _branches(root, items, "Each item has")
+        if 1 < len(items) <= MAX_BRANCHES and all(map(properties, items))
+        else ""
+    )
+
+
+def _branches(root: Schema, branches: Sequence[Form], opening: str = "It has") -> str:
+    """What each object of a union requires: their other properties would make it long."""
+    told: list[str] = []
+    for form in branches:
+        needed = [name for name in required(form) if exact(name) and name in properties(form)]
+        if not needed:
+            return ""
+        told.append(listed(list(_within(root, form, needed, MAX_NAMES // len(branches)))))
+    return f" {opening} either {', or '.join(told)}."
+
+
+def _told(root: Schema, form: Form, opening: str) -> str:
+    names = [name for name in properties(form) if exact(name)]
+    needed = [name for name in required(form) if name in names]
+    others = [name for name in names if name not in set(needed)]
+    told_needed = list(_within(root, form, needed))
+    told_others = list(_within(root, form, others, MAX_NAMES - len(told_needed)))
+    may_have = opening.replace("has", "may have")
+    parts = [f"{opening} {listed(told_needed)}"] if told_needed else []
+    if told_others:
+        parts.append(f"may have {listed(told_others)}" if parts else f"{may_have} {listed(told_others)}")
+    return f" {', and '.join(parts)}." if parts else ""
+
+
+def _within(root: Schema, form: Form, names: list[str], most: int = MAX_NAMES) -> Iterator[str]:
+    used = 0
+    for at, name in enumerate(names):
+        kind = expected(root, child(root, form, name), brief=True)
+        text = f"'{name}'{f' ({kind})' if kind else ''}"
+        used += len(text)
+        if at >= most or used > MAX_TEXT:
+            yield f"{len(names) - at} more"
+            return
+        yield text
+
+
+MAX_EXAMPLE = 160
+MAX_OPTIONAL = 2
+_SCALAR_EXAMPLES: Mapping[str, tuple[Any, ...]] = {
+    "string": ("a", "b"),
+    "integer": (1, 2),
+    "number": (1.5, 2),
+    "boolean": (True,),
+}
+
+
+def example(root: Schema, choices: Forms) -> str | None:
+    """A tiny value of the expected shape in JSON; ``None`` when none is small or certain enough."""
+    for form in choices:
+        found = _examples(root, form, 0)
+        if found and likely_kinds(form)[:1] != ("null",) and fits_json(found[0], MAX_EXAMPLE):
+            return in_json(found[0])
+    return None
+
+
+def _examples(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
+    values = options(form)
+    if values is not None:
+        return tuple(values[:2])
+    kind = next((kind for kind in likely_kinds(form) if kind != "null"), "")
+    if depth < MAX_DEPTH and kind == "array":
+        return _list_example(root, form, depth)
+    if depth < MAX_DEPTH and kind == "object":
+        return _object_example(root, form, depth)
+    return tuple(value for value in _samples(form, kind) if _keeps(form, value))
+
+
+def _samples(form: Form, kind: str) -> tuple[Any, ...]:
+    """Values to try: of a format its own, of a number also its limits."""
+    known = format_of(form)
+    if kind == "string" and known is not None:
+        words = FORMATS.get(known, "").partition(" such as ")[2]
+        return (words.strip('"'),) if words and known != "json-string" else ()
+    if kind in ("integer", "number"):
+        limits = (schema[end] for schema in form for end in ("minimum", "maximum") if end in schema)
+        return (*_SCALAR_EXAMPLES[kind], *(limit for limit in limits if json_type(limit) == kind))
+    return _SCALAR_EXAMPLES.get(kind, ())
+
+
+def _keeps(form: Form, value: object) -> bool:
+    return all(
+        holds(keyword, schema[keyword], value) for schema in form for keyword in LIMITS if keyword in schema
+    )
+
+
+def _list_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
+    leading = [each for schema in form if isinstance(each := schema.get("prefixItems"), list)]
+    if leading:
+        return _positions_example(root, form, len(leading[0]), depth)
+    for item in child(root, form, 0):
+        found = _examples(root, item, depth + 1)
+        if found:
+            built = list(found[: 1 if isinstance(found[0], (list, dict)) else 2])
+            return tuple(value for value in (built, built[:1]) if _keeps(form, value))[:1]
+    return ()
+
+
+def _positions_example(root: Schema, form: Form, count: int, depth: int) -> tuple[Any, ...]:
+    if count > MAX_TYPES:
+        return ()
+    found = [
+        next(filter(None, (_examples(root, item, depth + 1) for item in child(root, form, at))), ())
+        for at in range(count)
+    ]
+    return ([values[0] for values in found],) if all(found) else ()
+
+
+def _object_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
+    declared = properties(form)
+    needed = [name for name in required(form) if exact(name)]
+    names = needed or [name for name in declared if exact(name)][:MAX_OPTIONAL] or [ANY_NAME]
+    built: dict[str, Any] = {}
+    for name in names:
+        found = next(filter(None, (_examples(root, sub, depth + 1) for sub in child(root, form, name))), ())
+        if found:
+            built[name] = found[0]
+        elif needed:
+            return ()
+    return (built,) if built else ()

@@ -1,33 +1,730 @@
-"""Mends that are likely but not certain, as JSON Patches (RFC 6902) that were tried before they are offered."""
+"""Likely corrections as JSON Patches (RFC 6902), each tried before it is offered."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
-from mcp_lenient.names import by_singular, plural_target
-from mcp_lenient.pointers import pointer, tokens_of
-from mcp_lenient.redaction import exact, fits_json, in_json, is_name, short_scalar
-from mcp_lenient.refusal.describe import format_of, likely_kinds
-from mcp_lenient.refusal.keys import key_fixes
-from mcp_lenient.refusal.name_fixes import name_fixes
-from mcp_lenient.refusal.near import MAX_VALUE, near_at
-from mcp_lenient.refusal.patches import Operation, Patch, moves_into_itself
-from mcp_lenient.refusal.places import Place, fits, private
-from mcp_lenient.refusal.refused import Refusal
-from mcp_lenient.refusal.trials import Trial, is_taken
-from mcp_lenient.spelling import squashed
-from mcp_lenient.types import Path, Tie, ViolationCode
+from mcp_lenient.refusal.describe import (
+    allowed,
+    allowed_values,
+    either,
+    format_of,
+    likely_kinds,
+    limit_words,
+    one_of,
+)
+from mcp_lenient.refusal.locations import (
+    Forms,
+    Location,
+    Schema,
+    findings,
+    fits,
+    key_forms,
+    meant,
+    private,
+    properties,
+)
+from mcp_lenient.refusal.problems import (
+    MAX_DETAIL,
+    MAX_EXTRA,
+    MAX_NAMES,
+    Problem,
+    Refusal,
+    likely_name,
+    more_places,
+    parameter,
+    told_safely,
+    where,
+)
+from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, Violation, ViolationCode
+from mcp_lenient.values.display import (
+    exact,
+    fits_json,
+    in_json,
+    is_name,
+    name_words,
+    secret_name,
+    short_scalar,
+    shown,
+)
+from mcp_lenient.values.json_values import same_json
+from mcp_lenient.values.names import by_singular, plural_target, squashed
+from mcp_lenient.values.pointers import pointer, tokens_of
+
+Operation = Mapping[str, Any]
+Patch = tuple[Operation, ...]
+
+
+def applied(arguments: object, patch: Patch) -> Any:
+    """The arguments after a patch; what was given stays as it is.
+
+    >>> applied({"a": 1}, ({"op": "move", "from": "/a", "path": "/b"},))
+    {'b': 1}
+    """
+    for operation in patch:
+        value = operation.get("value")
+        if operation["op"] == "move":
+            value = _found(arguments, tokens_of(operation["from"]))
+            arguments = _with(arguments, tokens_of(operation["from"]), remove=True)
+        arguments = _with(
+            arguments,
+            tokens_of(operation["path"]),
+            value,
+            remove=operation["op"] == "remove",
+            insert=operation["op"] in ("add", "move"),
+        )
+    return arguments
+
+
+def moves_into_itself(operation: Operation) -> bool:
+    """Whether an operation moves something into what is in it, which RFC 6902 forbids (section 4.4).
+
+    >>> moves_into_itself({"op": "move", "from": "/value", "path": "/value/value"})
+    True
+    """
+    return bool(operation["op"] == "move" and operation["path"].startswith(f"{operation['from']}/"))
+
+
+def _found(value: Any, tokens: Sequence[str]) -> Any:
+    for token in tokens:
+        value = value[int(token)] if isinstance(value, list) else value[token]
+    return value
+
+
+def _with(
+    value: Any, tokens: Sequence[str], new: object = None, *, remove: bool = False, insert: bool = False
+) -> Any:
+    if not tokens:
+        return new
+    key: Any = int(tokens[0]) if isinstance(value, list) else tokens[0]
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    if len(tokens) > 1:
+        copy[key] = _with(value[key], tokens[1:], new, remove=remove, insert=insert)
+    elif remove:
+        del copy[key]
+    elif insert and isinstance(copy, list):
+        copy.insert(key, new)
+    else:
+        copy[key] = new
+    return copy
+
+
+MAX_NEAR = 3
+MAX_VALUE = 200
+_MAX_COMPARED = 6
+"""Values of one list that are compared letter by letter, the likeliest first."""
+_NEAR = 0.6
+_MIN_START = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The allowed texts of a place, folded, each with its letters and its digits."""
+
+    values: dict[str, str]
+    letters: tuple[tuple[str, frozenset[str], str], ...]
+
+
+def near_at(refusal: Refusal, place: Location) -> list[Any]:
+    """Return the allowed values that a text comes near to, best first: for :meth:`Refusal.once`."""
+    if not isinstance(place.value, str) or not place.value or len(place.value) > MAX_VALUE:
+        return []
+    listed = refusal.say(_listed, place.forms)
+    sent = place.value.strip().casefold()
+    digits = _digits(sent)
+    names = [(name, letters) for name, letters, own in listed.letters if own == digits]
+    begun = [name for name, _ in names if _begins(name, sent) or _begins(sent, name)]
+    near = [name for name, _ in names if _one_slip_apart(sent, name)]
+    if not near and refusal.may_compare():
+        near = _alike(sent, names)
+    likely = dict.fromkeys((*(begun if len(begun) == 1 else ()), *near))
+    return [listed.values[name] for name in likely][:MAX_NEAR]
+
+
+def _listed(_schema: Schema, choices: Forms) -> _Listed:
+    values = {value.casefold(): value for value in allowed_values(choices) if isinstance(value, str)}
+    return _Listed(values, tuple((name, frozenset(name), _digits(name)) for name in values))
+
+
+def _alike(sent: str, names: list[tuple[str, frozenset[str]]]) -> list[str]:
+    """Return the names most like a text, of those that share enough letters to be like it at all."""
+    own = frozenset(sent)
+    likely = sorted(_shared(sent, own, names), reverse=True)[:_MAX_COMPARED]
+    return difflib.get_close_matches(sent, [name for _, name in likely], n=2 * MAX_NEAR, cutoff=_NEAR)
+
+
+def _shared(
+    sent: str, own: frozenset[str], names: list[tuple[str, frozenset[str]]]
+) -> Iterator[tuple[float, str]]:
+    """Yield each name with a bound on how alike it is: a letter that only one of the two has matches nothing."""
+    for name, letters in names:
+        most = min(len(sent) - len(own - letters), len(name) - len(letters - own))
+        bound = 2 * most / (len(sent) + len(name))
+        if bound >= _NEAR:
+            yield bound, name
+
+
+def _one_slip_apart(one: str, other: str) -> bool:
+    """Return whether one letter is missing or two neighbors are swapped."""
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
+    if len(long) - len(short) > 1 or len(short) < _MIN_START:
+        return False
+    at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    return (
+        short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :] and short != long
+    )
+
+
+def _begins(text: str, start: str) -> bool:
+    return len(start) >= _MIN_START and text.startswith(start)
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
+
+
+_LIMITS = ("minLength", "maxLength", "pattern")
+
+
+def wrong_key(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+    """The violation for a key that a map does not take: what a key must be there, not what its value must be."""
+    del at_length
+    path = trouble.places[0].path
+    parent = refusal.look(path[:-1])
+    asked = _asked(trouble.forms)
+    reason = told_safely(refusal, [parent], trouble.detail, MAX_DETAIL) or trouble.reason or ""
+    words = f"{_quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(trouble)}: "
+    if asked:
+        # Of a key with a format the reason says what its words do not: which part of a date is wrong.
+        why = f" ({reason})" if reason and any(map(format_of, trouble.forms)) else ""
+        words += f"a key must {asked}{why}."
+    else:
+        words += f"{reason.rstrip('.')}." if reason else "the tool takes other keys only."
+    near = near_keys(refusal, path)
+    if near and trouble.count == 1:
+        words += f" Did you mean {either([_quoted(name) for name in near])}?"
+    return Violation(
+        "",
+        parameter(path),
+        trouble.code,
+        words,
+        did_you_mean=tuple(map(shown, near)),
+        allowed_values=refusal.say(allowed, trouble.forms),
+    )
+
+
+def _asked(choices: Forms) -> str:
+    """What a key must be or do, after "must"; empty where the schema does not say it."""
+    values = allowed_values(choices)
+    if values:
+        return f"be {one_of(values)}"
+    if len(choices) != 1:
+        return ""
+    named = format_of(choices[0])
+    bounds = ((name, part[name]) for part in choices[0] for name in _LIMITS if name in part)
+    told = [limit_words("format", named)] if named else []
+    return " and ".join(filter(None, (*told, *(limit_words(name, bound) for name, bound in bounds))))
+
+
+def near_keys(refusal: Refusal, path: Path) -> list[str]:
+    """The allowed keys that a wrong one comes near to and that were not sent, best first."""
+    parent, sent = refusal.look(path[:-1]), path[-1]
+    if not isinstance(parent.value, Mapping) or not isinstance(sent, str) or parent.secret:
+        return []
+    as_value = replace(parent, value=sent, forms=key_forms(refusal.schema, parent.forms))
+    return [name for name in near_at(refusal, as_value) if name not in parent.value]
+
+
+def key_fixes(refusal: Refusal, path: Path) -> Iterator[Patch]:
+    """The entry under the one key that was likely meant; an entry is never left out."""
+    near = near_keys(refusal, path)
+    if len(near) == 1 and exact(path[-1]):
+        yield ({"op": "move", "from": pointer(path), "path": pointer((*path[:-1], near[0]))},)
+
+
+def _quoted(name: object) -> str:
+    return f"'{shown(name)}'"
+
+
+MAX_MOVED = 16
+MAX_OWNERS = 8
+MAX_FIELDS = 1_000
+MAX_TEXT = 10_000
+_USUAL = frozenset("args arguments params parameters kwargs input inputs properties".split())
+_ALSO_USUAL = _USUAL | frozenset(
+    "toolinput toolargs toolarguments function request payload body data".split()
+)
+_OF_THE_CALL = frozenset(
+    "name tool toolname function functionname type id method toolcallid callid server servername".split()
+)
+_JOINTS = (".", "_", "__", "-", "/")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """Arguments that came below an undeclared name of the top.
+
+    ``names`` are the tool's own that stand there; ``beside`` what else a client writes around a call, such
+    as the tool's name; ``whole`` says that there is nothing more in it, so that taking the names out loses
+    nothing; ``in_text`` that it came as JSON text.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    beside: tuple[str, ...]
+    whole: bool
+    in_text: bool
+
+
+def wrapped(refusal: Refusal) -> Wrapped | None:
+    """The arguments that came in a wrapper; None when none did, or more than one thing could be it."""
+    return refusal.once(_wrapped, refusal.look(()))
+
+
+def _wrapped(refusal: Refusal, top: Location) -> Wrapped | None:
+    if not isinstance(top.value, Mapping):
+        return None
+    names = refusal.names_at(top)
+    if not names.absent:
+        return None
+    found = []
+    for key in names.extra:
+        place = _inside(top.value[key], (key,), names.absent, names.lacking)
+        if place is not None:
+            usual = _squashed(key) in _ALSO_USUAL
+            others = [name for name in names.extra if usual and name != key]
+            beside = tuple(name for name in others if _of_the_call(name, top.value[name]))
+            path, inner, whole, in_text = place
+            found.append(Wrapped(path, inner, beside, whole, in_text))
+    return found[0] if len(found) == 1 else None
+
+
+def _inside(
+    value: Any, path: Path, absent: Sequence[str], lacking: Sequence[str], *, deeper: bool = True
+) -> tuple[Path, tuple[str, ...], bool, bool] | None:
+    """Where the arguments are in a value, which they are, whether they are all, and whether they are text."""
+    usual = _squashed(path[-1]) in _ALSO_USUAL
+    content = _parsed(value) if usual and isinstance(value, str) else value
+    if not isinstance(content, Mapping) or not content:
+        return None
+    inner = tuple(islice((name for name in absent if name in content), MAX_MOVED + 1))
+    whole = len(inner) == len(content) <= MAX_MOVED
+    if inner and (usual or whole or (lacking and all(name in content for name in lacking))):
+        return path, inner, whole, content is not value
+    if not deeper or not usual:
+        return None
+    for key in islice((key for key in content if exact(key) and _squashed(key) in _USUAL), MAX_EXTRA):
+        below = _inside(content[key], (*path, key), absent, lacking, deeper=False)
+        if below is not None:
+            rest = (name for name in content if name != key)
+            alone = all(_of_the_call(name, content[name]) for name in rest)
+            return below[0], below[1], below[2] and alone, below[3] or content is not value
+    return None
+
+
+def is_usual_wrapper(name: object, value: object) -> bool:
+    """Whether clients are known to put the arguments into an object of this name."""
+    return _squashed(name) in _USUAL and isinstance(value, Mapping) and bool(value)
+
+
+def _squashed(name: object) -> str:
+    return "".join(name_words(name)) if isinstance(name, str) else ""
+
+
+def _of_the_call(name: object, value: object) -> bool:
+    return _squashed(name) in _OF_THE_CALL and isinstance(value, str) and short_scalar(value)
+
+
+def _parsed(text: str) -> Any:
+    if len(text) > MAX_TEXT or not text.lstrip().startswith("{"):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def unwrapping(found: Wrapped) -> Iterator[Patch]:
+    """The patch that brings the arguments to the top; none where something would be lost, or they are text."""
+    if found.whole and not found.in_text:
+        moves = [
+            {"op": "move", "from": pointer((*found.path, name)), "path": pointer((name,))}
+            for name in found.names
+        ]
+        gone = [{"op": "remove", "path": pointer((name,))} for name in (found.path[0], *found.beside)]
+        yield (*moves, *gone)
+
+
+def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | None:
+    """The declared name that came as well, and that an undeclared one spells in another way."""
+    squashed = _squashed(sent)
+    return refusal.once(_present, parent).get(squashed) if squashed else None
+
+
+def _present(_refusal: Refusal, parent: Location) -> dict[str, str]:
+    """The declared names that were sent, by their letters and digits; bounded."""
+    if not isinstance(parent.value, Mapping):
+        return {}
+    declared = islice((name for form in meant(parent) for name in properties(form)), MAX_NAMES)
+    found: dict[str, str] = {}
+    for name in declared:
+        if name in parent.value:
+            found.setdefault(_squashed(name), name)
+    return found
+
+
+def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
+    """Where a field belongs that was sent beside the object that declares it; None unless that is one place.
+
+    The field may carry the object's name in front of its own (``address.city``, ``address_city``).
+    """
+    if not isinstance(sent, str) or not isinstance(parent.value, Mapping) or sent not in parent.value:
+        return None
+    found = refusal.once(_homes, parent).get(sent, [])
+    if 1 < len(found) <= MAX_OWNERS:
+        found = [path for path in found if _takes(refusal, path, parent.value[sent])]
+    return found[0] if len(found) == 1 else None
+
+
+def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
+    """The fields that objects at a place may still take, under each name they may be sent by; bounded."""
+    declared = dict.fromkeys(name for form in meant(parent) for name in properties(form))
+    fields = (
+        (owner, name)
+        for own in islice(declared, MAX_NAMES)
+        if exact(own)
+        for owner in (refusal.look((*parent.path, own)),)
+        if not owner.present or isinstance(owner.value, Mapping)
+        for name in dict.fromkeys(name for form in owner.forms for name in properties(form))
+        if exact(name) and not (owner.present and name in owner.value)
+    )
+    found: dict[str, list[Path]] = {}
+    for owner, name in islice(fields, MAX_FIELDS):
+        for sent in (name, *(f"{owner.path[-1]}{joint}{name}" for joint in _JOINTS)):
+            found.setdefault(sent, []).append((*owner.path, name))
+    return found
+
+
+def _takes(refusal: Refusal, path: Path, value: object) -> bool:
+    exact_integers = refusal.judge.exact_integers
+    return any(fits(form, value, exact_integers=exact_integers) for form in refusal.look(path).forms)
+
+
+def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
+    """The names that were sent beside an object and belong inside it, with their places there."""
+    parent = refusal.look(owner.path[:-1])
+    found = refusal.once(_coming_home, parent)
+    return {name: path for name, path in found.items() if path[:-1] == owner.path}
+
+
+def _coming_home(refusal: Refusal, parent: Location) -> dict[str, Path]:
+    found = {name: home(refusal, parent, name) for name in refusal.names_at(parent).extra}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def gathering(refusal: Refusal, owner: Location) -> Iterator[Patch]:
+    """The patch that brings all such names into the object, and makes it where it was not sent."""
+    fields = coming_home(refusal, owner)
+    if not 0 < len(fields) <= MAX_MOVED or len(set(fields.values())) < len(fields):
+        return
+    made = () if owner.present else ({"op": "add", "path": pointer(owner.path), "value": {}},)
+    moves = (
+        {"op": "move", "from": pointer((*owner.path[:-1], name)), "path": pointer(path)}
+        for name, path in fields.items()
+    )
+    yield (*made, *moves)
+
+
+_IDENTIFIERS = frozenset(
+    {"id", "ids", "identifier", "identifiers", "uuid", "uuids", "guid", "guids", "uid", "uids"}
+)
+"""Last words of names whose value identifies one thing: under another name it would identify another."""
+
+
+def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
+    """Patches that may mend a missing or an unknown name, likeliest first; none of them was tried yet."""
+    parent, name = refusal.look(path[:-1]), path[-1]
+    if not isinstance(parent.value, Mapping) or not isinstance(name, str):
+        return
+    found = wrapped(refusal) if not parent.path else None
+    if found is not None and name in (found.path[0], *found.names, *found.beside):
+        yield from unwrapping(found)
+    elif code == "missing":
+        yield from gathering(refusal, refusal.look(path))
+        yield from _moves_to(refusal, parent, name)
+        yield from _only_value(refusal, path)
+    elif exact(name):
+        yield from _moves_from(refusal, parent, name)
+
+
+def _moves_to(refusal: Refusal, parent: Location, name: str) -> Iterator[Patch]:
+    names = refusal.names_at(parent)
+    likely = _ranked((likely_name(names, other, name), other) for other in names.extra)
+    for sent in (other for other in likely if may_move(other, name, _ending_alike(parent, other))):
+        yield (_move((*parent.path, sent), (*parent.path, name)),)
+    if parent.path and name in refusal.names_at(refusal.look(())).extra:
+        yield (_move((name,), (*parent.path, name)),)
+
+
+def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch]:
+    names = refusal.names_at(parent)
+    if sent not in names.extra or not isinstance(parent.value, Mapping):
+        return
+    value = parent.value[sent]
+    twin = another_spelling(refusal, parent, sent)
+    if twin is not None:
+        if same_json(parent.value[twin], value):
+            yield (_remove((*parent.path, sent)),)
+        return
+    likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
+    moves: list[Patch] = [
+        (_move((*parent.path, sent), (*parent.path, name)),)
+        for name in likely
+        if may_move(sent, name, _ending_alike(parent, sent))
+    ]
+    belongs = home(refusal, parent, sent)
+    if belongs is not None:
+        inside = list(gathering(refusal, refusal.look(belongs[:-1])))
+        moves = [*inside, *moves] if belongs[-2] in names.lacking or not moves else [*moves, *inside]
+    yield from moves
+    missing = [fault.path for fault in refusal.outcome.faults if fault.kind == "missing"]
+    yield from (
+        (_move((*parent.path, sent), path),)
+        for path in missing
+        if path[:-1] != parent.path and path[-1] == sent
+    )
+    meant = (
+        missing or likely or any(_would_take(refusal, (*parent.path, name), value) for name in names.absent)
+    )
+    if not moves and not meant:
+        yield (_remove((*parent.path, sent)),)
+
+
+def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
+    """Whether a value may have been meant for this name: its JSON type fits, and it says something."""
+    if value in (None, "", [], {}):
+        return False
+    return any(fits(form, value, exact_integers=False) for form in refusal.look(path).forms)
+
+
+def _ending_alike(parent: Location, sent: str) -> int:
+    """Return how many declared names end in the sent one."""
+    own = "".join(name_words(sent))
+    names = {name for form in parent.forms for name in properties(form)}
+    return sum("".join(name_words(name)).endswith(own) for name in names) if own else 0
+
+
+def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
+    """Return whether a fix may move a value to another name.
+
+    An identifier goes under the same words only. A bare ``id`` does not say of what: it may be that of the one
+    name which ends in it. A secret goes under no name of what may be shown.
+
+    >>> may_move("userId", "user_id"), may_move("id", "user_id"), may_move("id", "user_id", 2)
+    (True, True, False)
+    >>> may_move("user_id", "customer_id"), may_move("sessionid", "session"), may_move("password", "query")
+    (False, False, False)
+
+    Args:
+        sent: The name that came.
+        name: The declared name.
+        ending_alike: How many declared names end in the sent one.
+    """
+    words, declared = name_words(sent), name_words(name)
+    squashed = "".join(declared)
+    if not words or "".join(words) == squashed:
+        return True
+    if secret_name(sent) and not secret_name(name):
+        return False
+    if len(words) == 1 and squashed.endswith(words[0]):
+        return ending_alike == 1 or words[0] not in _IDENTIFIERS
+    last = words[-1]
+    run_together = last.endswith("id") and last.removesuffix("id") in declared
+    return last not in _IDENTIFIERS and not run_together
+
+
+def _move(source: Path, target: Path) -> Operation:
+    return {"op": "move", "from": pointer(source), "path": pointer(target)}
+
+
+def _remove(path: Path) -> Operation:
+    return {"op": "remove", "path": pointer(path)}
+
+
+def _ranked(scored: Iterable[tuple[float, str]]) -> list[str]:
+    """The names with a score, best first; the order of the schema or call decides between equals."""
+    found = [(score, name) for score, name in scored if score > 0]
+    return [name for _, name in sorted(found, key=lambda entry: -entry[0])]
+
+
+def _only_value(refusal: Refusal, path: Path) -> Iterator[Patch]:
+    values = allowed_values(refusal.look(path).forms)
+    if len(values) == 1:
+        yield ({"op": "add", "path": pointer(path), "value": values[0]},)
+
+
+Question = tuple[Patch, Sequence[Path]]
+"""A patch, and the places of the violation that it is for."""
+Left = Callable[[Mapping[str, Any]], Sequence[ValidationIssue]]
+"""What is still wrong with arguments."""
+_Asked = tuple[int, Patch, Sequence[Path]]
+_Faults = dict[Any, list[ValidationIssue]]
+
+
+@dataclass(frozen=True, slots=True)
+class _PatchTrial:
+    """Patches tried on one refused call.
+
+    A judge looks at each parameter by itself, so that patches which change different parameters are tried
+    together: one question for all of them, and not one for each.
+    """
+
+    refusal: Refusal
+    _before: frozenset[tuple[Path, FaultKind]]
+
+    @staticmethod
+    def of(refusal: Refusal) -> _PatchTrial:
+        """Return the trial of a refused call."""
+        return _PatchTrial(refusal, frozenset((fault.path, fault.kind) for fault in refusal.outcome.faults))
+
+    def helps(self, questions: Sequence[Question]) -> list[bool]:
+        """Whether each patch gives arguments that are accepted, or takes its violation away and adds none."""
+        verdicts: dict[int, bool] = {}
+        waiting = [
+            (at, patch, paths)
+            for at, (patch, paths) in enumerate(questions)
+            if all(_is_published(self.refusal, operation) for operation in patch)
+        ]
+        while waiting:
+            together, waiting = _apart(waiting)
+            answers = self._tried([(patch, paths) for _, patch, paths in together])
+            verdicts.update(zip((at for at, _, _ in together), answers, strict=True))
+        return [verdicts.get(at, False) for at in range(len(questions))]
+
+    def _tried(self, questions: Sequence[Question]) -> list[bool]:
+        """Return the verdicts by the judge and, of what is moved, by what a repair makes of the call sent again."""
+        verdicts = self._judged(questions, self.refusal.judge.faults)
+        again = self.refusal.again
+        open_still = [at for at, (patch, _) in enumerate(questions) if not verdicts[at] and _moves(patch)]
+        if again is not None and open_still:
+            retried = self._judged([questions[at] for at in open_still], again)
+            for at, verdict in zip(open_still, retried, strict=True):
+                verdicts[at] = verdict
+        return verdicts
+
+    def _judged(self, questions: Sequence[Question], left: Left) -> list[bool]:
+        if len(questions) == 1:
+            return [self._alone(*questions[0], left)]
+        patched = self.refusal.outcome.arguments
+        for at, (patch, _) in enumerate(questions):
+            if all(patch != other for other, _ in questions[:at]):
+                patched = applied(patched, patch)
+        before = _by_parameter(self.refusal.outcome.faults)
+        after = _by_parameter(left(patched) if isinstance(patched, Mapping) else ())
+        if None in before or None in after:
+            return [self._alone(*each, left) for each in questions]
+        return [self._follows(patch, paths, before, after, left) for patch, paths in questions]
+
+    def _follows(
+        self, patch: Patch, paths: Sequence[Path], before: _Faults, after: _Faults, left_by: Left
+    ) -> bool:
+        """The verdict on one of several patches, by the faults that are left after all of them."""
+        own = _parameters(patch)
+        elsewhere = {path[0] for path in paths} - own
+        left = [fault for name in own for fault in after.get(name, ())]
+        if not left and before.keys() <= own:
+            return self._alone(patch, paths, left_by)
+        left += (fault for name in elsewhere for fault in before.get(name, ()))
+        return self._only_others(left, paths)
+
+    def _alone(self, patch: Patch, paths: Sequence[Path], left: Left) -> bool:
+        patched = applied(self.refusal.outcome.arguments, patch)
+        return isinstance(patched, Mapping) and self._only_others(left(patched), paths)
+
+    def _only_others(self, after: Sequence[ValidationIssue], paths: Sequence[Path]) -> bool:
+        """Whether all faults were there before, elsewhere; one around a place may still speak of this place."""
+        return all(
+            (fault.path, fault.kind) in self._before and not any(_related(fault.path, path) for path in paths)
+            for fault in after
+        )
+
+
+def _moves(patch: Patch) -> bool:
+    return any(operation["op"] == "move" for operation in patch)
+
+
+def _apart(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
+    """The first patches that change different parameters, or are the same patch, and the others."""
+    taken: dict[str, Patch] = {}
+    together: list[_Asked] = []
+    later: list[_Asked] = []
+    for each in waiting:
+        own = _parameters(each[1])
+        if all(taken.get(name, each[1]) == each[1] for name in own):
+            together.append(each)
+            taken.update(dict.fromkeys(own, each[1]))
+        else:
+            later.append(each)
+    return together, later
+
+
+def _parameters(patch: Patch) -> set[str]:
+    """The names of the parameters that a patch changes."""
+    ends = (operation[end] for operation in patch for end in ("path", "from") if end in operation)
+    return {tokens_of(end)[0] for end in ends}
+
+
+def _by_parameter(faults: Sequence[ValidationIssue]) -> _Faults:
+    found: _Faults = {}
+    for fault in faults:
+        found.setdefault(fault.path[0] if fault.path else None, []).append(fault)
+    return found
+
+
+def _related(one: Path, other: Path) -> bool:
+    return one[: len(other)] == other or other[: len(one)] == one
+
+
+def _is_published(refusal: Refusal, operation: Operation) -> bool:
+    """Whether a value that is put somewhere is one that the published schema takes there: a judge may take more.
+
+    An object that is made to move fields into it is judged with the fields.
+    """
+    if "value" not in operation or operation["op"] == "add":
+        return True
+    place = refusal.look(_path(refusal.outcome.arguments, operation["path"]))
+    return is_taken(refusal, place, operation["value"])
+
+
+def _path(arguments: Mapping[str, Any], pointer: str) -> Path:
+    """The place in the arguments that a JSON Pointer names."""
+    here: Any = arguments
+    path: Path = ()
+    for token in tokens_of(pointer):
+        part = int(token) if isinstance(here, list) else token
+        here = here[part]
+        path = (*path, part)
+    return path
+
+
+def is_taken(refusal: Refusal, place: Location, value: object) -> bool:
+    """Whether the published schema has nothing against a value at a place."""
+    exact_integers = refusal.judge.exact_integers
+    return not findings(refusal.schema, place.forms, value, place.path, exact_integers=exact_integers)
+
 
 MAX_FIXES = 3
 MAX_TRIED = 6
 MAX_PLACES = 8
 MAX_ARGUMENTS = 100_000
-
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
@@ -81,7 +778,7 @@ def fixes(refusal: Refusal, wanted: Sequence[Wanted], most: int = MAX_FIXES) -> 
         return [()] * len(wanted)
     offered = [islice(_writable_patches(refusal, each), MAX_TRIED) for each in wanted]
     verified: list[list[Patch]] = [[] for _ in wanted]
-    trial = Trial.of(refusal)
+    trial = _PatchTrial.of(refusal)
     for _ in range(MAX_TRIED):
         drawn = [
             (at, patch)
@@ -142,7 +839,7 @@ def _is_below(path: str, places: frozenset[str]) -> bool:
     return any("/".join(tokens[:length]) in places for length in range(1, len(tokens) + 1))
 
 
-def _changed_places(refusal: Refusal, _top: Place) -> frozenset[str] | None:
+def _changed_places(refusal: Refusal, _top: Location) -> frozenset[str] | None:
     """Return where the arguments are no longer as they were sent, as JSON Pointers; None where that is unclear."""
     repairs = refusal.outcome.repairs
     if any(repair.rule in _MOVED_BY for repair in repairs):
@@ -196,7 +893,7 @@ def _readings(refusal: Refusal, tie: Tie) -> Iterator[Patch]:
             yield (_put(tie.path, reading.value),)
 
 
-def showable(refusal: Refusal, place: Place, value: object) -> bool:
+def showable(refusal: Refusal, place: Location, value: object) -> bool:
     """Whether a reading of what stands at a place is short and holds nothing secret or undeclared."""
     if not fits_json(value, MAX_VALUE):
         return False
@@ -207,7 +904,7 @@ def _put(path: Path, value: object) -> Operation:
     return {"op": "replace", "path": pointer(path), "value": value}
 
 
-def _values(refusal: Refusal, places: Sequence[Place]) -> Iterator[Patch]:
+def _values(refusal: Refusal, places: Sequence[Location]) -> Iterator[Patch]:
     """The n-th idea for each place makes the n-th patch; one patch mends all places or none."""
     if not all(place.present and not place.secret and all(map(_writable, place.path)) for place in places):
         return
@@ -232,7 +929,7 @@ def _writable(part: str | int) -> bool:
     return isinstance(part, int) or exact(part)
 
 
-def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
+def _instead(refusal: Refusal, place: Location) -> Iterator[Patch]:
     yield from ((_put(place.path, value),) for value in refusal.once(near_at, place))
     if refusal.may_show(place):
         yield from (
@@ -244,7 +941,7 @@ def _instead(refusal: Refusal, place: Place) -> Iterator[Patch]:
         yield ({"op": "remove", "path": pointer(place.path)},)
 
 
-def _out_of_object(place: Place) -> Iterator[Patch]:
+def _out_of_object(place: Location) -> Iterator[Patch]:
     """What is in an object of one property stands in place of the object.
 
     In a map it does not: names there are the caller's own, and one of them would be lost.
@@ -271,7 +968,7 @@ def says_nothing(value: object) -> bool:
     return value is None
 
 
-def _as_list(place: Place) -> Iterator[list[Any]]:
+def _as_list(place: Location) -> Iterator[list[Any]]:
     """A text for a list: its parts, or the whole of it where the parts look like sentences."""
     text = place.value
     if not isinstance(text, str) or not fits_json(text, MAX_VALUE) or _NO_LIST_MARK.search(text):
@@ -287,7 +984,7 @@ def _as_list(place: Place) -> Iterator[list[Any]]:
     yield from ((parts, [text]) if listed else ([text], parts))
 
 
-def _as_text(refusal: Refusal, place: Place) -> Iterator[str]:
+def _as_text(refusal: Refusal, place: Location) -> Iterator[str]:
     if isinstance(place.value, (list, Mapping)):
         wanted = any(format_of(form) == "json-string" for form in place.forms)
         yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()

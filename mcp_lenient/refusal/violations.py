@@ -6,22 +6,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.limits import MOST_FAULTS
-from mcp_lenient.pointers import pointer
-from mcp_lenient.redaction import HIDDEN, MAX_NAME, cut, is_name, shown
 from mcp_lenient.refusal.describe import allowed_values, either
-from mcp_lenient.refusal.findings import Finding, findings
-from mcp_lenient.refusal.fixes import MAX_FIXES, Wanted, fixes
-from mcp_lenient.refusal.patches import Patch
-from mcp_lenient.refusal.places import KEYS, Forms, Place, fits, key_forms, properties
-from mcp_lenient.refusal.private_values import above_private_key
-from mcp_lenient.refusal.refused import Refusal, Words
-from mcp_lenient.refusal.trouble import Trouble, parameter, where
+from mcp_lenient.refusal.fixes import MAX_FIXES, Patch, Wanted, fixes
+from mcp_lenient.refusal.locations import (
+    KEYS,
+    Forms,
+    KeywordViolation,
+    Location,
+    findings,
+    fits,
+    key_forms,
+    properties,
+)
+from mcp_lenient.refusal.problems import Problem, Refusal, Words, above_private_key, parameter, where
 from mcp_lenient.refusal.wording import ambiguous, worded
-from mcp_lenient.types import Fault, Judge, Outcome, Path, Tie, Violation, ViolationCode
+from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
+from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, is_name, shown
+from mcp_lenient.values.limits import MOST_FAULTS
+from mcp_lenient.values.pointers import pointer
 
 if TYPE_CHECKING:
-    from mcp_lenient.policy import Policy
+    from mcp_lenient.rules.policy import Policy
 
 MAX_VIOLATIONS = 20
 MAX_SAMPLES = 8
@@ -68,19 +73,19 @@ _KEYWORDS = {
 class _Group:
     """Faults of one kind at places that differ in list indices only."""
 
-    faults: tuple[Fault, ...]
+    faults: tuple[ValidationIssue, ...]
     count: int
 
 
 def violations(
     schema: Mapping[str, Any],
     outcome: Outcome,
-    judge: Judge,
+    judge: Validator,
     policy: Policy,
     words: Words | None = None,
     *,
     destructive: bool = False,
-    again: Callable[[Mapping[str, Any]], Sequence[Fault]] | None = None,
+    again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = None,
 ) -> tuple[Violation, ...]:
     """What is wrong with a refused call, 20 violations at most.
 
@@ -126,9 +131,9 @@ def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tu
     )
 
 
-def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
+def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
     """The faults in the published schema's terms, gathered once more: a fault may hide several."""
-    by_place: dict[tuple[Path, bool], list[Finding | Fault]] = {}
+    by_place: dict[tuple[Path, bool], list[KeywordViolation | ValidationIssue]] = {}
     uncounted: dict[object, int] = {}
     for group in groups:
         explained = [entry for fault in group.faults for entry in _explained(refusal, fault)]
@@ -145,16 +150,16 @@ def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Trouble]:
     ]
 
 
-def _of_key(entry: Finding | Fault) -> bool:
+def _of_key(entry: KeywordViolation | ValidationIssue) -> bool:
     """Whether a map's key is meant: what stands under it may have faults of its own."""
-    return entry.keyword == KEYS if isinstance(entry, Finding) else entry.kind == "key"
+    return entry.keyword == KEYS if isinstance(entry, KeywordViolation) else entry.kind == "key"
 
 
-def _keywords(entries: Sequence[Finding | Fault]) -> frozenset[object]:
-    found = [entry for entry in entries if isinstance(entry, Finding)]
+def _keywords(entries: Sequence[KeywordViolation | ValidationIssue]) -> frozenset[object]:
+    found = [entry for entry in entries if isinstance(entry, KeywordViolation)]
     if found:
         return frozenset((entry.keyword, _identity(entry.forms)) for entry in found)
-    return frozenset((entry.detail, entry.reason) for entry in entries if isinstance(entry, Fault))
+    return frozenset((entry.detail, entry.reason) for entry in entries if isinstance(entry, ValidationIssue))
 
 
 def _identity(choices: Forms) -> tuple[int, ...]:
@@ -163,25 +168,28 @@ def _identity(choices: Forms) -> tuple[int, ...]:
 
 
 def _trouble(
-    refusal: Refusal, entries: Sequence[Finding | Fault], at: Sequence[tuple[Path, bool]], uncounted: int
-) -> Trouble:
+    refusal: Refusal,
+    entries: Sequence[KeywordViolation | ValidationIssue],
+    at: Sequence[tuple[Path, bool]],
+    uncounted: int,
+) -> Problem:
     """A place speaks once: with what the published schema holds against it, or else with the author's words."""
     places = tuple(refusal.look(path) for path, _ in at[:MAX_SAMPLES])
     count = len(at) + uncounted
-    found = [entry for entry in entries if isinstance(entry, Finding)]
-    faults = [entry for entry in entries if isinstance(entry, Fault)]
+    found = [entry for entry in entries if isinstance(entry, KeywordViolation)]
+    faults = [entry for entry in entries if isinstance(entry, ValidationIssue)]
     detail = next((fault.detail for fault in faults if fault.detail), None)
     reason = either(list(dict.fromkeys(fault.reason for fault in faults if fault.reason))) or None
     if found:
         listed = found[0].keyword == KEYS and allowed_values(found[0].forms)
         code = "enum" if listed else _CODES.get(found[0].keyword, "value")
         broken = tuple({finding.keyword: finding.bound for finding in found}.items())
-        return Trouble(code, broken, detail, places, found[0].forms, count, reason)
+        return Problem(code, broken, detail, places, found[0].forms, count, reason)
     code = "type" if faults[0].kind == "type" else "value"
-    return Trouble(code, (), detail, places, places[0].forms, count, reason)
+    return Problem(code, (), detail, places, places[0].forms, count, reason)
 
 
-def _leading(refusal: Refusal) -> Iterator[Fault]:
+def _leading(refusal: Refusal) -> Iterator[ValidationIssue]:
     """The faults that say most: none twice, none at a tie, of a union's faults those of the branch that was meant."""
     faults = dict.fromkeys(refusal.outcome.faults)
     tied = {tie.path for tie in refusal.outcome.ties}
@@ -207,15 +215,15 @@ def _fitting(refusal: Refusal, path: Path) -> bool:
     )
 
 
-def _groups(faults: Iterable[Fault]) -> tuple[list[_Group], int]:
+def _groups(faults: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
     """The first groups, and how many more there are.
 
     Of the others nothing is kept but one pattern each: what many objects live through is what makes Python
     search the whole process for garbage.
     """
-    gathered: dict[tuple[str, str | None], dict[object, list[Fault] | None]] = {}
+    gathered: dict[tuple[str, str | None], dict[object, list[ValidationIssue] | None]] = {}
     counts: dict[int, int] = {}
-    groups: list[list[Fault]] = []
+    groups: list[list[ValidationIssue]] = []
     rest = 0
     for fault in faults:
         alike = gathered.setdefault((fault.kind, fault.detail), {})
@@ -242,12 +250,12 @@ def _pattern(path: Path) -> tuple[str | int | None, ...]:
     return path
 
 
-def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
+def _explained(refusal: Refusal, fault: ValidationIssue) -> Sequence[KeywordViolation | ValidationIssue]:
     if fault.error_code:
         return (fault,)
     if fault.kind == "key":
         keys = key_forms(refusal.schema, refusal.look(fault.path[:-1]).forms)
-        return (Finding(fault.path, KEYS, keys), fault)
+        return (KeywordViolation(fault.path, KEYS, keys), fault)
     # A sentence about this very value: what is published of values below it, or beside it, is not the reason.
     # What would be overlooked stands in arguments that the judge takes: nothing else is wrong there.
     own = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
@@ -258,31 +266,31 @@ def _explained(refusal: Refusal, fault: Fault) -> Sequence[Finding | Fault]:
     place = refusal.look(fault.path)
     keyword = _KEYWORDS.get(fault.kind)
     if keyword is not None:
-        return (Finding(fault.path, keyword, place.forms),)
+        return (KeywordViolation(fault.path, keyword, place.forms),)
     found = refusal.once(_found, place)
     if own:
         found = tuple(finding for finding in found if finding.path == fault.path)
     return (*found, fault) if own or not found else found
 
 
-def _found(refusal: Refusal, place: Place) -> tuple[Finding, ...]:
+def _found(refusal: Refusal, place: Location) -> tuple[KeywordViolation, ...]:
     exact_integers = refusal.judge.exact_integers
     return findings(refusal.schema, place.forms, place.value, place.path, exact_integers=exact_integers)
 
 
-def _union_above(refusal: Refusal, path: Path) -> Place | None:
+def _union_above(refusal: Refusal, path: Path) -> Location | None:
     """The place of a union of objects above a fault: a judge tells the faults of each branch, and one was meant."""
     above = map(refusal.look, _above(path))
     return next((place for place in above if refusal.once(_is_union_of_objects, place)), None)
 
 
-def _is_union_of_objects(_refusal: Refusal, place: Place) -> bool:
+def _is_union_of_objects(_refusal: Refusal, place: Location) -> bool:
     if len(place.forms) < 2 or not isinstance(place.value, Mapping):
         return False
     return sum(bool(properties(form)) for form in place.forms) > 1
 
 
-def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Trouble]) -> tuple[Violation, ...]:
+def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Problem]) -> tuple[Violation, ...]:
     wanted = [*map(Wanted.of_tie, ties), *(_wanted(trouble) for trouble in troubles[:MAX_WITH_FIXES])]
     # Of so many violations each first fix is worth its place and time, and no second one.
     most = MAX_FIXES if len(troubles) <= MAX_WITH_FIXES else 1
@@ -322,7 +330,7 @@ def _veiled(words: Violation, hiding: Path) -> Violation:
     )
 
 
-def _wanted(trouble: Trouble) -> Wanted:
+def _wanted(trouble: Problem) -> Wanted:
     """A trouble as fixes are looked for; at no place where it stands for more places than it names."""
     paths = tuple(place.path for place in trouble.places)
     of_key = any(keyword == KEYS for keyword, _ in trouble.broken)

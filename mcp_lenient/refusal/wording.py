@@ -1,37 +1,335 @@
-"""The line a violation is told in: where, what came, what is expected, what may be meant, how to write it."""
+"""The message of a violation: where, what came, what is expected, and how to write it right."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from mcp_lenient.json_text import looks_like_json
-from mcp_lenient.redaction import cut, in_json, short_scalar
 from mcp_lenient.refusal.describe import (
+    MAX_VALUES,
     allowed,
+    allowed_values,
+    description,
     either,
+    example,
     expected,
+    format_of,
     likely_kinds,
     limit_words,
+    listed,
+    shape,
     type_words,
 )
-from mcp_lenient.refusal.fixes import showable
-from mcp_lenient.refusal.hints import hint, leave_out
-from mcp_lenient.refusal.keys import wrong_key
-from mcp_lenient.refusal.name_wording import missing, unknown
-from mcp_lenient.refusal.near import near_at
-from mcp_lenient.refusal.places import KEYS, Place, properties
-from mcp_lenient.refusal.private_values import told_safely
-from mcp_lenient.refusal.refused import Refusal
-from mcp_lenient.refusal.trouble import MAX_DETAIL, Trouble, is_or_are, named, parameter, where
-from mcp_lenient.types import Tie, Violation
-from mcp_lenient.values import json_type
+from mcp_lenient.refusal.fixes import (
+    Wrapped,
+    another_spelling,
+    coming_home,
+    home,
+    is_usual_wrapper,
+    list_in_list,
+    near_at,
+    says_nothing,
+    showable,
+    wrapped,
+    wrong_key,
+)
+from mcp_lenient.refusal.locations import KEYS, Location, fits, meant, properties
+from mcp_lenient.refusal.problems import (
+    LAST_RESORT,
+    MAX_DETAIL,
+    Problem,
+    Refusal,
+    is_or_are,
+    likely_name,
+    more_places,
+    named,
+    parameter,
+    told_safely,
+    where,
+)
+from mcp_lenient.types import Path, Tie, Violation
+from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, is_name, short_scalar, shown
+from mcp_lenient.values.json_text import looks_like_json
+from mcp_lenient.values.json_values import json_type, same_json
 
-MAX_TIE = 800
-MAX_NEAR = 3
 _CONTAINERS = ("array", "object")
 
 
-def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+def hint(refusal: Refusal, trouble: Problem, wanted: str) -> str:
+    """How to write it right, where the type words alone are often misread: text in place of something else."""
+    spot = trouble.places[0]
+    without = leave_out(refusal, trouble)
+    if without or spot.value is None:
+        return without
+    doubled = list_in_list(refusal, spot.path)
+    if doubled is not None:
+        return f" There is one pair of brackets too many around {where(doubled)}."
+    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
+    if isinstance(spot.value, str):
+        return _not_as_text(refusal, trouble, kinds)
+    if not kinds.isdisjoint(_CONTAINERS):
+        return _like(refusal, trouble, wanted)
+    if isinstance(spot.value, (Mapping, list)):
+        if any(format_of(form) == "json-string" for form in trouble.forms):
+            return " Write it as JSON in a text."
+        return _alone(trouble, kinds, refusal.say(example, trouble.forms))
+    if isinstance(spot.value, float) and kinds == {"integer"}:
+        return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
+    return ""
+
+
+def _not_as_text(refusal: Refusal, trouble: Problem, kinds: set[str]) -> str:
+    """How to write what came as a text and is none."""
+    sample = refusal.say(example, trouble.forms)
+    if sample is None:
+        as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
+        return refusal.say(shape, trouble.forms) or as_object
+    if sample[0] in "[{":
+        return f" Write it as JSON, like {sample}, not as text."
+    return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
+
+
+def _like(refusal: Refusal, trouble: Problem, wanted: str) -> str:
+    """A sample of a container, where its type words do not say all of its shape."""
+    if "object" not in wanted and not any("prefixItems" in part for form in trouble.forms for part in form):
+        return ""
+    sample = refusal.say(example, trouble.forms)
+    return f" Write it like {sample}." if sample else refusal.say(shape, trouble.forms)
+
+
+def _alone(trouble: Problem, kinds: set[str], sample: str | None) -> str:
+    """What to send where one plain value came in a container."""
+    if not kinds:
+        return ""
+    if allowed_values(trouble.forms):
+        return " Send one of them."
+    what = next(iter(kinds)) if len(kinds) == 1 else "value"
+    place = trouble.places[0]
+    if isinstance(place.value, Mapping) and not place.declared and isinstance(place.path[-1], str):
+        return f" Send one {what} for each key of {where(place.path[:-1])}."
+    like = f", like {sample}" if sample and kinds != {"string"} else ""
+    return (
+        f" Send the {what} alone{like}."
+        if isinstance(trouble.places[0].value, Mapping)
+        else f" Send one {what}{like}."
+    )
+
+
+def _in_digits(kinds: set[str], sample: str) -> str:
+    if not kinds <= {"integer", "number", "boolean"}:
+        return ""
+    number = "a whole number" if "number" not in kinds else "a number"
+    if kinds == {"boolean"}:
+        return " Write true or false, without quotes."
+    if "boolean" in kinds:
+        return f" Write {number} in digits, or true or false, without quotes."
+    return f" Write {number} in digits, like {sample}."
+
+
+def leave_out(refusal: Refusal, trouble: Problem) -> str:
+    """What to do without a value, where one was sent that says there is none."""
+    if trouble.count > 1 or not all(map(says_nothing, [spot.value for spot in trouble.places])):
+        return ""
+    spot = trouble.places[0]
+    if refusal.may_leave_out(spot):
+        return " Leave it out if you have no value."
+    nullable = any("null" in likely_kinds(form) for form in spot.forms)
+    if spot.value is None:
+        return " It cannot be left out: send a value." if _is_required(refusal, spot) else ""
+    return " Send null if you have no value." if nullable else ""
+
+
+def _is_required(refusal: Refusal, spot: Location) -> bool:
+    return (
+        spot.declared
+        and bool(spot.path)
+        and isinstance(spot.path[-1], str)
+        and not refusal.may_leave_out(spot)
+    )
+
+
+MAX_NAMES = 20
+MAX_NAMES_TEXT = 400
+MAX_NEAR = 3
+MAX_COMPARED = 100_000
+
+
+def missing(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+    """The violation for a required name, with the name or the level it may have been sent at."""
+    spot = trouble.places[0]
+    choices = spot.forms or trouble.forms
+    parent = refusal.look(spot.path[:-1])
+    words = _lacks(refusal, trouble, parent)
+    about = description(spot.forms)
+    if about:
+        words += f" It means: {about.rstrip('.')}."
+    if at_length and not refusal.outcome.arguments:
+        words = f"the arguments arrived empty ({{}}). {words}"
+    return Violation(
+        "",
+        parameter(spot.path),
+        "missing",
+        words + _sent_elsewhere(refusal, parent, spot),
+        expected_types=refusal.say(type_words, choices),
+        allowed_values=allowed_values(choices)[:MAX_VALUES],
+    )
+
+
+def _lacks(refusal: Refusal, trouble: Problem, parent: Location) -> str:
+    spot = trouble.places[0]
+    choices = spot.forms or trouble.forms
+    if isinstance(spot.path[-1], int):
+        whole = refusal.say(expected, parent.forms)
+        return f"{where(spot.path)} is missing{more_places(trouble)}: {where(parent.path)} must be {whole}."
+    wanted = refusal.say(expected, choices)
+    words = f"{where(spot.path)} is required but was not sent{more_places(trouble)}."
+    if wanted:
+        words += f" It must be {wanted}.{refusal.say(shape, choices)}"
+    return words
+
+
+def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
+    """Where what is missing may have been sent instead; empty when nowhere."""
+    name = str(spot.path[-1])
+    found = wrapped(refusal) if not parent.path else None
+    if found is not None and name in found.names:
+        inside = where(found.path) if is_name(str(found.path[0])) else "the text of a name"
+        return f" It was sent inside {inside}: send it at the top."
+    fields = coming_home(refusal, spot)
+    if fields:
+        inside = listed([_quoted(field) for field in list(fields)[:MAX_NEAR]])
+        return f" Send {inside} inside it{_as(fields)}."
+    if parent.path and name in refusal.names_at(refusal.look(())).extra:
+        return f" It was sent at the top: send it inside {where(parent.path)}."
+    names = refusal.names_at(parent)
+    meant = [
+        other
+        for other in names.extra
+        if (found is None or other not in (found.path[0], *found.beside))
+        and _may_stand(refusal, parent, other, spot, likely_name(names, other, name))
+    ]
+    if not meant:
+        return ""
+    return f" If {either([where((*parent.path, other)) for other in meant[:MAX_NEAR]])} is meant, send it under this name."
+
+
+def _as(fields: Mapping[str, Path]) -> str:
+    """The fields' own names, where they were sent under longer ones."""
+    own = [str(path[-1]) for path in fields.values()]
+    if own == list(fields):
+        return ""
+    return f", as {listed([_quoted(name) for name in own[:MAX_NEAR]])}"
+
+
+def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, likely: float) -> bool:
+    """Whether a name was likely meant; where nothing but its being alone says so, its value must fit as well."""
+    if likely > LAST_RESORT:
+        return True
+    if likely <= 0:
+        return False
+    if not isinstance(parent.value, Mapping) or not spot.forms:
+        return True
+    value, exact_integers = parent.value.get(name), refusal.judge.exact_integers
+    return any(fits(form, value, exact_integers=exact_integers) for form in spot.forms)
+
+
+def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+    """The violation for an undeclared name, with the names that may be meant."""
+    path = trouble.places[0].path
+    parent = refusal.look(path[:-1])
+    inside = f" in {where(parent.path)}" if parent.path else ""
+    if isinstance(path[-1], str) and not is_name(path[-1]):
+        words = f"a name{inside} is not that of a parameter, but a text: send each value under its parameter's name."
+        return Violation("", HIDDEN, "unknown", f"{words} {_accepted(parent)}" if at_length else words)
+    hint, near = _meant(refusal, parent, path)
+    words = f"unknown parameter {_quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
+    if at_length:
+        words += f" {_accepted(parent)}"
+    return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
+
+
+def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[str]]:
+    """What an undeclared name was likely meant for, in a sentence, and the names that come near it."""
+    sent = path[-1]
+    owner = _owner(refusal, path)
+    if owner is not None:
+        return f" It stands for {_quoted(owner)}: send that one, once.", [owner]
+    twin = another_spelling(refusal, parent, sent)
+    if twin is not None:
+        return _one_of_two(parent, sent, twin), [twin]
+    found = wrapped(refusal) if not parent.path else None
+    if found is not None and sent == found.path[0]:
+        return _unwrap(found), []
+    if found is not None and sent in found.beside:
+        return " It is no argument of the tool: leave it out.", []
+    near = _near_names(refusal, parent, sent)
+    belongs = home(refusal, parent, sent)
+    if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
+        own = "" if belongs[-1] == sent else f", as {_quoted(belongs[-1])}"
+        return f" It belongs inside {where(belongs[:-1])}{own}.", []
+    if near:
+        return f" Did you mean {either([_quoted(name) for name in near])}?", near
+    if (
+        not parent.path
+        and isinstance(parent.value, Mapping)
+        and is_usual_wrapper(sent, parent.value.get(sent))
+    ):
+        return f" The arguments go at the top, not inside {_quoted(sent)}.", []
+    return "", []
+
+
+def _one_of_two(parent: Location, sent: object, twin: str) -> str:
+    values = parent.value
+    same = fits_json(values, MAX_COMPARED) and same_json(values[sent], values[twin])
+    which = "" if same else ", with the value that is meant"
+    return f" It is another spelling of {_quoted(twin)}, which was sent as well: send {_quoted(twin)} only{which}."
+
+
+def _unwrap(found: Wrapped) -> str:
+    names = found.names[:MAX_NEAR]
+    rest = len(found.names) - len(names)
+    told = [_quoted(name) for name in names] + ([f"{rest} more"] if rest else [])
+    together = listed(told)
+    as_text = " as JSON text" if found.in_text else ""
+    return f" It holds arguments of the tool{as_text}: send {together} at the top, not inside {where(found.path)}."
+
+
+def _owner(refusal: Refusal, path: Path) -> str | None:
+    """The parameter that a name is declared to stand for."""
+    if len(path) != 1:
+        return None
+    return next((name for name, others in refusal.policy.aliases.items() if path[0] in others), None)
+
+
+def _quoted(name: object) -> str:
+    return f"'{shown(name)}'"
+
+
+def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
+    if not isinstance(sent, str):
+        return []
+    names = refusal.names_at(parent)
+    scored = [(likely_name(names, sent, name), name) for name in names.absent]
+    likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
+    spots = {name: refusal.look((*parent.path, name)) for _, name in likely}
+    return [name for how, name in likely if _may_stand(refusal, parent, sent, spots[name], how)][:MAX_NEAR]
+
+
+def _accepted(parent: Location) -> str:
+    names = list(dict.fromkeys(name for form in meant(parent) for name in properties(form)))
+    if not names:
+        return "No parameters are accepted here."
+    quoted = [_quoted(name) for name in names[:MAX_NAMES]]
+    while sum(map(len, quoted)) > MAX_NAMES_TEXT:
+        quoted.pop()
+    rest = len(names) - len(quoted)
+    return f"Accepted are {', '.join(quoted)}{f' and {rest} more' if rest else ''}."
+
+
+MAX_TIE = 800
+
+
+def worded(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
     if any(keyword == KEYS for keyword, _ in trouble.broken):
         return wrong_key(refusal, trouble, at_length=at_length)
@@ -39,7 +337,7 @@ def worded(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
     return tell(refusal, trouble, at_length=at_length)
 
 
-def _too_large(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+def _too_large(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     del refusal, at_length
     path = trouble.places[0].path
     return Violation(
@@ -50,7 +348,7 @@ def _too_large(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violat
     )
 
 
-def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+def _wrong_type(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     del at_length
     wanted = refusal.say(expected, trouble.forms)
     if not wanted:
@@ -59,7 +357,7 @@ def _wrong_type(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     return _about_value(refusal, trouble, words)
 
 
-def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+def _wrong_enum(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     del at_length
     words = f"{_subject(trouble)} be {refusal.say(expected, trouble.forms)}, but got {_received(refusal, trouble)}."
     near = refusal.once(near_at, trouble.places[0])
@@ -69,7 +367,7 @@ def _wrong_enum(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viola
     return _about_value(refusal, trouble, words, near=tuple(near))
 
 
-def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Violation:
+def _wrong_value(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     del at_length
     asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in trouble.broken)))
     detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
@@ -88,17 +386,17 @@ def _wrong_value(refusal: Refusal, trouble: Trouble, *, at_length: bool) -> Viol
     return _about_value(refusal, trouble, words + leave_out(refusal, trouble))
 
 
-def _got(refusal: Refusal, trouble: Trouble) -> str:
+def _got(refusal: Refusal, trouble: Problem) -> str:
     echoed = trouble.count == 1 and _may_echo(refusal, trouble.places[0])
     return f"; got {_received(refusal, trouble)}" if echoed else ""
 
 
-def _as_published(trouble: Trouble) -> str:
+def _as_published(trouble: Problem) -> str:
     """Said of a type that the published schema has nothing against, so that nobody can satisfy the two."""
     return ", although its schema asks for this" if trouble.code == "type" and trouble.forms else ""
 
 
-def _formats(trouble: Trouble) -> str:
+def _formats(trouble: Problem) -> str:
     if trouble.code == "type":
         return ""
     names = [
@@ -116,7 +414,7 @@ _TELLERS = {
 }
 
 
-def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any, ...] = ()) -> Violation:
+def _about_value(refusal: Refusal, trouble: Problem, words: str, near: tuple[Any, ...] = ()) -> Violation:
     spot = trouble.places[0]
     types = {json_type(entry.value) for entry in trouble.places if entry.present}
     echoed = trouble.count == 1 and _may_echo(refusal, spot)
@@ -134,7 +432,7 @@ def _about_value(refusal: Refusal, trouble: Trouble, words: str, near: tuple[Any
     )
 
 
-def _may_echo(refusal: Refusal, spot: Place) -> bool:
+def _may_echo(refusal: Refusal, spot: Location) -> bool:
     if isinstance(spot.value, str) and looks_like_json(spot.value):
         return False
     may_show = refusal.may_show(spot) or _is_in_map(refusal, spot)
@@ -144,7 +442,7 @@ def _may_echo(refusal: Refusal, spot: Place) -> bool:
     return not (isinstance(spot.value, str) and container)
 
 
-def _is_in_map(refusal: Refusal, spot: Place) -> bool:
+def _is_in_map(refusal: Refusal, spot: Location) -> bool:
     """Whether a number or boolean is an entry of a map, whose names are all the caller's: none is misspelt.
 
     A text may be a secret under a name that does not tell.
@@ -155,11 +453,11 @@ def _is_in_map(refusal: Refusal, spot: Place) -> bool:
     return shown and bool(spot.forms) and not named and isinstance(spot.value, (bool, int, float))
 
 
-def _subject(trouble: Trouble) -> str:
+def _subject(trouble: Problem) -> str:
     return f"{named(trouble)} must each" if trouble.count > 1 else f"{named(trouble)} must"
 
 
-def _received(refusal: Refusal, trouble: Trouble) -> str:
+def _received(refusal: Refusal, trouble: Problem) -> str:
     if trouble.count > 1:
         kinds = dict.fromkeys(json_type(spot.value) for spot in trouble.places)
         return either([_kind_words(kind) for kind in kinds])
@@ -174,7 +472,7 @@ def _kind_words(kind: str) -> str:
     return kind if kind == "null" else f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
 
 
-def _size(trouble: Trouble) -> str:
+def _size(trouble: Problem) -> str:
     spot = trouble.places[0]
     units = {"minLength": "characters", "maxLength": "characters", "minItems": "items", "maxItems": "items"}
     unit = next((units[keyword] for keyword, _ in trouble.broken if keyword in units), None)

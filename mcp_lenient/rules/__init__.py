@@ -7,26 +7,32 @@ reading wins is decided by tier alone.
 
 from __future__ import annotations
 
-from mcp_lenient.rules.arguments import unwrap_arguments, wrap_arguments
-from mcp_lenient.rules.arrays import (
+from mcp_lenient.rules.arguments import (
+    drop_injected,
+    rename_alias,
+    rename_case,
+    rename_plural,
+    unwrap_arguments,
+    wrap_arguments,
+)
+from mcp_lenient.rules.containers import (
     array_to_scalar,
     delimited_text_to_array,
     item_wrapper_to_array,
     object_to_array,
     scalar_to_array,
+    text_to_array,
+    text_to_object,
+    wrapped_value,
 )
-from mcp_lenient.rules.containers import text_to_array, text_to_object, wrapped_value
-from mcp_lenient.rules.keys import drop_injected, rename_alias, rename_case, rename_plural
-from mcp_lenient.rules.nulls import (
+from mcp_lenient.rules.rule import ABSENT, Position, Rule, Site
+from mcp_lenient.rules.scalars import (
     empty_text_to_absent,
+    fold_enum,
+    integer_to_boolean,
     null_text_to_absent,
     null_text_to_null,
     null_to_absent,
-)
-from mcp_lenient.rules.rule import ABSENT, Place, Rule, Site
-from mcp_lenient.rules.scalars import (
-    fold_enum,
-    integer_to_boolean,
     number_to_text,
     text_to_boolean,
     text_to_integer,
@@ -34,7 +40,7 @@ from mcp_lenient.rules.scalars import (
     whole_float_to_integer,
 )
 
-__all__ = ["ABSENT", "DEFAULT_RULES", "Place", "Rule", "Site"]
+__all__ = ["ABSENT", "DEFAULT_RULES", "Position", "Rule", "Site"]
 
 _TEXT = (str,)
 _SCALARS = (str, int, float, bool)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 if TYPE_CHECKING:
-    from mcp_lenient.limits import Limits
-    from mcp_lenient.schema import Shape
+    from mcp_lenient.schema.shape import Shape
+    from mcp_lenient.values.limits import Limits
 
 Tier = Literal[1, 2, 4, 8, 16]
 Kind = Literal["value", "property", "name", "drop", "arguments"]
@@ -28,7 +28,7 @@ class Absent(enum.Enum):
 ABSENT: Final = Absent.ABSENT
 
 
-class Place(enum.Flag):
+class Position(enum.Flag):
     """Where in a schema a value stands, as far as guards care."""
 
     NONE = 0
@@ -78,7 +78,7 @@ class Site:
     """
 
     shape: Shape
-    place: Place
+    place: Position
     policy: SitePolicy
     destructive: bool
     name: str | None
@@ -106,7 +106,7 @@ class Rule:
         kind: See above.
         across: Whether it may win across union branches of different JSON type.
         again: Whether its result may need one more value rule at the same place.
-        reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.json_text.Texts` of the call, which
+        reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.values.json_text.TextParseCache` of the call, which
             read each text once.
         keeps_value: Whether all that was sent is still in the outcome; in a destructive tool no other rule acts.
     """

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from mcp_lenient.names import fold_case
-from mcp_lenient.numbers import exact_number_in_text, number_in_text
-from mcp_lenient.rules.date_patterns import patterns_differ
-from mcp_lenient.rules.units import units_differ
+from mcp_lenient.rules.units import patterns_differ, units_differ
+from mcp_lenient.values.names import fold_case
+from mcp_lenient.values.numbers import exact_number_in_text, number_in_text
 
 _JSON_BOOLEANS = {"true": True, "false": False}
 _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
@@ -83,7 +82,7 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
     the function returns nothing. Letter case counts in a text of one letter, in a single letter of a text with
     digits (``1m`` and ``1M``), and where the text and the member, each as it is written, are two units
     (:func:`~mcp_lenient.rules.units.units_differ`) or two patterns of dates
-    (:func:`~mcp_lenient.rules.date_patterns.patterns_differ`).
+    (:func:`~mcp_lenient.rules.units.patterns_differ`).
     """
     texts = [value for value in values if isinstance(value, str)]
     known = frozenset(texts)

@@ -5,7 +5,6 @@ stops each call before the tool's body.
 """
 
 from mcp_lenient.testing.assertions import assert_refuses, assert_repairs
-from mcp_lenient.testing.report import StressCall, StressReport
-from mcp_lenient.testing.stress import stress
+from mcp_lenient.testing.stress import StressCall, StressReport, stress
 
 __all__ = ["StressCall", "StressReport", "assert_refuses", "assert_repairs", "stress"]

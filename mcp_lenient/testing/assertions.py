@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from mcp_lenient.policy import Policy
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, in_own_loop
 from mcp_lenient.types import Repair
 

@@ -1,36 +1,169 @@
-"""A tool under test: a server, a client, and what becomes of a call between the two."""
+"""A tool under test: a server, a client, a recorder, and what becomes of a call."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, is_dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
 from fastmcp import Client, Context, FastMCP
-from fastmcp.tools import Tool
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool, ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
+from pydantic import BaseModel
 from typing_extensions import Self
 
-from mcp_lenient.marks import marks_of
-from mcp_lenient.middleware import LenientMiddleware
-from mcp_lenient.policy import Policy
-from mcp_lenient.protection import standing_before
-from mcp_lenient.targets import Target, find_target
-from mcp_lenient.testing.recorder import Reached, Recorder
-from mcp_lenient.tool_results import META_KEY
+from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.compat import Forwarding
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
+from mcp_lenient.adapters.fastmcp.results import META_KEY
+from mcp_lenient.adapters.fastmcp.tools import Target, find_target
+from mcp_lenient.declare.decorator_metadata import marks_of
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Repair
+
+
+def identical(left: Any, right: Any) -> bool:
+    """Whether two values are equal and of the same types, in all that they hold.
+
+    >>> identical({"a": [1]}, {"a": [1]}), identical(1, 1.0), identical([True], [1])
+    (True, False, False)
+    """
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Mapping):
+        return left.keys() == right.keys() and all(
+            identical(value, right[key]) for key, value in left.items()
+        )
+    if isinstance(left, Sequence) and not isinstance(left, (str, bytes)):
+        return len(left) == len(right) and all(map(identical, left, right))
+    if isinstance(left, AbstractSet):
+        return bool(left == right) and {type(item) for item in left} == {type(item) for item in right}
+    if isinstance(left, BaseModel):
+        return identical(left.__dict__, right.__dict__) and identical(left.model_extra, right.model_extra)
+    if is_dataclass(left) and hasattr(left, "__dict__"):
+        return identical(vars(left), vars(right))
+    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124 - NaN
+
+
+_STOPPED: Final = "The call was stopped before the tool by mcp_lenient.testing."
+_OPAQUE: Final = object()
+_recording: ContextVar[Recorder | None] = ContextVar("mcp_lenient_recording", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What reached a tool: the arguments as JSON, and what its function is called with where that is known."""
+
+    arguments: Mapping[str, Any]
+    bound: Any = _OPAQUE
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """What the function is called with by name, defaults included; the arguments where that is not known."""
+        if isinstance(self.bound, tuple) and len(self.bound) == 2 and not self.bound[0]:
+            keywords: Mapping[str, Any] = self.bound[1] or {}
+            return keywords
+        return self.arguments
+
+    def is_same(self, other: Reached) -> bool:
+        """Whether the tool gets the same, type by type."""
+        if identical(self.arguments, other.arguments):
+            return True
+        return self.bound is not _OPAQUE and identical(self.bound, other.bound)
+
+
+class Recorder(Middleware):
+    """Records one call at a time, of those that are made within :meth:`recording`.
+
+    Every other call that passes by at the same time is left alone.
+
+    Args:
+        run: Whether a recorded call goes on to the tool.
+    """
+
+    def __init__(self, *, run: bool) -> None:
+        self.reached: Reached | None = None
+        self.runs = run
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record the calls made in this context, and in tasks that are started in it."""
+        token = _recording.set(self)
+        try:
+            yield
+        finally:
+            _recording.reset(token)
+
+    @contextmanager
+    def installed(self, server: FastMCP) -> Iterator[None]:
+        """Stand behind all other middleware of a server."""
+        server.middleware.append(self)
+        try:
+            yield
+        finally:
+            server.middleware.remove(self)
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[CallToolRequestParams],
+        call_next: CallNext[CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        """Record the arguments, and stop the call unless it is to run or FastMCP will refuse it."""
+        if _recording.get() is not self or self.reached is not None or context.fastmcp_context is None:
+            return await call_next(context)
+        server = context.fastmcp_context.fastmcp
+        arguments = dict(context.message.arguments or {})
+        tool = await server.get_tool(context.message.name)
+        bound, is_marked = _bound(tool, arguments, strict=server.strict_input_validation)
+        if bound is not None:
+            self.reached = Reached(arguments, bound)
+        if self.runs or (bound is None and not is_marked):
+            return await call_next(context)
+        # An error, so that nobody checks it against an output schema or keeps it in a cache.
+        return ToolResult(content=_STOPPED, is_error=True)
+
+
+def _forwarding(tool: Tool) -> Forwarding | None:
+    transformed = compat.transformed(tool)
+    return None if transformed is None else compat.forwarding(transformed)
+
+
+def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> tuple[Any, bool]:
+    """What the function is called with, None where it refuses; and whether it bears marks of ``@lenient``."""
+    while tool is not None and (forwarding := _forwarding(tool)) is not None:
+        filled = {**forwarding.defaults, **arguments}
+        arguments = {forwarding.names.get(name, name): value for name, value in filled.items()}
+        arguments = {**arguments, **forwarding.hidden}
+        tool = forwarding.parent
+    if tool is None or not compat.runs_its_function(tool):
+        return _OPAQUE, False
+    is_marked = marks_of(tool.fn) is not None
+    try:
+        probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
+    except SchemaError:
+        return _OPAQUE, is_marked
+    validate = probe.strict if strict else probe.lax
+    try:
+        return validate(dict(arguments)), is_marked
+    except (ValueError, RecursionError):
+        return None, is_marked
+    except Exception:  # noqa: BLE001 - whatever an author's validator raises is not about the arguments
+        return _OPAQUE, is_marked
+
 
 Subject = FastMCP | Tool | Callable[..., Any]
 """A server, a tool, or a function, decorated or not."""
-
 Sent = Mapping[str, Any] | str
 """Arguments as they are sent; also whole, as a text."""
-
 _T = TypeVar("_T")
 _REPAIR_FIELDS: Final = frozenset(Repair._fields)
 

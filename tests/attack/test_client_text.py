@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from wire import http
 
 from mcp_lenient import LenientMiddleware, Policy, configure_logging
-from mcp_lenient.logging_setup import reset_logging
+from mcp_lenient.telemetry.setup import reset_logging
 
 SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - this is what is looked for
 

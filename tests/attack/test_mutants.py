@@ -13,11 +13,11 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
 
 from mcp_lenient import Policy, normalize
-from mcp_lenient.judge import FunctionJudge
-from mcp_lenient.plan import Plan
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.targets import find_target
+from mcp_lenient.adapters.fastmcp.tools import find_target
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import Repair
 
 
@@ -54,7 +54,7 @@ async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
 
 def test_a_declared_name_is_never_unknown():
     """Beside an unknown name, a declared one whose value is wrong has that fault alone."""
-    judge = SchemaJudge(
+    judge = PublishedSchemaValidator(
         {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
     )
     found = [(fault.path, fault.kind) for fault in judge.faults({"n": "x", "other": 1})]
@@ -64,7 +64,9 @@ def test_a_declared_name_is_never_unknown():
 def test_a_name_by_pattern_is_never_unknown():
     """In a closed object, a key that a pattern knows is no fault beside one that is."""
     schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}
-    found = [(fault.path, fault.kind) for fault in SchemaJudge(schema).faults({"n": "x", "x-a": 1})]
+    found = [
+        (fault.path, fault.kind) for fault in PublishedSchemaValidator(schema).faults({"n": "x", "x-a": 1})
+    ]
     assert found == [(("n",), "type")]
 
 
@@ -74,10 +76,10 @@ def test_items_beside_a_wrong_one_are_no_faults():
     assert [each.pointer for each in found] == ["/flags/2"]
 
 
-def _judge(*, strict: bool = False) -> FunctionJudge:
+def _judge(*, strict: bool = False) -> FunctionValidator:
     tool = Tool.from_function(rows)
     assert isinstance(tool, FunctionTool)
-    return FunctionJudge(tool, strict=strict)
+    return FunctionValidator(tool, strict=strict)
 
 
 def test_judges_of_one_function_are_equal():
@@ -99,7 +101,7 @@ def test_a_tie_holds_back_no_other_parameter():
     """Where one parameter has two readings, one on which they agree is repaired, though its name begins alike."""
     one = union(closed(x=INTEGER), closed(x=BOOLEAN))
     schema = closed(p=one, pq=INTEGER)
-    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "pq": "5"}, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "pq": "5"}, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
     assert [tie.path for tie in outcome.ties] == [("p",)]
     assert outcome.arguments == {"p": {"x": "1"}, "pq": 5}
@@ -111,7 +113,7 @@ def test_a_name_in_one_reading_alone_is_a_tie():
     """Arguments that may be those of a wrapper or a wrapped parameter differ in each name of either."""
     schema = closed("arguments", arguments=OBJECT, n=INTEGER)
     sent = {"params": {"arguments": {}, "n": 1}}
-    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
     assert [tie.path for tie in outcome.ties] == [("arguments",), ("n",)]
 
@@ -234,12 +236,12 @@ async def test_what_moves_in_a_list_is_read_by_its_own_validator(sent):
 def test_a_call_that_takes_too_long_is_refused_as_it_was_sent(monkeypatch):
     """Where a schema branches so much that the call is given up, nothing of it is changed."""
     schema, sent = closed(p=array(union(INTEGER, NULL))), {"p": ["1", "2", "3"]}
-    plan, judge = Plan(schema, Policy()), SchemaJudge(schema)
+    plan, judge = Plan(schema, Policy()), PublishedSchemaValidator(schema)
     assert repair(plan, sent, judge).status == "repaired"
     looked_at = -2 * 4 - 10 * 5  # what the size of the arguments adds
-    monkeypatch.setattr("mcp_lenient.repair._STEPS", looked_at + 20)
+    monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at + 20)
     assert repair(plan, sent, judge).status == "repaired"
-    monkeypatch.setattr("mcp_lenient.repair._STEPS", looked_at)
+    monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at)
     outcome = repair(plan, sent, judge)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
     assert outcome.faults == judge.faults(sent)
@@ -298,4 +300,6 @@ def test_no_more_overlooked_names_than_anyone_slips():
     schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})
     for count in (15, 16, 17, 20):
         sent = {"n": "5", **{f"key{letter.upper()}": True for letter in letters[:count]}}
-        assert len(repair(Plan(schema, Policy()), sent, SchemaJudge(schema)).faults) == min(count, 16)
+        assert len(repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema)).faults) == min(
+            count, 16
+        )

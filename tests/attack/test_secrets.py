@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
 from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize, normalizer
-from mcp_lenient.redaction import MAX_SCALAR
+from mcp_lenient.values.display import MAX_SCALAR
 
 SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - this is what is looked for
 LONG = f"{SECRET} {'x' * MAX_SCALAR}"

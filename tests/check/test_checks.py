@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, parse_json
-from mcp_lenient.check import CHECKS, check
+from mcp_lenient.devtools.check import CHECKS, check
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "check.md"
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 from rich.console import Console
 
-from mcp_lenient.check import CHECKS, Finding
-from mcp_lenient.check.output import as_github, as_json, as_sarif, as_text
+from mcp_lenient.devtools.check import CHECKS, Finding
+from mcp_lenient.devtools.check.output import as_github, as_json, as_sarif, as_text
 
 PLAIN = Finding("untyped_parameter", "warning", "store", "a", "Why.", "How.", "my server.py", 7)
 ODD = Finding(

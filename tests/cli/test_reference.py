@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_lenient.check import CHECKS
 from mcp_lenient.cli import app, run
+from mcp_lenient.devtools.check import CHECKS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

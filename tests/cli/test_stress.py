@@ -11,8 +11,8 @@ from fastmcp import FastMCP
 from fastmcp.tools import ToolResult
 
 from mcp_lenient.cli import run
-from mcp_lenient.eventlog import EventLog
-from mcp_lenient.logging_setup import reset_logging
+from mcp_lenient.telemetry.log import EventLog
+from mcp_lenient.telemetry.setup import reset_logging
 from mcp_lenient.testing import stress as run_stress
 from mcp_lenient.types import Repair
 

@@ -18,7 +18,7 @@ from python_types import recording_function
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.testing.conformance import Case, Reply, load_cases, verdict
-from mcp_lenient.values import same_json
+from mcp_lenient.values.json_values import same_json
 
 CASES = [
     case

@@ -10,7 +10,7 @@ from calls import call, got, rules
 from calls import lenient as lenient_server
 
 from mcp_lenient import aliases, lenient, lower, parse_json, strip, tags
-from mcp_lenient.marks import marks_of
+from mcp_lenient.declare.decorator_metadata import marks_of
 
 
 def store(content: str, tags: list[str] | None = None) -> list[str]:

@@ -9,10 +9,10 @@ import pytest
 from strategies import Json, exactly
 
 from mcp_lenient import normalize
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
 
 STRING: Json = {"type": "string"}
 INTEGER: Json = {"type": "integer"}
@@ -116,7 +116,7 @@ def check_destructive(
     schema: Json, sent: Json, expected: Json | None, repairs: list[tuple[str, str]]
 ) -> None:
     """The same for a tool that is marked destructive."""
-    outcome = repair(Plan(schema, Policy(), destructive=True), sent, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy(), destructive=True), sent, PublishedSchemaValidator(schema))
     if expected is None:
         assert outcome.status == "refused", outcome
         return
@@ -127,6 +127,6 @@ def check_destructive(
 
 def tied_values(schema: Json, sent: Json) -> dict[str, list[Any]]:
     """The readings that a refused call names, by parameter."""
-    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
     return {str(tie.path[0]): [reading.value for reading in tie.readings] for tie in outcome.ties}

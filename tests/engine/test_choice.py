@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.choice import cheapest, combined, distinct, list_with, put_together
+from mcp_lenient.engine.candidates import cheapest, combined, distinct, list_with, put_together
 from mcp_lenient.rules import ABSENT
-from mcp_lenient.types import Reading, Repair
+from mcp_lenient.types import Candidate, Repair
 
 ONE = Repair("text_to_integer", "/a", "string", "integer")
 TWO = Repair("null_to_absent", "/b", "null", "absent")
 
 
 def several(*values):
-    return [Reading(value, 1) for value in values]
+    return [Candidate(value, 1) for value in values]
 
 
 @pytest.mark.parametrize(
@@ -33,24 +33,26 @@ def test_nothing_to_change_is_one_way():
 
 def test_cheapest_and_distinct():
     """Of the cheapest readings each JSON value stays once; true is not 1, and 1.0 is 1."""
-    readings = [Reading(1, 2), Reading(True, 2), Reading(1.0, 2), Reading(5, 3)]
-    assert cheapest(readings) == [Reading(1, 2), Reading(True, 2)]
+    readings = [Candidate(1, 2), Candidate(True, 2), Candidate(1.0, 2), Candidate(5, 3)]
+    assert cheapest(readings) == [Candidate(1, 2), Candidate(True, 2)]
     assert cheapest(readings[3:]) == readings[3:]
     assert cheapest([]) == []
-    assert distinct(readings) == [Reading(1, 2), Reading(True, 2), Reading(5, 3)]
+    assert distinct(readings) == [Candidate(1, 2), Candidate(True, 2), Candidate(5, 3)]
 
 
 def test_put_together():
     """An object gets its readings in their places and loses what is absent; costs and repairs add up."""
-    changed = [("a", Reading(1, 4, (ONE,))), ("b", Reading(ABSENT, 8, (TWO,))), ("new", Reading(2, 16))]
+    changed = [("a", Candidate(1, 4, (ONE,))), ("b", Candidate(ABSENT, 8, (TWO,))), ("new", Candidate(2, 16))]
     sent = {"a": "1", "b": None, "c": 3}
-    assert put_together(sent, changed, 2, (TWO,)) == Reading({"a": 1, "c": 3, "new": 2}, 30, (TWO, ONE, TWO))
+    assert put_together(sent, changed, 2, (TWO,)) == Candidate(
+        {"a": 1, "c": 3, "new": 2}, 30, (TWO, ONE, TWO)
+    )
     assert sent == {"a": "1", "b": None, "c": 3}
 
 
 def test_list_with():
     """A list gets its readings in their places; costs and repairs add up."""
     sent = ["1", 2, "3"]
-    found = list_with(sent, [(0, Reading(1, 4, (ONE,))), (2, Reading(3, 8, (TWO,)))])
-    assert found == Reading([1, 2, 3], 12, (ONE, TWO))
+    found = list_with(sent, [(0, Candidate(1, 4, (ONE,))), (2, Candidate(3, 8, (TWO,)))])
+    assert found == Candidate([1, 2, 3], 12, (ONE, TWO))
     assert sent == ["1", 2, "3"]

@@ -7,10 +7,10 @@ from time import process_time
 import pytest
 
 from mcp_lenient import Policy, normalize
-from mcp_lenient.plan import Plan
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Fault, Outcome
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.types import Outcome, ValidationIssue
 
 MANY = 1_000
 # Where each branch compiled the whole schema again, this took 20 seconds and more.
@@ -123,6 +123,6 @@ def test_more_branches_than_are_looked_through_for_overlooked_names():
     }
     for rows, status in ((1, "repaired"), (200, "refused")):
         sent = {"n": "5", "rows": [{"other": 1}] * rows}
-        outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
+        outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
         assert outcome.status == status
-    assert outcome == Outcome("refused", sent, faults=(Fault(("n",), "type"),))
+    assert outcome == Outcome("refused", sent, faults=(ValidationIssue(("n",), "type"),))

@@ -25,12 +25,12 @@ from strategies import (
 )
 
 from mcp_lenient import normalize
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Normalized
-from mcp_lenient.values import same_json
+from mcp_lenient.values.json_values import same_json
 
 REAL = real_schemas()
 REAL_SCHEMAS = st.integers(0, max(len(REAL) - 1, 0)).map(lambda index: REAL[index])
@@ -223,7 +223,7 @@ def test_order_says_nothing(call: tuple[Json, Json, str, Json], random: Any) -> 
 def test_a_destructive_tool_is_repaired_no_further(call: tuple[Json, Json, str, Json]) -> None:
     """A destructive tool gets a repair of tiers 1 and 2 or none, and never another value than other tools get."""
     schema, arguments, label, damaged = call
-    outcome = repair(Plan(schema, Policy(), destructive=True), damaged, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy(), destructive=True), damaged, PublishedSchemaValidator(schema))
     tiers = {rule.name: rule.tier for rule in Policy().rules}
     assert {tiers[each.rule] for each in outcome.repairs} <= {1, 2}
     if outcome.status == "repaired":

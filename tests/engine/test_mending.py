@@ -10,11 +10,11 @@ from pydantic import BeforeValidator
 from strategies import exactly
 from tables import BOOLEAN, INTEGER, NUMBER, STRING, array, closed, enum, nullable, union
 
-from mcp_lenient.judge import FunctionJudge
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome
 
 EITHER = union(closed("x", x=INTEGER), closed("x", x=BOOLEAN))
@@ -23,7 +23,7 @@ EITHER = union(closed("x", x=INTEGER), closed("x", x=BOOLEAN))
 def _refused(schema: Any, value: Any) -> Outcome:
     """What becomes of a value beside another one that no rule can put right."""
     schema = closed("wrong", p=schema, wrong=INTEGER)
-    outcome = repair(Plan(schema, Policy()), {"p": value, "wrong": "x"}, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy()), {"p": value, "wrong": "x"}, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
     assert outcome.arguments.pop("wrong") == "x"  # type: ignore[attr-defined]
     return outcome
@@ -118,7 +118,7 @@ def test_what_is_certain_is_mended(schema, sent, mended, repairs):
 def test_two_readings_are_told_of_the_parameter_that_has_them():
     """Where the whole is wrong in each of them, they are still told where they differ."""
     schema = {**closed("p", p=EITHER, n=INTEGER, q=INTEGER), "dependentRequired": {"p": ["q"]}}
-    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "n": "5"}, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "n": "5"}, PublishedSchemaValidator(schema))
     assert (outcome.status, outcome.arguments) == ("refused", {"p": {"x": "1"}, "n": 5})
     assert [(tie.path, len(tie.readings)) for tie in outcome.ties] == [(("p",), 2)]
 
@@ -133,7 +133,7 @@ def test_what_only_the_author_takes_stays_as_it_was_sent():
 
     tool = Tool.from_function(switches)
     assert isinstance(tool, FunctionTool)
-    outcome = repair(Plan(tool.parameters, Policy()), {"p": ["no", 7]}, FunctionJudge(tool, strict=False))
+    outcome = repair(Plan(tool.parameters, Policy()), {"p": ["no", 7]}, FunctionValidator(tool, strict=False))
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": ["no", 7]}, ())
 
 

@@ -9,10 +9,10 @@ import pytest
 from fastmcp.tools import FunctionTool, Tool
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from mcp_lenient.judge import FunctionJudge
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome
 
 Words = Annotated[
@@ -75,7 +75,7 @@ def either(p: Row | list[Row]) -> None:
 def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: Any) -> Outcome:
     tool = Tool.from_function(function)
     assert isinstance(tool, FunctionTool)
-    return repair(Plan(tool.parameters, Policy(**policy)), arguments, FunctionJudge(tool, strict=False))
+    return repair(Plan(tool.parameters, Policy(**policy)), arguments, FunctionValidator(tool, strict=False))
 
 
 @pytest.mark.parametrize(

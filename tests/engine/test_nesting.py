@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sampling import sampled
 
-from mcp_lenient.nesting import depth_check
+from mcp_lenient.schema.compile import depth_check
 
 CHAIN = {
     "properties": {"a": {"$ref": "#/$defs/0"}},

@@ -12,10 +12,10 @@ from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator
 from referencing import Registry
 from strategies import LAW, LOOSE_JSON, NAMES, Json, schemas, values
 
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.readable import readable
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.compile import readable
 
 NOTHING_TO_FETCH: Registry[Any] = Registry()
 
@@ -78,7 +78,7 @@ def oracle(schema: Json, dialect: Any = Draft202012Validator) -> Any:
 def test_the_judge_accepts_what_the_oracle_accepts(call):
     """The whole call, and the list of its faults: both judges say the same of it."""
     schema, arguments = call
-    judge = SchemaJudge(schema)
+    judge = PublishedSchemaValidator(schema)
     accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
     event(f"accepted: {accepted}")
     assert judge.accepts(arguments) is accepted
@@ -138,7 +138,7 @@ def test_a_translated_schema_accepts_what_the_oracle_of_its_draft_accepts(dialec
     assume(not _has_whole_float(arguments))  # 7.0 is no integer to draft 4
     accepted = oracle(schema, dialect).is_valid(arguments)
     event(f"accepted: {accepted}")
-    assert SchemaJudge(schema).accepts(arguments) is accepted
+    assert PublishedSchemaValidator(schema).accepts(arguments) is accepted
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_dates_and_times_are_asserted_where_the_oracle_only_notes_them(name, wro
     """2020-12 leaves the assertion of formats to the validator; ours makes it, since tools do."""
     schema = {"type": "object", "properties": {"p": {"type": "string", "format": name}}}
     assert oracle(schema).is_valid({"p": wrong})
-    assert not SchemaJudge(schema).accepts({"p": wrong})
+    assert not PublishedSchemaValidator(schema).accepts({"p": wrong})

@@ -21,12 +21,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from sampling import sampled
 from strategies import TEXTS
 
-from mcp_lenient.judge import FunctionJudge
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Judge, Outcome, Path
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.types import Outcome, Path, Validator
 
 
 class _Filter(BaseModel):
@@ -147,10 +147,10 @@ SENT = [*VALUES[:-3], *(text for text in TEXTS if text not in VALUES)]
 def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
     """What becomes of calls, by each judge; of a further judge only what it sees otherwise than the one it follows."""
     plan, destructive = Plan(tool.parameters, Policy()), Plan(tool.parameters, Policy(), destructive=True)
-    lax = FunctionJudge(tool, strict=False)
-    by_schema = _outcomes(plan, SchemaJudge(tool.parameters), calls)
+    lax = FunctionValidator(tool, strict=False)
+    by_schema = _outcomes(plan, PublishedSchemaValidator(tool.parameters), calls)
     by_tool = _outcomes(plan, lax, calls)
-    by_strict = _outcomes(plan, FunctionJudge(tool, strict=True), calls)
+    by_strict = _outcomes(plan, FunctionValidator(tool, strict=True), calls)
     by_careful = _outcomes(destructive, lax, calls)
     return (
         f"# By schema\n{_grouped(by_schema)}"
@@ -160,7 +160,7 @@ def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _outcomes(plan: Plan, judge: Judge, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _outcomes(plan: Plan, judge: Validator, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {json.dumps(sent): _said(sent, repair(plan, sent, judge)) for sent in calls}
 
 

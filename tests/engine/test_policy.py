@@ -9,8 +9,8 @@ from tables import INTEGER, STRING, array, check, closed
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.errors import PolicyError
-from mcp_lenient.limits import Limits
 from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.values.limits import Limits
 
 TAGS = closed("tags", tags=array(STRING))
 

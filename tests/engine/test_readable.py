@@ -16,10 +16,10 @@ from strategies import Json, real_schemas
 from tables import INTEGER, NULL, STRING, array, closed, exactly, opened, union
 
 from mcp_lenient import normalize
-from mcp_lenient.drafts import ASSERTIONS, NAMED, OLD_WORDS, ONE, SEVERAL
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.readable import readable
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.schema.compile import readable
+from mcp_lenient.schema.drafts import ASSERTIONS, NAMED, OLD_WORDS, ONE, SEVERAL
 
 REAL = real_schemas()
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -27,7 +27,7 @@ DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
 
 def _takes(schema: Json, value: Any) -> bool:
-    return SchemaJudge(schema).accepts({"p": value})
+    return PublishedSchemaValidator(schema).accepts({"p": value})
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_what_is_not_an_object_is_not_a_schema(schema: Any) -> None:
     with pytest.raises(SchemaError):
         normalize(schema, {})
     with pytest.raises(SchemaError):
-        SchemaJudge(schema)
+        PublishedSchemaValidator(schema)
 
 
 def test_reading_twice_is_reading_once() -> None:
@@ -451,7 +451,7 @@ def test_what_the_translated_schema_accepts_is_accepted() -> None:
         schema = _generated(random)
         read = readable(schema)
         theirs = jsonschema.Draft202012Validator(dict(read.root), registry=Registry())
-        ours = SchemaJudge(schema)
+        ours = PublishedSchemaValidator(schema)
         for _ in range(8):
             sent = {name: random.choice(VALUES) for name in random.sample(["p", "n", "tags", "o", "q"], 3)}
             assert ours.accepts(sent) == theirs.is_valid(sent), (seed, schema, sent)

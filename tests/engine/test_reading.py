@@ -18,10 +18,10 @@ from pydantic import (
     field_validator,
 )
 
-from mcp_lenient.judge import FunctionJudge
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome
 
 
@@ -33,7 +33,7 @@ def _outcome(annotation: Any, value: Any, *, strict: bool = False) -> Outcome:
     typed.__annotations__["x"] = annotation
     tool = Tool.from_function(typed)
     assert isinstance(tool, FunctionTool)
-    return repair(Plan(tool.parameters, Policy()), {"x": value}, FunctionJudge(tool, strict=strict))
+    return repair(Plan(tool.parameters, Policy()), {"x": value}, FunctionValidator(tool, strict=strict))
 
 
 def _mended(annotation: Any, value: Any, *, strict: bool = False) -> tuple[Any, ...]:

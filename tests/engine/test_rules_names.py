@@ -29,11 +29,11 @@ from tables import (
 )
 
 from mcp_lenient import normalize
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Fault
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.types import ValidationIssue
 
 STRINGS = array(STRING)
 SEARCH = closed("query", query=STRING, max_results=INTEGER)
@@ -319,8 +319,11 @@ def test_an_overlooked_name_is_told_once(more: Json) -> None:
     """Each name that would be overlooked is one fault, whether its object says that it keeps every key or not."""
     schema = {**OPEN_ORDER, **more}
     sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
-    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
-    assert outcome.faults == (Fault(("dryRun",), "overlooked"), Fault(("preveiw",), "overlooked"))
+    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
+    assert outcome.faults == (
+        ValidationIssue(("dryRun",), "overlooked"),
+        ValidationIssue(("preveiw",), "overlooked"),
+    )
 
 
 @pytest.mark.parametrize("count", [17, 20, 200])
@@ -339,7 +342,7 @@ def test_renaming_takes_linear_time() -> None:
         names = [f"key_a{n}_name" for n in range(count)]
         plan = Plan(closed(**dict.fromkeys(names, INTEGER)), Policy())
         sent = {name.replace("_", "").upper(): 1 for name in names}
-        judge = SchemaJudge(plan.root)
+        judge = PublishedSchemaValidator(plan.root)
         repair(plan, sent, judge)
         times = []
         for _ in range(5):

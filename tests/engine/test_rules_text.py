@@ -24,10 +24,10 @@ from tables import (
     union,
 )
 
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
 
 STRINGS = array(STRING)
 POINT = closed("x", "y", x=INTEGER, y=INTEGER)
@@ -264,5 +264,5 @@ def test_a_grammar_that_is_off_contradicts_no_other(kind: str, schema: Any, text
 def test_a_container_of_another_kind_stays_text(schema: Any, text: str) -> None:
     """It is refused as the text that was sent: what it would be read as belongs there no more than the text."""
     whole = closed(p=schema)
-    outcome = repair(Plan(whole, Policy()), {"p": text}, SchemaJudge(whole))
+    outcome = repair(Plan(whole, Policy()), {"p": text}, PublishedSchemaValidator(whole))
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": text}, ())

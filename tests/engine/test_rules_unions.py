@@ -27,11 +27,11 @@ from tables import (
     union,
 )
 
-from mcp_lenient.plan import Plan
-from mcp_lenient.policy import Policy
-from mcp_lenient.repair import repair
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Fault, Repair
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.types import Repair, ValidationIssue
 
 STRINGS = array(STRING)
 CIRCLE = closed("kind", "radius", kind={"const": "circle"}, radius=NUMBER)
@@ -196,14 +196,14 @@ def test_a_tie_of_two_wrappers_names_both_readings() -> None:
     sent = {"input": {"args": {"a": 1}}}
     schema = closed("args", args=OBJECT)
     assert tied_values(schema, sent) == {"args": [{"args": {"a": 1}}, {"a": 1}]}
-    outcome = repair(Plan(schema, Policy()), sent, SchemaJudge(schema))
-    assert (outcome.arguments, outcome.faults) == ({}, (Fault(("args",), "missing"),))
+    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
+    assert (outcome.arguments, outcome.faults) == ({}, (ValidationIssue(("args",), "missing"),))
 
 
 def test_beside_a_tie_the_rest_is_repaired() -> None:
     """The parameter that ties stays as it was sent, and no repair of it is told."""
     schema = closed("p", "n", p=nullable(enum("none", "all")), n=INTEGER)
-    outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, SchemaJudge(schema))
+    outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, PublishedSchemaValidator(schema))
     assert outcome.arguments == {"p": "None", "n": 5}
     assert outcome.repairs == (Repair("text_to_integer", "/n", "string", "integer"),)
-    assert outcome.faults == (Fault(("p",), "value"),)
+    assert outcome.faults == (ValidationIssue(("p",), "value"),)

@@ -8,8 +8,8 @@ import pytest
 from tables import INTEGER, STRING, Json, closed, opened
 
 from mcp_lenient import normalize
-from mcp_lenient.schema import resolve, shape_of
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.schema.shape import resolve, shape_of
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_shape_of_what_is_no_schema(unreadable: Any) -> None:
 def test_faults(sent: Json, faults: list[Any]) -> None:
     """Each fault says where and what kind."""
     rows = {"type": "array", "items": opened(a=INTEGER)}
-    judge = SchemaJudge(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
+    judge = PublishedSchemaValidator(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
     assert judge.accepts(sent) is not bool(faults)
     assert [(fault.path, fault.kind) for fault in judge.faults(sent)] == faults
 
@@ -126,7 +126,7 @@ def test_a_schema_may_refer_to_itself_by_its_own_name(reference):
 def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[str]) -> None:
     """A text that is no date or time at all is refused by a schema that asks for one."""
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
-    judge = SchemaJudge(schema)
+    judge = PublishedSchemaValidator(schema)
     assert [text for text in right if not judge.accepts({"at": text})] == []
     assert [text for text in wrong if judge.accepts({"at": text})] == []
 
@@ -139,4 +139,4 @@ def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[st
 def test_other_formats_are_annotations(name: str) -> None:
     """What servers take in other spellings is left to them."""
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
-    assert SchemaJudge(schema).accepts({"at": "no such thing ("})
+    assert PublishedSchemaValidator(schema).accepts({"at": "no such thing ("})

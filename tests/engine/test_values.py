@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from strategies import LOOSE_JSON
 
-from mcp_lenient.limits import Limits
-from mcp_lenient.values import json_type, measured, same_json
+from mcp_lenient.values.json_values import json_type, measured, same_json
+from mcp_lenient.values.limits import Limits
 
 
 class _Level(IntEnum):

@@ -12,9 +12,9 @@ from fastmcp.tools import Tool
 from pydantic import BaseModel, Field
 
 from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient, strip, tags
-from mcp_lenient.events import read_event
-from mcp_lenient.explanation import explain, explain_event
-from mcp_lenient.explanation.rule_words import RULE_WORDS
+from mcp_lenient.devtools.explain import explain, explain_event
+from mcp_lenient.devtools.explain.steps import RULE_WORDS
+from mcp_lenient.telemetry.events import read_event
 from mcp_lenient.testing import stress
 
 

@@ -9,7 +9,7 @@ import pytest
 from conversations import CALLS, CLIENTS
 from routes import NOTEBOOK, ROUTES, Route
 
-from mcp_lenient.testing.likeness import identical
+from mcp_lenient.testing.trial import identical
 
 pytestmark = [
     pytest.mark.slow,

@@ -15,8 +15,8 @@ import structlog
 from fastmcp import Client, FastMCP
 
 from mcp_lenient import LenientError, LenientMiddleware, LoggingError, configure_logging
-from mcp_lenient.events import read_event
-from mcp_lenient.logging_setup import reset_logging
+from mcp_lenient.telemetry.events import read_event
+from mcp_lenient.telemetry.setup import reset_logging
 
 NEARLY = {"content": "a note", "tags": '["s3cr3t"]'}
 WRONG = {"content": "a note", "tags": 123}

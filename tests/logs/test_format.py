@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from mcp_lenient.events import LEVELS, CallEvent, line_schema, read_event
+from mcp_lenient.telemetry.events import LEVELS, CallEvent, line_schema, read_event
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "docs" / "reference" / "event.schema.json"

@@ -13,8 +13,8 @@ from mcp_types import Implementation
 from wire import http, serving
 
 from mcp_lenient import LenientMiddleware, configure_logging
-from mcp_lenient.events import read_event
-from mcp_lenient.logging_setup import reset_logging
+from mcp_lenient.telemetry.events import read_event
+from mcp_lenient.telemetry.setup import reset_logging
 
 SECRET = "sk-live-4242424242"  # noqa: S105 - of nobody
 HOSTILE = [

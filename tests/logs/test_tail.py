@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_lenient.cli import run
-from mcp_lenient.events import CallFacts
-from mcp_lenient.following import Follower
+from mcp_lenient.devtools.tail import Follower
+from mcp_lenient.telemetry.events import CallFacts
 from mcp_lenient.types import Repair, Violation
 
 PATIENCE = 30

@@ -13,7 +13,7 @@ from fastmcp import Client
 from fastmcp.tools import Tool
 from pydantic import BeforeValidator
 
-from mcp_lenient.values import holds_many
+from mcp_lenient.values.json_values import holds_many
 
 MANY = 2_000
 

@@ -14,7 +14,7 @@ from fastmcp.tools import Tool
 from pydantic import BaseModel, Field, SecretStr
 
 from mcp_lenient import LenientMiddleware, Policy
-from mcp_lenient.events import read_event
+from mcp_lenient.telemetry.events import read_event
 
 
 class _Point(BaseModel):

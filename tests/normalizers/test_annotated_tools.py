@@ -18,7 +18,7 @@ from pydantic import BaseModel, Discriminator, Field, TypeAdapter, ValidationErr
 from sampling import lax_and_strict, sampled
 
 from mcp_lenient import LenientMiddleware
-from mcp_lenient.normalizers import (
+from mcp_lenient.declare.normalizers import (
     clamp,
     default_on_null,
     iso_date,

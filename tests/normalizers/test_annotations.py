@@ -18,8 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
-from mcp_lenient.errors import NormalizationError, SchemaError
-from mcp_lenient.normalizers import (
+from mcp_lenient.declare.normalizers import (
     clamp,
     default_on_null,
     lower,
@@ -31,6 +30,7 @@ from mcp_lenient.normalizers import (
     tags,
     upper,
 )
+from mcp_lenient.errors import NormalizationError, SchemaError
 
 
 def outcome(adapter, value, mode):

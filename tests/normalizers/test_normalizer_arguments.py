@@ -10,8 +10,8 @@ from typing import Annotated, Optional
 
 import pytest
 
-from mcp_lenient import normalizers
-from mcp_lenient.normalizers import (
+from mcp_lenient.declare import normalizers
+from mcp_lenient.declare.normalizers import (
     Aliases,
     Normalizer,
     aliases,

@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sampling import sampled
 
-from mcp_lenient.errors import NormalizationError
-from mcp_lenient.normalizers import (
+from mcp_lenient.declare.normalizers import (
     clamp,
     default_on_null,
     iso_date,
@@ -23,6 +22,7 @@ from mcp_lenient.normalizers import (
     tags,
     upper,
 )
+from mcp_lenient.errors import NormalizationError
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(
     [

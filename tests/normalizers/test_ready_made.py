@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.errors import NormalizationError
-from mcp_lenient.normalizers import (
+from mcp_lenient.declare.normalizers import (
     INVALID_TYPE,
     INVALID_VALUE,
     clamp,
@@ -21,6 +20,7 @@ from mcp_lenient.normalizers import (
     tags,
     upper,
 )
+from mcp_lenient.errors import NormalizationError
 
 LONG = "x" * 100_000
 

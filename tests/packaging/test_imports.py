@@ -11,15 +11,15 @@ import pytest
 from engine_alone import ENGINE
 
 import mcp_lenient
-import mcp_lenient.normalizers
+import mcp_lenient.declare.normalizers
 
 # Each is imported by the function that first needs it, or with the public name that needs it.
 NOT_IMPORTED = """
 cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 structlog yaml
-mcp_lenient.check mcp_lenient.cli mcp_lenient.decorator mcp_lenient.definitions mcp_lenient.events
-mcp_lenient.normalization mcp_lenient.normalizers.dates mcp_lenient.normalizers.tag_lists mcp_lenient.proxy
-mcp_lenient.reading mcp_lenient.refusal.violations mcp_lenient.refusal.wording mcp_lenient.repair
-mcp_lenient.report mcp_lenient.rules.catalogue mcp_lenient.settling mcp_lenient.testing mcp_lenient.tool_calls
+mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions mcp_lenient.events
+mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
+mcp_lenient.engine.candidates mcp_lenient.refusal.violations mcp_lenient.refusal.wording mcp_lenient.engine.repair
+mcp_lenient.devtools.report mcp_lenient.rules.catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
 """.split()
 
 # What checks the schema of a tool is the only one of them that a call needs which is right.
@@ -78,11 +78,12 @@ def imported(program: str, *calls: dict[str, object], before: str = SERVER) -> s
 
 
 def test_importing_the_library_imports_nothing_but_the_table_of_its_names():
-    """`import mcp_lenient` alone loads no module of its own but two, and nothing that is installed."""
+    """`import mcp_lenient` alone loads no module of its own but the reader of names, and nothing that is installed."""
     found = imported("import mcp_lenient", before="")
     assert {name for name in found if name.startswith("mcp_lenient")} == {
         "mcp_lenient",
-        "mcp_lenient.by_name",
+        "mcp_lenient.values",
+        "mcp_lenient.values.lazy",
     }
     assert {name.partition(".")[0] for name in found} <= {"mcp_lenient", *sys.stdlib_module_names}
 
@@ -91,7 +92,7 @@ def test_importing_the_library_imports_nothing_but_the_table_of_its_names():
 def test_importing_the_middleware_imports_nothing_that_only_some_calls_or_servers_need():
     """What a server that starts must leave alone is named here, so that nobody brings it back unnoticed."""
     found = imported(IMPORTED)
-    assert "mcp_lenient.middleware" in found
+    assert "mcp_lenient.adapters.fastmcp.middleware" in found
     assert found.isdisjoint(NOT_IMPORTED)
 
 
@@ -104,7 +105,7 @@ def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
 def test_a_repair_imports_no_refusal():
     """A repaired call imports the repair, and nothing of the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
-    assert "mcp_lenient.repair" in found
+    assert "mcp_lenient.engine.repair" in found
     assert found.isdisjoint({"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics"})
 
 
@@ -140,11 +141,13 @@ for name in {names!r}:
 def test_a_repair_without_a_server_imports_no_refusal():
     """A first `normalize` that has nothing to refuse does not wait for the wording of refusals."""
     found = imported('from mcp_lenient import normalize\nnormalize({}, {"a": 1})', before="")
-    assert "mcp_lenient.repair" in found
+    assert "mcp_lenient.engine.repair" in found
     assert not [name for name in found if name.startswith("mcp_lenient.refusal")]
 
 
-@pytest.mark.parametrize("package", [mcp_lenient, mcp_lenient.normalizers], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "package", [mcp_lenient, mcp_lenient.declare.normalizers], ids=lambda each: each.__name__
+)
 def test_every_public_name_is_there_when_it_is_asked_for(package):
     """Each name of `__all__` can be got, whether it was imported with the package or is loaded by name."""
     assert all(getattr(package, name) is not None for name in package.__all__)
@@ -163,4 +166,4 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"module 'mcp_lenient' has no attribute 'lenjent'"):
         mcp_lenient.lenjent  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'taggs'"):
-        from mcp_lenient.normalizers import taggs  # noqa: F401, PLC0415
+        from mcp_lenient.declare.normalizers import taggs  # noqa: F401

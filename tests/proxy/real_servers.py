@@ -46,7 +46,7 @@ class RealServer:
 
     def prepare(self, folder: Path) -> None:
         """Put there what the calls read, the same each time."""
-        import base64  # noqa: PLC0415 - once
+        import base64
 
         (folder / "sub").mkdir(parents=True)
         (folder / "a.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")

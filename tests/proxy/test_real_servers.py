@@ -22,7 +22,7 @@ from real_servers import REAL_SERVERS, RealServer
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.testing.damage import damaged
-from mcp_lenient.testing.likeness import identical
+from mcp_lenient.testing.trial import identical
 
 pytestmark = [
     pytest.mark.slow,

@@ -6,7 +6,7 @@ import pytest
 from fastmcp.tools import ToolResult
 from mcp_types import TextContent
 
-from mcp_lenient.proxy.refusals import LONGEST, refusal_in
+from mcp_lenient.adapters.fastmcp.proxy.middleware import LONGEST, refusal_in
 
 _URL = "    For further information visit https://errors.pydantic.dev/2.14/v/missing"
 

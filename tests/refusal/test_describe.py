@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.refusal.describe import allowed_values, expected, limit_words, type_words
-from mcp_lenient.refusal.places import forms
-from mcp_lenient.refusal.samples import example
+from mcp_lenient.refusal.describe import allowed_values, example, expected, limit_words, type_words
+from mcp_lenient.refusal.locations import forms
 
 DEFS = {
     "$defs": {

@@ -9,9 +9,9 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.fixes import Wanted, fixes
-from mcp_lenient.refusal.refused import Refusal
-from mcp_lenient.schema_judge import SchemaJudge
+from mcp_lenient.refusal.problems import Refusal
 from mcp_lenient.types import Outcome
 
 TEXT = {"type": "string"}
@@ -101,7 +101,7 @@ class _Counting:
     by_schema = True
 
     def __init__(self, schema):
-        self.judge = SchemaJudge(schema)
+        self.judge = PublishedSchemaValidator(schema)
         self.asked = 0
 
     def accepts(self, arguments):

@@ -6,12 +6,12 @@ import jsonpatch
 import pytest
 
 from mcp_lenient import normalize
-from mcp_lenient.likeness import likeness
-from mcp_lenient.policy import Policy
-from mcp_lenient.refusal.patches import applied
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.refusal.fixes import applied
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Outcome, Reading, Repair, Tie
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.types import Candidate, Outcome, Repair, Tie
+from mcp_lenient.values.similarity import likeness
 
 
 def closed(properties, *required):
@@ -31,7 +31,7 @@ NUMBER = {"type": "integer"}
 
 def offered(schema, sent, *, ties=(), repairs=(), policy=None):
     """The patches of all violations, in order, without repetition."""
-    judge = SchemaJudge(schema)
+    judge = PublishedSchemaValidator(schema)
     outcome = Outcome("refused", sent, repairs, judge.faults(sent), ties)
     found = violations(schema, outcome, judge, policy or Policy())
     return [list(patch) for patch in dict.fromkeys(_frozen(patch) for v in found for patch in v.fixes)]
@@ -184,7 +184,7 @@ def test_fits_what_was_sent(repairs, patches):
 
 def test_tie():
     """The readings that tie are fixes, as long as the tool takes them."""
-    tie = Tie(("tags",), (Reading(["a"], 1), Reading(["a", "b"], 1), Reading([1], 1)))
+    tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1), Candidate([1], 1)))
     assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == [
         replace("/tags", ["a"]),
         replace("/tags", ["a", "b"]),

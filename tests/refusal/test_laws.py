@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcp_lenient.envelope import envelope
+from mcp_lenient.adapters.fastmcp.results import as_result
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.policy import Policy
-from mcp_lenient.refusal.patches import applied
+from mcp_lenient.refusal.envelope import envelope
+from mcp_lenient.refusal.fixes import applied
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.tool_results import as_result
-from mcp_lenient.types import Fault, Outcome
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.types import Outcome, ValidationIssue
 
 JUNK = st.one_of(
     st.none(),
@@ -90,7 +90,7 @@ ROOTS = _objects(SCHEMAS).map(lambda root: {**root, "$defs": DEFS})
 def test_laws(schema, sent):
     """Any schema and any arguments: nothing raises, sizes hold, and each fix removes its violation."""
     try:
-        judge = SchemaJudge(schema)
+        judge = PublishedSchemaValidator(schema)
     except SchemaError:
         return
     faults = judge.faults(sent)
@@ -114,7 +114,7 @@ def test_laws(schema, sent):
 def test_no_secret_is_repeated(schema, value):
     """A planted secret appears nowhere, whatever else is wrong with the call."""
     try:
-        judge = SchemaJudge(schema)
+        judge = PublishedSchemaValidator(schema)
     except SchemaError:
         return
     sent = {
@@ -123,7 +123,7 @@ def test_no_secret_is_repeated(schema, value):
         "zz": "hunter22",
         "name": value,
     }
-    detail = Fault(("name",), "value", "hunter22 does not fit")
+    detail = ValidationIssue(("name",), "value", "hunter22 does not fit")
     outcome = Outcome("refused", sent, (), (*judge.faults(sent), detail))
     found = violations(schema, outcome, judge, Policy())
     assert "hunter22" not in json.dumps(envelope("tool", schema, found))

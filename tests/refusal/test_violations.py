@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from mcp_lenient.envelope import envelope
-from mcp_lenient.policy import Policy
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.refusal.envelope import envelope
 from mcp_lenient.refusal.violations import violations
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.types import Fault, Outcome, Reading, Tie
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.types import Candidate, Outcome, Tie, ValidationIssue
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
@@ -72,7 +72,7 @@ class ToolJudge:
 
 def told(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
     """The violations of one call."""
-    judge = judge or SchemaJudge(schema)
+    judge = judge or PublishedSchemaValidator(schema)
     return violations(
         schema, Outcome("refused", sent, (), judge.faults(sent), ties), judge, policy or Policy()
     )
@@ -229,37 +229,37 @@ def test_items_share_a_line():
     ("fault", "message"),
     [
         pytest.param(
-            Fault(("anything",), "value", "Give a city, not a country."),
+            ValidationIssue(("anything",), "value", "Give a city, not a country."),
             "'anything' is not accepted: Give a city, not a country; got the integer 7.",
             id="its author's sentence",
         ),
         pytest.param(
-            Fault(("anything",), "value"),
+            ValidationIssue(("anything",), "value"),
             "'anything' is not accepted by the tool; got the integer 7.",
             id="no sentence",
         ),
         pytest.param(
-            Fault((), "value", "end must come after start"),
+            ValidationIssue((), "value", "end must come after start"),
             "the arguments are not accepted: end must come after start.",
             id="whole call",
         ),
         pytest.param(
-            Fault(("anything",), "value", "See https://errors.example.com/x now"),
+            ValidationIssue(("anything",), "value", "See https://errors.example.com/x now"),
             "'anything' is not accepted: See now; got the integer 7.",
             id="no address",
         ),
         pytest.param(
-            Fault(("anything",), "value", "hunter22 is wrong"),
+            ValidationIssue(("anything",), "value", "hunter22 is wrong"),
             "'anything' is not accepted by the tool; got the integer 7.",
             id="repeats a secret",
         ),
         pytest.param(
-            Fault(("api_key",), "value", "this key has expired"),
+            ValidationIssue(("api_key",), "value", "this key has expired"),
             "'api_key' is not accepted by the tool; got a string.",
             id="about a secret",
         ),
         pytest.param(
-            Fault(("limit",), "type"),
+            ValidationIssue(("limit",), "type"),
             "'limit' must be an integer, but got the number 7.0. Write it without a decimal point.",
             id="strict integer",
         ),
@@ -274,29 +274,29 @@ def test_only_the_tool_refuses(fault, message):
 
 def test_union_faults_are_one():
     """Of the faults that each branch of a union reports only those of the branch that was meant are told."""
-    item = Fault(("tags", 1), "type")
+    item = ValidationIssue(("tags", 1), "type")
     branches = (
-        Fault(("shape", "r"), "type"),
-        Fault(("shape", "kind"), "value"),
-        Fault(("shape", "a"), "missing"),
+        ValidationIssue(("shape", "r"), "type"),
+        ValidationIssue(("shape", "kind"), "value"),
+        ValidationIssue(("shape", "a"), "missing"),
     )
     (violation,) = told({"shape": {"kind": "circle", "r": "x"}}, judge=ToolJudge(*branches))
     assert violation.pointer == "/shape/r"
-    (violation,) = told({"tags": ["a", 1]}, judge=ToolJudge(Fault(("tags",), "type"), item))
+    (violation,) = told({"tags": ["a", 1]}, judge=ToolJudge(ValidationIssue(("tags",), "type"), item))
     assert violation.pointer == "/tags/1"
-    (violation,) = told({"tags": 5}, judge=ToolJudge(Fault(("tags",), "type"), item))
+    (violation,) = told({"tags": 5}, judge=ToolJudge(ValidationIssue(("tags",), "type"), item))
     assert violation.pointer == "/tags"
 
 
 def test_tie_names_both_readings():
     """Two readings that tie are both named in JSON, unless they may not be shown."""
-    tie = Tie(("tags",), (Reading(["a"], 1), Reading(["a", "b"], 1)))
+    tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1)))
     (violation,) = told({"content": "x", "tags": []}, ties=(tie,))
     assert violation.code == "ambiguous"
     assert violation.message == (
         '\'tags\' can be read as ["a"] or as ["a", "b"]. Send the one that is meant, as JSON.'
     )
-    secret = Tie(("login",), (Reading({"token": "hunter22"}, 1), Reading({}, 1)))
+    secret = Tie(("login",), (Candidate({"token": "hunter22"}, 1), Candidate({}, 1)))
     (violation,) = told({"content": "x", "login": {}}, ties=(secret,))
     assert "can be read in 2 ways" in violation.message
 

@@ -12,7 +12,7 @@ from sampling import sampled
 
 import mcp_lenient
 from mcp_lenient import LenientMiddleware
-from mcp_lenient.report import Report, read_report
+from mcp_lenient.devtools.report import Report, read_report
 from mcp_lenient.types import ViolationCode
 
 

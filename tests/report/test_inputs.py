@@ -12,7 +12,7 @@ import pytest
 from logs import line, log, repair, wrong
 
 from mcp_lenient.cli import run
-from mcp_lenient.report import ReportError, read_report
+from mcp_lenient.devtools.report import ReportError, read_report
 
 EVENTS = (
     line(tool="a", violations=[wrong("type", "/x", "string"), wrong("missing", "/y")], request_id="1"),

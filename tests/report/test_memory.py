@@ -8,8 +8,8 @@ import pytest
 from logs import line, log
 
 from mcp_lenient.cli import run
-from mcp_lenient.report import ReportError, read_report
-from mcp_lenient.report.database import Database
+from mcp_lenient.devtools.report import ReportError, read_report
+from mcp_lenient.devtools.report.database import Database
 
 
 def lines_of(folder, count, length):

@@ -14,8 +14,8 @@ from logs import line, log, repair, wrong
 from rich.console import Console
 
 from mcp_lenient.cli import run
-from mcp_lenient.report import Report, page, read_report
-from mcp_lenient.report.terminal import as_text
+from mcp_lenient.devtools.report import Report, page, read_report
+from mcp_lenient.devtools.report.wording import as_text
 
 HOSTILE = (
     "<script>window.owned=1</script>",

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from logs import line, log, repair, wrong
 from sampling import examples, sampled, slow
 
-from mcp_lenient.events import read_event
-from mcp_lenient.report import ReportError, Selection, read_report
-from mcp_lenient.report.database import Database
-from mcp_lenient.report.intake import take_in
-from mcp_lenient.report.sources import find_logs
+from mcp_lenient.devtools.report import ReportError, Selection, read_report
+from mcp_lenient.devtools.report.database import Database
+from mcp_lenient.devtools.report.intake import take_in
+from mcp_lenient.devtools.report.sources import find_logs
+from mcp_lenient.telemetry.events import read_event
 
 KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "subject")
 LISTS = {

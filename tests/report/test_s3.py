@@ -7,9 +7,8 @@ import re
 import duckdb
 import pytest
 
-from mcp_lenient.report import ReportError
-from mcp_lenient.report.database import Database
-from mcp_lenient.report.s3 import s3_secret
+from mcp_lenient.devtools.report import ReportError
+from mcp_lenient.devtools.report.database import Database, s3_secret
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x/+="}
 ODD = ("'", "''", "\\'", "a'); DROP TABLE read; --", '"', "$1", "?", "a\nb", "/* ", "\u2019", "E'\\''")

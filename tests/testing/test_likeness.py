@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from mcp_lenient.testing.likeness import identical
+from mcp_lenient.testing.trial import identical
 
 
 @dataclass

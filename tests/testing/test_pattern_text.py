@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.testing.pattern_text import pattern_text
+from mcp_lenient.testing.example_arguments import pattern_text
 
 FITTING = [
     r"^[A-Z]{2}-\d{4}$",

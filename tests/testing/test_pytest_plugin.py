@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mcp_lenient
-import mcp_lenient.testing  # before a run within this one, which forgets what it has imported itself
+import mcp_lenient.testing
 
 pytest_plugins = ["pytester"]
 
@@ -39,7 +39,7 @@ def run(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(served=_SERVER)
     pytester.syspathinsert()
-    return lambda *options: pytester.runpytest_inprocess("-p", "mcp_lenient.pytest_plugin", *options)
+    return lambda *options: pytester.runpytest_inprocess("-p", "mcp_lenient.testing.pytest_plugin", *options)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def run_alone(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", f"{Path(mcp_lenient.__file__).parents[1]}{os.pathsep}{pytester.path}")
     pytester.makepyfile(served=_SERVER)
-    return lambda *options: pytester.runpytest_subprocess("-p", "mcp_lenient.pytest_plugin", *options)
+    return lambda *options: pytester.runpytest_subprocess("-p", "mcp_lenient.testing.pytest_plugin", *options)
 
 
 @pytest.mark.parametrize("how", ["run", pytest.param("run_alone", marks=pytest.mark.slow)])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.schema_judge import SchemaJudge
-from mcp_lenient.testing.valid import NoValueError, valid_arguments
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 
 _SCHEMAS = [
     pytest.param({"type": "integer", "minimum": 3, "exclusiveMaximum": 5}, id="bounds"),
@@ -109,7 +109,7 @@ def _tool(value: Any) -> dict[str, Any]:
 def test_made_up_arguments_are_valid(schema):
     """What is made up for a schema is taken by it, at every seed, with and without what is optional."""
     tool = _tool(schema)
-    judge = SchemaJudge(tool)
+    judge = PublishedSchemaValidator(tool)
     for seed in range(20):
         for optional in (0.0, 1.0):
             made = valid_arguments(tool, Random(seed), optional=optional)  # noqa: S311 - nothing is secret

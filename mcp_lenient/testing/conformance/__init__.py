@@ -5,9 +5,17 @@ a line and reads one answer a line, and prints which answers are right.
 """
 
 from mcp_lenient.testing.conformance.adapter import Adapted, serve
-from mcp_lenient.testing.conformance.cases import Case, CasesError, Expected, load_cases
-from mcp_lenient.testing.conformance.subject import Subject, SubjectError
-from mcp_lenient.testing.conformance.verdict import Reply, Verdict, verdict
+from mcp_lenient.testing.conformance.suite import (
+    Case,
+    CasesError,
+    Expected,
+    Reply,
+    Subject,
+    SubjectError,
+    Verdict,
+    load_cases,
+    verdict,
+)
 
 __all__ = [
     "Adapted",

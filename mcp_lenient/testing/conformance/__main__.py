@@ -13,9 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcp_lenient.errors import LenientError
-from mcp_lenient.testing.conformance.cases import Case, load_cases
-from mcp_lenient.testing.conformance.subject import Subject
-from mcp_lenient.testing.conformance.verdict import Reply, Verdict, verdict
+from mcp_lenient.testing.conformance.suite import Case, Reply, Subject, Verdict, load_cases, verdict
 
 _Held = tuple[Case, Reply, Verdict]
 

@@ -1,4 +1,4 @@
-"""The implementation's side, for implementations in Python."""
+"""The implementation's side of the suite: the protocol, and this library behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import IO, Any, TypeAlias
 
-from mcp_lenient.testing.conformance.verdict import Reply
+from mcp_lenient.testing.conformance.suite import Reply
 
 __all__ = ["Adapted", "serve"]
 

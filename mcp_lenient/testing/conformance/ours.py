@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.normalization import normalize
-from mcp_lenient.policy import Policy
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.testing.conformance.adapter import serve
-from mcp_lenient.testing.conformance.verdict import Reply
+from mcp_lenient.testing.conformance.suite import Reply
 
 
 def call(request: Mapping[str, Any]) -> Reply:

@@ -1,0 +1,1 @@
+"""A folder per framework."""

@@ -1,0 +1,1 @@
+"""FastMCP: the middleware, the decorator, and the proxy."""

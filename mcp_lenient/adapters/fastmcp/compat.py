@@ -1,0 +1,378 @@
+"""The one place that touches what FastMCP does not promise to keep.
+
+``FunctionTool.run`` builds its validator with functions that are private to FastMCP, and a mounted tool
+keeps its server in a private attribute. Where one of them is gone, a tool cannot be looked into
+(``SchemaError``, ``None`` or ``False``), and everything else keeps working.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import CodeType
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
+
+from fastmcp import FastMCP
+from fastmcp.exceptions import ValidationError
+from fastmcp.server import context as server_context
+from fastmcp.server import dependencies
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
+from fastmcp.tools import FunctionTool, Tool, function_tool, tool_transform
+from fastmcp.tools.tool_transform import TransformedTool
+from fastmcp.utilities import types as fastmcp_types
+from fastmcp.utilities.async_utils import is_coroutine_function
+from fastmcp.utilities.types import NotSet
+from fastmcp.utilities.versions import VersionSpec
+from mcp.server.runner import ServerRunner
+from mcp_types import CallToolRequestParams
+from pydantic.errors import PydanticUserError
+from pydantic_core import CoreSchema, SchemaValidator
+from pydantic_core import SchemaError as CoreSchemaError
+from pydantic_core import ValidationError as PydanticValidationError
+
+from mcp_lenient.adapters.pydantic.plain_types import PlainTypes
+from mcp_lenient.declare.decorator_metadata import as_written
+from mcp_lenient.declare.normalizers.annotation import Chain, Custom
+from mcp_lenient.errors import SchemaError
+
+if TYPE_CHECKING:
+    from fastmcp import Context
+    from mcp.server.context import ServerRequestContext
+    from pydantic import TypeAdapter
+
+_ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
+_NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
+_ANNOTATIONS = ("title", "description", "default", "examples")
+_SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
+_NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
+
+Validate = Callable[[dict[str, Any]], object]
+"""Raises what FastMCP's validation of these arguments raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A function tool's validator without its body.
+
+    Attributes:
+        lax: Validates as a server with default settings does.
+        strict: Validates as a server with ``strict_input_validation`` does.
+        in_thread: Whether FastMCP validates in a worker thread.
+        has_validators: Whether validation runs Python code of the tool's author.
+        exact_integers: Whether a parameter asks for strict integers by itself.
+        plain: For plain types quick checks; True means that ``lax`` or ``strict`` raises nothing.
+        builds_many: Whether validating a long container builds an object for each entry.
+    """
+
+    lax: Validate
+    strict: Validate
+    in_thread: bool
+    has_validators: bool
+    exact_integers: bool
+    plain: PlainTypes
+    builds_many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarding:
+    """How a transformed tool hands its arguments on.
+
+    Attributes:
+        parent: The tool that gets them.
+        names: The parent's name of each published parameter.
+        required: Published parameters that must be sent.
+        defaults: What is filled in for published parameters that are not sent.
+        hidden: Constants that the parent gets besides, by the parent's names.
+    """
+
+    parent: Tool
+    names: Mapping[str, str]
+    required: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    hidden: Mapping[str, Any]
+
+
+@lru_cache(maxsize=5000)
+def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
+    """What ``FunctionTool.run`` would validate with; no body and no dependency ever runs in it.
+
+    Raises:
+        SchemaError: When FastMCP or Pydantic cannot build a validator for the function.
+    """
+    try:
+        called = _called_by_fastmcp(function, run_in_thread=run_in_thread)
+        schema = fastmcp_types.get_cached_typeadapter(function_tool._wrap_body_errors(called)).core_schema  # noqa: SLF001 - see above
+        arguments = _arguments_schema(schema)
+        validator = SchemaValidator(arguments)
+        # It asks for a TypeAdapter, but calls only what both have.
+        adapter = cast("TypeAdapter[Any]", validator)
+        strict = partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
+    except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
+        msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
+        raise SchemaError(msg) from error
+    nodes = tuple(_nodes(schema))
+    return Probe(
+        lax=validator.validate_python,
+        strict=strict,
+        in_thread=run_in_thread and not is_coroutine_function(called),
+        has_validators=any(map(_runs_authors_code, nodes)),
+        exact_integers=any(map(_is_strict_integer, nodes)),
+        plain=PlainTypes(arguments),
+        builds_many=any(map(_builds_many, nodes)),
+    )
+
+
+def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
+    """Whether the tool validates and calls its function as FastMCP's own function tools do."""
+    return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
+
+
+def transformed(tool: Tool) -> TransformedTool | None:
+    """The tool where it was made from another one and runs as FastMCP's own such tools do; otherwise None."""
+    if isinstance(tool, TransformedTool) and _keeps(tool, TransformedTool, ("run", "_run")):
+        return tool
+    return None
+
+
+def forwarding(tool: TransformedTool) -> Forwarding | None:
+    """How a transformed tool hands its arguments on; None for a tool that does more.
+
+    The type that an ``ArgTransform`` publishes is no part of it: FastMCP hands on whatever was sent.
+    """
+    if tool.fn is not tool.forwarding_fn:
+        return None
+    changes = tool.transform_args
+    hidden = {name: change for name, change in changes.items() if change.hide}
+    shown = [name for name in _properties(tool.parent_tool) if name not in hidden]
+    published = _properties(tool)
+    return Forwarding(
+        parent=tool.parent_tool,
+        names={_published_name(tool, name): name for name in shown},
+        required=tuple(tool.parameters.get("required", ())),
+        defaults={name: schema["default"] for name, schema in published.items() if "default" in schema},
+        hidden={name: change.default for name, change in hidden.items() if change.default is not NotSet},
+    )
+
+
+def accepted_schema(
+    tool: TransformedTool, below: Mapping[str, Any], *, certain: bool
+) -> Mapping[str, Any] | None:
+    """The schema of what a transformed tool accepts; None where that is what it publishes.
+
+    Args:
+        tool: The transformed tool.
+        below: The schema of what its parent accepts.
+        certain: Whether the parent's own validator is known. Otherwise both schemas may be right.
+    """
+    changes = tool.transform_args
+    changed = {name for name, change in changes.items() if change.type is not NotSet and not change.hide}
+    if tool.fn is not tool.forwarding_fn:
+        changed -= _declared_names(tool)
+    elif below is not tool.parent_tool.parameters:
+        changed = set(below.get("properties", {}))
+    if not changed:
+        return None
+    definitions, others = dict(tool.parameters.get("$defs", {})), below.get("$defs", {})
+    differ = any(definitions.get(name, each) != each for name, each in others.items())
+    merge = _as_parent if certain and tool.fn is tool.forwarding_fn else _as_any if differ else _as_either
+    published = _properties(tool)
+    own = {
+        name: merge(published[name], below["properties"][parents])
+        for parents in changed
+        if (name := _published_name(tool, parents)) in published
+    }
+    schema = {**tool.parameters, "properties": {**published, **own}}
+    definitions |= others
+    return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _declared_names(tool: TransformedTool) -> set[str]:
+    """The parent's names of the parameters that a ``transform_fn`` declares itself, types included."""
+    declared = inspect.signature(tool.fn).parameters
+    return {name for name in tool.transform_args if _published_name(tool, name) in declared}
+
+
+def _as_parent(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: each for key, each in below.items() if key not in _ANNOTATIONS}
+    return kept | _as_any(published, below)
+
+
+def _as_either(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [dict(published), dict(below)]} | _as_any(published, below)
+
+
+def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: published[key] for key in _ANNOTATIONS if key in published}
+
+
+def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:
+    """The mounted server that runs this tool, with the name and version that it is asked for there."""
+    if not (isinstance(tool, FastMCPProviderTool) and _keeps(tool, FastMCPProviderTool, ("run", "_run"))):
+        return None
+    server = getattr(tool, "_server", None)
+    name = getattr(tool, "_original_name", None)
+    if not isinstance(server, FastMCP) or not isinstance(name, str):
+        return None
+    return server, name, VersionSpec(eq=tool.version) if tool.version else None
+
+
+def _keeps(tool: Tool, base: type[Tool], methods: tuple[str, ...]) -> bool:
+    return all(getattr(type(tool), name, None) is getattr(base, name, None) for name in methods)
+
+
+def _properties(tool: Tool) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = tool.parameters.get("properties", {})
+    return properties
+
+
+def _published_name(tool: TransformedTool, name: str) -> str:
+    change = tool.transform_args.get(name)
+    return change.name if change is not None and isinstance(change.name, str) else name
+
+
+def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> Callable[..., Any]:
+    # What the author wrote is the judge; what `@lenient` made of it takes everything, to answer by itself.
+    body = function_tool._wrap_body_errors(as_written(function), materialize_generators=True)  # noqa: SLF001 - see above
+    return dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
+
+
+def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
+    """The part of a call's schema that binds and checks the arguments: all of it but the function."""
+    if schema["type"] == "definitions":
+        return {**schema, "schema": _arguments_schema(schema["schema"])}
+    arguments: CoreSchema = schema["arguments_schema"]
+    return arguments
+
+
+def _nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """All schemas inside a Pydantic core schema."""
+    pending: list[Any] = [schema]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (list, tuple)):
+            pending.extend(node)
+        elif isinstance(node, dict):
+            is_schema = isinstance(node.get("type"), str)
+            if is_schema:
+                yield node
+            pending.extend(part for name, part in node.items() if not (is_schema and name in _NOT_SCHEMAS))
+
+
+def _runs_authors_code(node: Mapping[str, Any]) -> bool:
+    if node["type"].startswith("function-"):
+        return _is_authors(node["function"]["function"])
+    if node.get("custom_init") or node.get("post_init"):
+        return True
+    return any(_is_authors(node.get(name)) for name in ("discriminator", "missing", "default_factory"))
+
+
+def _is_authors(function: object) -> bool:
+    """Whether this is Python code that neither Pydantic nor Python itself brings.
+
+    A closure of Pydantic's counts as the author's: it may hold a predicate of theirs.
+    """
+    if isinstance(function, Chain):
+        return any(isinstance(normalizer, Custom) for normalizer in function.normalizers)
+    module = getattr(function, "__module__", None)
+    if not callable(function) or module is None:
+        return False
+    is_closure = "<locals>" in getattr(function, "__qualname__", "")
+    return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
+
+
+def _builds_many(node: Mapping[str, Any]) -> bool:
+    """Whether validating a long container here builds a Python object for each entry."""
+    entries = node.get("items_schema") if node["type"] == "list" else node.get("values_schema")
+    return node["type"] in ("list", "dict") and isinstance(entries, dict) and entries["type"] not in _SCALARS
+
+
+def _is_strict_integer(node: Mapping[str, Any]) -> bool:
+    if node["type"] == "int":
+        return node.get("strict") is True
+    return (node.get("config") or {}).get("strict") is True
+
+
+def refused_before_running(error: Exception, tool: str) -> bool:
+    """Whether FastMCP raised this of a call of a tool, and not the tool's body of something else.
+
+    FastMCP's own refusal of arguments comes of Pydantic's, and of a tool that is not there it tells the name.
+    """
+    if isinstance(error, ValidationError):
+        return isinstance(error.__cause__, PydanticValidationError)
+    return repr(tool) in str(error)
+
+
+def running_tool() -> FunctionTool | None:
+    """Return the tool whose validator is being built for a call; None outside of ``FunctionTool.run``.
+
+    Pydantic asks a parameter's annotation for its schema and does not say for which function, and a wrapper made
+    with ``functools.wraps`` shares its annotations with what it wraps: only the caller's frame tells them apart.
+    """
+    tool = _local(FunctionTool.run, "self")
+    return tool if isinstance(tool, FunctionTool) else None
+
+
+def validated_arguments() -> Mapping[str, Any] | None:
+    """Return all arguments of the call that is being validated; None where FastMCP is not validating one."""
+    arguments = _local(getattr(function_tool, "_validate_input", None), "value")
+    return arguments if isinstance(arguments, Mapping) else None
+
+
+def _local(function: Callable[..., Any] | None, name: str) -> object:
+    """Return a local variable of the nearest caller that runs this function; None where no caller does."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    frame = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back  # type: ignore[assignment]
+    return None if frame is None else frame.f_locals.get(name)
+
+
+def is_clients_call(tool: str) -> bool:
+    """Whether the tool of this name answers a client, and no Python code that called it."""
+    context = current_context()
+    request = None if context is None else raw_request(context)
+    called = None if request is None else (request.params or {}).get("name")
+    return called == tool and _transforming() is None
+
+
+def _transforming() -> object:
+    current = getattr(tool_transform, "_current_tool", None)
+    return None if current is None else current.get(None)
+
+
+def install(server: FastMCP, hook: Any) -> str | None:
+    """Add a hook to the SDK's own middleware of a server; the reason where that is not possible.
+
+    It goes last, so that it runs inside what FastMCP binds for a request.
+    """
+    hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
+    if not isinstance(hooks, list) or not callable(getattr(server, "_on_call_tool", None)):
+        return "FastMCP no longer has the list of hooks that sees a request before it is validated"
+    hooks.append(hook)
+    return None
+
+
+def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
+    """FastMCP's handler of tool calls, for a request whose parameters were mended."""
+
+    async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
+        params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
+        result = await server._on_call_tool(ctx, params)  # noqa: SLF001 - see above
+        # What a middleware answers by itself the SDK sends as it is: it must be shaped for the protocol's version.
+        runner: ServerRunner[Any] = ServerRunner(server._mcp_server, cast("Any", None), None)  # noqa: SLF001
+        return runner._serialize(ctx.method, ctx.protocol_version, result)  # noqa: SLF001
+
+    return call_tool
+
+
+def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
+    """The SDK's own context of the request being served; None outside of one."""
+    return getattr(context.request_context, "_srctx", None)
+
+
+def current_context() -> Context | None:
+    """The context of the call being served; None outside of one."""
+    return server_context._current_context.get(None)  # noqa: SLF001 - see above

@@ -1,0 +1,547 @@
+"""``@lenient``: what an author declares of one tool, with or without the middleware."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property, partial, wraps
+from time import perf_counter_ns
+from typing import Annotated, Any, Final, NoReturn, TypeAlias, TypeVar, get_args, get_origin, overload
+
+from fastmcp import Context
+from fastmcp.decorators import get_fastmcp_meta
+from fastmcp.exceptions import ValidationError as InvalidArguments
+from fastmcp.tools import FunctionTool, Tool, ToolResult
+from fastmcp.tools.function_tool import ToolMeta
+from fastmcp.utilities.types import get_function_type_hints, is_class_member_of_type
+from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
+
+from mcp_lenient.adapters.fastmcp.compat import (
+    current_context,
+    is_clients_call,
+    running_tool,
+    validated_arguments,
+)
+from mcp_lenient.adapters.fastmcp.results import as_result
+from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
+from mcp_lenient.adapters.fastmcp.tools import current
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator, makes_a_difference
+from mcp_lenient.adapters.pydantic.issues import faults_of
+from mcp_lenient.declare.declared import Declared, Normalize
+from mcp_lenient.declare.decorator_metadata import (
+    Marks,
+    ParameterMark,
+    declared_of,
+    field_of,
+    mark,
+    marks_of,
+    published_name,
+    runs_first,
+)
+from mcp_lenient.declare.normalizers.annotation import Aliases, annotated_normalizers
+from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.refusal.envelope import as_text, envelope
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry.events import EventName
+from mcp_lenient.types import Repair, ValidationIssue, Violation
+
+
+@dataclass(frozen=True, slots=True)
+class _Repaired:
+    value: Any
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    violations: tuple[Violation, ...]
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A call as the function gets it, or the answer that it gets instead."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    answer: ToolResult | None = None
+
+
+class DecoratedTool:
+    """One decorated function: its schema, its declarations, and what becomes of its calls.
+
+    Args:
+        function: The function as its author wrote it.
+        declared: What was declared of its parameters.
+        policy: What may be repaired.
+    """
+
+    def __init__(self, function: Callable[..., Any], declared: Declared, policy: Policy) -> None:
+        self.function = function
+        self.declared = declared
+        self.policy = policy
+        self.decorated = function
+        self._telemetry = Telemetry()
+
+    @cached_property
+    def tool(self) -> Tool:
+        """The tool that the function as written makes; built when its schema is first needed."""
+        meta = get_fastmcp_meta(self.decorated)
+        if not isinstance(meta, ToolMeta):
+            meta = ToolMeta()
+        name = meta.name or getattr(self.function, "__name__", "tool").strip("<>")
+        return Tool.from_function(
+            self.function, name=name, output_schema=meta.output_schema, annotations=meta.annotations
+        )
+
+    def schema(self, bound: int = 0) -> dict[str, Any]:
+        """The tool's input schema, without the first parameters where a method has them already."""
+        schema = self.tool.parameters
+        own = tuple(inspect.signature(self.function).parameters)[:bound]
+        properties = {name: each for name, each in schema.get("properties", {}).items() if name not in own}
+        required = [name for name in schema.get("required", ()) if name not in own]
+        return {**schema, "properties": properties, "required": required}
+
+    @property
+    def destructive(self) -> bool:
+        """Whether only the rules closest to what was sent may act."""
+        if self.policy.destructive is not None:
+            return self.policy.destructive
+        hints = self.tool.annotations
+        return hints is not None and hints.destructive_hint is True
+
+    def runs_first(self, tool: FunctionTool | None) -> bool:
+        """Whether a tool calls the decorated function itself, and no wrapper around it."""
+        return tool is not None and runs_first(tool.fn, self.decorated)
+
+    def settled(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Settled:
+        """Take repaired values out of their wrappers; where a value was refused, the envelope is the answer."""
+        started = perf_counter_ns()
+        values = (*args, *kwargs.values())
+        repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
+        found = tuple(each for value in values if type(value) is _Refused for each in value.violations)
+        self.tell("call_rejected" if found else "call_repaired", repairs, found, started)
+        if found:
+            return Settled(
+                (), {}, self._answer(envelope(self.tool.name, self.schema(len(args)), found, repairs))
+            )
+        return Settled(tuple(map(_taken, args)), {name: _taken(value) for name, value in kwargs.items()})
+
+    def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
+        """Return the envelope to a client; to Python code it would look like success, so raise it there."""
+        call = current.get()
+        if (call is not None and call.nested) or not is_clients_call(self.tool.name):
+            raise _exception(refusal)
+        return as_result(refusal, has_output_schema=self.tool.output_schema is not None)
+
+    def refuse_before(
+        self,
+        wrapper: FunctionTool | None,
+        found: tuple[Violation, ...],
+        repairs: tuple[Repair, ...],
+        *,
+        strict: bool,
+    ) -> NoReturn:
+        """Refuse a call while its arguments are validated, so that no wrapper around the function runs.
+
+        Raises:
+            ValidationError: FastMCP's, with the envelope as its text.
+        """
+        started = perf_counter_ns()
+        tool = self.tool if wrapper is None else wrapper
+        arguments = validated_arguments()
+        if wrapper is not None and arguments is not None:
+            found = self._all_found(wrapper, arguments, strict=strict) or found
+        self.tell("call_rejected", repairs, found, started)
+        raise _exception(envelope(tool.name, tool.parameters, found, repairs))
+
+    def _all_found(
+        self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
+    ) -> tuple[Violation, ...]:
+        judge = NormalizingValidator(FunctionValidator(tool, strict=strict), declared_of(tool.fn).normalizers)
+        plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
+        return ToolContract(plan, judge).decide(arguments).violations
+
+    def tell(
+        self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
+    ) -> None:
+        """Record on the span and in the log what becomes of a call."""
+        self._telemetry.tell(
+            event,
+            CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret),
+            repairs=repairs,
+            found=found,
+        )
+
+
+def _exception(refusal: Mapping[str, Any]) -> InvalidArguments:
+    """Return what FastMCP raises for bad arguments, and sends on as an error result with its text, masked or not."""
+    return InvalidArguments(as_text(refusal), log_level=logging.WARNING)
+
+
+_WRAPPERS: Final = frozenset({_Repaired, _Refused})
+
+
+def is_right(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether nothing is to be settled before a decorated function runs with these."""
+    return _WRAPPERS.isdisjoint(map(type, (*args, *kwargs.values())))
+
+
+Handler = core_schema.ValidatorFunctionWrapHandler
+
+
+def _taken(value: Any) -> Any:
+    return value.value if type(value) is _Repaired else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """Code that runs before the decorated function: a wrapper's in a tool, or unknown code of another caller."""
+
+    tool: FunctionTool | None
+
+
+@dataclass(slots=True, eq=False)
+class Parameter(ParameterMark):
+    """The mark in a parameter's annotation: its type is tried first, and the settler asked where that fails.
+
+    Attributes:
+        settler: The function's.
+        name: The parameter as it is published.
+        field: What the parameter's annotation and default say of it.
+        normalizers: Those that ``@lenient`` declares, then those in the annotation.
+    """
+
+    settler: DecoratedTool
+    name: str
+    field: FieldInfo
+    normalizers: tuple[Normalize, ...]
+    _plan: Plan | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The type's own schema, and behind it what repairs."""
+        inner = handler(source)
+        # Strict mode takes a date or an enum in its JSON spelling from JSON only, and what Python code
+        # hands on is no JSON any more: so it is written as JSON once more.
+        as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
+        again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
+        tool = running_tool()
+        wrapper = None if self.settler.runs_first(tool) else _Wrapper(tool)
+        settle = core_schema.with_info_wrap_validator_function(partial(self._settle, wrapper), again)
+        if self.settler.policy.mode == "observe":
+            return settle
+        if self.normalizers:
+            unchanged = unchanged_by(self.normalizers)
+            inner = core_schema.no_info_before_validator_function(unchanged, again)
+        return core_schema.union_schema([inner, settle], mode="left_to_right")
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The type's own, with all that is noted on it."""
+        parts: Any = schema
+        settle = parts["choices"][1] if parts["type"] == "union" else parts
+        inner = settle["schema"]["python_schema"]
+        return handler(core_schema.definitions_schema(inner, []))
+
+    def _settle(
+        self,
+        wrapper: _Wrapper | None,
+        value: Any,
+        handler: Handler,
+        info: core_schema.ValidationInfo[Any],
+    ) -> Any:
+        running = current.get()
+        if running is not None and running.mode != "repair":
+            return handler(value)  # the operator's policy for this call is to change nothing
+        started = perf_counter_ns()
+        own = {self.name: self.normalizers}
+        needed = self.field.is_required()
+        pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")
+        judge = NormalizingValidator(pydantic, own)
+        decision = ToolContract(self._planned(), judge).decide({self.name: value})
+        refused, found = decision.status == "refused", decision.violations
+        final = judge.settled(decision.arguments)
+        repairs = decision.repairs if refused else (*decision.repairs, *final.repairs)
+        if decision.mode == "observe":
+            return self._observed(value, handler, repairs, found)
+        if refused and wrapper is not None:
+            self.settler.refuse_before(wrapper.tool, found, repairs, strict=info.mode == "json")
+        if refused:
+            return _Refused(found, repairs)
+        taken = (
+            handler(final.arguments[self.name]) if self.name in final.arguments else self._default(handler)
+        )
+        if repairs and wrapper is not None:
+            self.settler.tell("call_repaired", repairs, (), started)
+            return taken
+        return _Repaired(taken, repairs) if repairs else taken
+
+    def _observed(
+        self, value: Any, handler: Handler, repairs: tuple[Repair, ...], found: tuple[Violation, ...]
+    ) -> Any:
+        if repairs or found:
+            self.settler.tell("call_observed", repairs, found, perf_counter_ns())
+        return handler(value)
+
+    def _default(self, handler: Handler) -> Any:
+        default = self.field.get_default(call_default_factory=True, validated_data={})
+        return handler(default) if self.field.validate_default else default
+
+    def _planned(self) -> Plan:
+        if self._plan is None:
+            self._plan = _plan_for(self.settler, self.name)
+        return self._plan
+
+
+def _plan_for(settler: DecoratedTool, name: str) -> Plan:
+    """The plan of one parameter: of the tool's schema only what is said of it."""
+    whole = settler.schema()
+    schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
+    schema |= {
+        "type": "object",
+        "properties": {name: whole["properties"].get(name, {})},
+        "required": [name] if name in whole["required"] else [],
+        "additionalProperties": False,
+    }
+    return Plan(schema, settler.policy, destructive=settler.destructive)
+
+
+@dataclass(frozen=True, slots=True)
+class _HandlerJudge:
+    """Pydantic's own validation of one parameter, while it runs."""
+
+    name: str
+    handler: Handler
+    needed: bool
+    exact_integers: bool
+    by_schema: bool = False
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        return not self.faults(arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        if self.name not in arguments:
+            return (ValidationIssue((self.name,), "missing"),) if self.needed else ()
+        value = arguments[self.name]
+        try:
+            self.handler(value)
+        except ValidationError as error:
+            return faults_of(error, arguments, (self.name,))
+        except (ValueError, RecursionError):
+            return (ValidationIssue((self.name,), "value"),)
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises says nothing of the value
+            return ()
+        return ()
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        return makes_a_difference(self.handler, one.get(self.name), other.get(self.name))
+
+
+_NONE: Final = inspect.Parameter.empty
+F = TypeVar("F", bound=Callable[..., Any])
+Declaration: TypeAlias = "Normalize | Aliases | tuple[Normalize | Aliases, ...]"
+"""What is declared of one parameter: a normalizer, other names, or several of both in a tuple."""
+
+
+@overload
+def lenient(function: F, /) -> F: ...
+
+
+@overload
+def lenient(*, policy: Policy | Declaration | None = None, **parameters: Declaration) -> Callable[[F], F]: ...
+
+
+def lenient(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    policy: Policy | Declaration | None = None,
+    **parameters: Declaration,
+) -> Any:
+    """Make one tool lenient, and declare what its parameters understand; goes below ``@mcp.tool``.
+
+    By itself it repairs values and answers those that cannot be repaired with the envelope. With
+    :class:`mcp_lenient.LenientMiddleware` on the server, names, missing and wrapped arguments are seen to as
+    well. The function keeps its signature, docstring and schema, and is still called directly as before.
+
+    >>> from mcp_lenient import aliases, lenient, tags
+    >>> @lenient(tags=tags(), task=aliases("query", "q"))
+    ... def store_context(content: str, task: str, tags: list[str] | None = None) -> dict:
+    ...     return {"content": content, "task": task, "tags": tags}
+    >>> store_context("a note", task="keep")
+    {'content': 'a note', 'task': 'keep', 'tags': None}
+
+    Args:
+        function: The function, where the decorator is used without parentheses.
+        policy: The policy of this tool. (A parameter of this name takes its declaration here as well.)
+        parameters: Declarations by parameter. Normalizers always run, in their order, before anything
+            judges the value.
+
+    Raises:
+        TypeError: When a declaration names no parameter of the function, or is none.
+    """
+    declarations = dict(parameters)
+    if policy is not None and not isinstance(policy, Policy):
+        declarations["policy"] = policy
+        policy = None
+    own_policy = policy
+
+    def decorate(written: Callable[..., Any]) -> Callable[..., Any]:
+        return _decorated(written, _declared(written, declarations), own_policy)
+
+    return decorate if function is None else decorate(function)
+
+
+def _declared(function: Callable[..., Any], declarations: Mapping[str, Declaration]) -> Declared:
+    if isinstance(function, (classmethod, staticmethod)) or not inspect.isroutine(function):
+        above = f": write @{type(function).__name__} above it" if inspect.isroutine(function) else ""
+        msg = f"lenient takes a function or method, got {function!r}{above}."
+        raise TypeError(msg)
+    if marks_of(function) is not None:
+        msg = f"lenient: {_name(function)} is decorated already; one @lenient takes all declarations."
+        raise TypeError(msg)
+    names = inspect.signature(function).parameters
+    normalizers: dict[str, tuple[Normalize, ...]] = {}
+    aliases: dict[str, tuple[str, ...]] = {}
+    for name, declaration in declarations.items():
+        if name not in names:
+            near = get_close_matches(name, names)
+            meant = f" Did you mean {near[0]!r}?" if near else f" Its parameters are {', '.join(names)}."
+            msg = f"lenient: {_name(function)} has no parameter {name!r}.{meant}"
+            raise TypeError(msg)
+        entries: tuple[object, ...] = declaration if isinstance(declaration, tuple) else (declaration,)
+        wrong = [entry for entry in entries if not isinstance(entry, Aliases) and not _normalizes(entry)]
+        if wrong:
+            msg = f"lenient: {name} takes a normalizer or aliases(...), got {wrong[0]!r}."
+            raise TypeError(msg)
+        own: tuple[Any, ...] = tuple(entry for entry in entries if not isinstance(entry, Aliases))
+        if own:
+            normalizers[name] = own
+        others = tuple(other for entry in entries if isinstance(entry, Aliases) for other in entry.names)
+        if others:
+            aliases[name] = others
+    return Declared(normalizers, aliases)
+
+
+def _normalizes(entry: object) -> bool:
+    """Whether it can be called with a value and gives one: a normalizer's factory that was not called cannot."""
+    if not callable(entry) or inspect.iscoroutinefunction(entry):
+        return False
+    try:
+        inspect.signature(entry).bind(None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # a builtin that does not tell
+    return True
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", repr(function))
+
+
+def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:
+    settler = DecoratedTool(function, declared, policy or Policy())
+    decorated = settler.decorated = _wrapped(function, settler)
+    hints, signature = _hints(function), inspect.signature(function)
+    if settler.policy.mode != "off":
+        marked = [_marked(settler, parameter, hints) for parameter in signature.parameters.values()]
+        hints |= {each.name: each.annotation for each in marked if each.annotation is not _NONE}
+        read = signature.replace(parameters=list(map(_as_read, signature.parameters.values(), marked)))
+        if read != signature:
+            # Only then: a wrapper of a bound method would copy it with `self` in it.
+            decorated.__signature__ = read  # type: ignore[attr-defined]
+    # FastMCP reads types from the annotations and the rest from the signature.
+    decorated.__annotations__ = hints
+    mark(decorated, Marks(declared, policy, function, decorated))
+    return decorated
+
+
+def _as_read(written: inspect.Parameter, marked: inspect.Parameter) -> inspect.Parameter:
+    """The parameter as written; Pydantic looks for marks only where the signature has an annotation."""
+    annotation = Any if written.annotation is _NONE is not marked.annotation else written.annotation
+    return written.replace(annotation=annotation, default=marked.default)
+
+
+def _wrapped(function: Callable[..., Any], settler: DecoratedTool) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def run_async(*args: Any, **kwargs: Any) -> Any:
+            if is_right(args, kwargs):
+                return await function(*args, **kwargs)
+            call = settler.settled(args, kwargs)
+            return await function(*call.args, **call.kwargs) if call.answer is None else call.answer
+
+        return run_async
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if is_right(args, kwargs):
+            return function(*args, **kwargs)
+        call = settler.settled(args, kwargs)
+        return function(*call.args, **call.kwargs) if call.answer is None else call.answer
+
+    return run
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    written = dict(getattr(function, "__annotations__", {}))
+    try:
+        resolved = get_function_type_hints(function)
+    except (NameError, TypeError):
+        return written  # a name that comes to be later: FastMCP resolves it, inside Annotated too
+    return {**written, **resolved}
+
+
+def _marked(
+    settler: DecoratedTool, parameter: inspect.Parameter, hints: Mapping[str, Any]
+) -> inspect.Parameter:
+    """The parameter with a mark in its annotation, by which Pydantic asks the settler where it refuses."""
+    name, default = parameter.name, parameter.default
+    declared = settler.declared.normalizers.get(name, ())
+    annotation = hints.get(name, Any if declared else _NONE)
+    if annotation is _NONE or _is_context(annotation):
+        return parameter.replace(annotation=annotation)
+    annotation, default, field = _with_room(annotation, default)
+    normalizers: tuple[Any, ...] = (*declared, *annotated_normalizers(annotation))
+    own = Parameter(settler, published_name(name, field), field, normalizers)
+    return parameter.replace(annotation=Annotated[annotation, own], default=default)
+
+
+def _with_room(annotation: Any, default: Any) -> tuple[Any, Any, FieldInfo]:
+    """A parameter's annotation and default, which mean the same when a mark comes behind the annotation.
+
+    A lone text in ``Annotated`` is a description to FastMCP only where nothing else stands there, and what a
+    ``Field`` in place of the default says of the type, or of a discriminator, Pydantic applies last of all.
+    """
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    if len(notes) == 1 and isinstance(notes[0], str):
+        annotation = Annotated[kind, Field(description=notes[0])]
+    field = field_of(annotation, default)
+    late = isinstance(default, FieldInfo) and default.metadata
+    if not late and field.discriminator is None:
+        return annotation, default, field
+    parts = field.asdict()
+    rest = {name: each for name, each in parts["attributes"].items() if name != "discriminator"}
+    by = field.discriminator
+    before = [*parts["metadata"], *([Discriminator(by)] if isinstance(by, str) else [by] if by else [])]
+    annotation = parts["annotation"]
+    for each in before:
+        annotation = Annotated[annotation, each]
+    return annotation, Field(**rest), field
+
+
+def _is_context(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return annotation.split("|")[0].strip().rpartition(".")[2] == Context.__name__
+    return is_class_member_of_type(annotation, Context)

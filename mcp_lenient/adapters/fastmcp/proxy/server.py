@@ -1,0 +1,182 @@
+"""A server that stands in front of others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import (
+    ClientTransport,
+    SSETransport,
+    StreamableHttpTransport,
+    infer_transport,
+)
+from fastmcp.client.transports.config import MCPConfigTransport
+from fastmcp.mcp_config import MCPConfig, RemoteMCPServer
+from pydantic import BaseModel
+
+from mcp_lenient.adapters.fastmcp.proxy import compat
+from mcp_lenient.adapters.fastmcp.proxy.connection import (
+    AT_URL,
+    NAMELESS,
+    Forwarded,
+    connected,
+    header_names,
+    name_of,
+)
+from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, ProxyMiddleware
+from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
+from mcp_lenient.rules.policy import Policy
+
+if TYPE_CHECKING:
+    Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
+    ForwardHeaders = Mapping[str, Collection[str]] | Collection[str]
+
+_IN_CONFIG: Final = "forwardHeaders"
+
+DEFAULT_POLICY: Final = Policy(unrepairable="refuse")
+"""What a proxy does where no policy is given."""
+
+
+def create_lenient_proxy(
+    target: Target,
+    policy: Policy | None = None,
+    *,
+    tools: Mapping[str, Policy] | None = None,
+    definitions: str | Path | None = None,
+    forward_headers: ForwardHeaders | None = None,
+    **settings: Any,
+) -> FastMCP:
+    """A server that stands in front of another one and makes its tools lenient.
+
+    What it is given is passed on as FastMCP's own proxy passes it on: tools, resources, prompts, sampling,
+    elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The judge
+    of a call is the schema that the other server publishes. What that schema forbids and cannot be repaired is
+    refused, and never reaches the other server.
+
+    >>> proxy = create_lenient_proxy("https://example.com/mcp")
+    >>> proxy.name
+    'example.com'
+
+    Args:
+        target: What :func:`fastmcp.server.create_proxy` takes: a URL, a path to a script, a transport, a client,
+            a server, or a client configuration. Of a configuration with several servers, each is connected
+            once, and its tools get its name as a prefix.
+        policy: What may be repaired. Left out, it is ``Policy(unrepairable="refuse")``; one of your own says
+            itself what happens to the rest.
+        tools: Policies for tool names that match a pattern, as for :class:`mcp_lenient.LenientMiddleware`.
+        definitions: A YAML or TOML file with what you declare of the tools, as for
+            :meth:`mcp_lenient.LenientMiddleware.from_file`.
+        forward_headers: Which headers of a caller over HTTP go on: for several servers, header names by the
+            server's name in the configuration; for a single one, header names. Left out, a single server gets
+            all that FastMCP's proxy passes on, ``Authorization`` included, and of several servers none gets any,
+            unless ``forwardHeaders`` names them at the server in the configuration.
+        settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
+
+    Returns:
+        The server; run it, or add it to an application.
+
+    Raises:
+        DefinitionError: When the file of definitions is wrong.
+        ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant.
+    """
+    servers, has_own_name = _servers(target, forward_headers)
+    proxy, behind = _alone(servers, settings) if len(servers) == 1 else _composed(servers, settings)
+    middleware = _middleware(behind, policy, tools, definitions)
+    proxy.add_middleware(middleware)
+    if len(servers) == 1 and not has_own_name and "name" not in settings:
+        # Outermost, so that it sees what FastMCP's proxy passes on of the handshake.
+        proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
+    compat.wrap_streams(
+        proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
+    )
+    return proxy
+
+
+def _middleware(
+    behind: Mapping[FastMCP, Upstream],
+    policy: Policy | None,
+    tools: Mapping[str, Policy] | None,
+    definitions: str | Path | None,
+) -> ProxyMiddleware:
+    loaded = None
+    if definitions is not None:
+        # A proxy without such a file does not pay for a YAML parser.
+        from mcp_lenient.declare.definitions import load_definitions
+
+        loaded = load_definitions(definitions)
+    return ProxyMiddleware(policy or DEFAULT_POLICY, tools=tools, definitions=loaded, upstream=behind)
+
+
+_Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
+
+
+def _alone(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
+    ((name, only),) = servers.items()
+    upstream = Upstream(only, **{"name": name, "identity": "upstream", **settings})
+    return upstream.proxy, {upstream.proxy: upstream}
+
+
+def _composed(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
+    """A server with a proxy of each, so that each is connected once and not with every request."""
+    whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
+    behind: dict[FastMCP, Upstream] = {}
+    for name, server in servers.items():
+        part = Upstream(server, name=name)
+        whole.mount(part.proxy, namespace=name)
+        behind[part.proxy] = part
+    return whole, behind
+
+
+def _servers(target: Target, given: ForwardHeaders | None) -> tuple[dict[str, Any], bool]:
+    """Return what is behind the proxy by name, and whether the operator has named it."""
+    if isinstance(target, MCPConfigTransport):
+        target = target.config
+    if isinstance(target, Mapping):
+        target = MCPConfig.from_dict(dict(target))
+    if isinstance(target, MCPConfig):
+        entries = target.mcpServers
+        forwarded = _forwarded(entries, given)
+        return {name: compat.transport_of(entry, forwarded[name]) for name, entry in entries.items()}, True
+    name = name_of(target)
+    if isinstance(target, str) and target.startswith(AT_URL):
+        target = infer_transport(target)
+    forwarded = _forwarded({name: target}, given)
+    return {name: connected(target, forwarded[name])}, isinstance(target, FastMCP)
+
+
+def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:
+    """Return the headers of a caller that go to each server; None for all that FastMCP's proxy passes on."""
+    written = {
+        name: entry.model_extra or {} for name, entry in servers.items() if isinstance(entry, BaseModel)
+    }
+    named = {
+        name: header_names(extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
+        for name, extra in written.items()
+        if _IN_CONFIG in extra
+    }
+    if given is not None and not isinstance(given, Mapping):
+        if len(servers) > 1:
+            msg = "forward_headers: say which of the servers each header goes to, as {SERVER: [HEADER]}"
+            raise ValueError(msg)
+        given = dict.fromkeys(servers, given)
+    for name, headers in (given or {}).items():
+        if name not in servers:
+            msg = f"forward_headers: no server is named {name!r}"
+            raise ValueError(msg)
+        named[name] = header_names(headers, f"forward_headers of {name}")
+    for name in named:
+        if not _is_at_url(servers[name]):
+            msg = f"forward_headers: the server {name} is not at a URL, so that it gets no headers"
+            raise ValueError(msg)
+    nothing_said = None if len(servers) == 1 else frozenset[str]()
+    return {name: named.get(name, nothing_said) for name in servers}
+
+
+def _is_at_url(server: Any) -> bool:
+    if isinstance(server, Client):
+        server = server.transport
+    return isinstance(server, (StreamableHttpTransport, SSETransport, RemoteMCPServer))

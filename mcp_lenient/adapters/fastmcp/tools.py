@@ -1,0 +1,400 @@
+"""The tools of a server: how each is validated down to its function, compiled once."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+from fastmcp import Context, FastMCP
+from fastmcp.exceptions import ValidationError
+from fastmcp.utilities.versions import VersionSpec
+
+from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.results import as_result
+from mcp_lenient.adapters.fastmcp.validator import FunctionValidator, TransformedValidator
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
+from mcp_lenient.engine.contract import Decision, ToolContract
+from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.refusal.envelope import envelope
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.compile import readable
+from mcp_lenient.types import Validator
+from mcp_lenient.values.json_values import holds_many
+
+if TYPE_CHECKING:
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.tools import FunctionTool, Tool, ToolResult
+    from fastmcp.tools.tool_transform import TransformedTool
+    from mcp_types import CallToolRequestParams
+
+    from mcp_lenient.adapters.fastmcp.compat import Forwarding
+    from mcp_lenient.declare.policies import Policies
+    from mcp_lenient.engine.declared import Normalizers
+    from mcp_lenient.rules.policy import Mode
+    from mcp_lenient.types import Repair, Violation
+
+    CallContext = MiddlewareContext[CallToolRequestParams]
+    Next = CallNext[CallToolRequestParams, ToolResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a tool's arguments are judged by.
+
+    Attributes:
+        tool: The tool as the server that was asked sees it.
+        judge: Its own validator; None where only the published schema speaks.
+        certain: Whether its own validator was reached.
+        has_validators: Whether judging runs Python code of the author that FastMCP runs in a worker thread.
+        function: The function below all mounts and transforms.
+        route: The mounted servers that a call is handed down through, with the name it has there.
+        declared: What annotations and ``@lenient`` declare on the function, by the published names.
+        policy: The policy that ``@lenient`` gives the tool.
+        settled: Whether a mounted tool is the one whose schema was seen above; it may be replaced in between.
+        schema: The schema of what the tool accepts, where that is not what it publishes.
+    """
+
+    tool: Tool
+    judge: Validator | None = None
+    certain: bool = False
+    has_validators: bool = False
+    function: Callable[..., Any] | None = None
+    route: tuple[tuple[FastMCP, str], ...] = ()
+    declared: Declared = field(default_factory=Declared)
+    policy: Policy | None = None
+    settled: bool = True
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def mounted(self) -> str | None:
+        """The mounted servers down to the tool's own, by name; None for a server's own tool."""
+        return "/".join(server.name for server, _ in self.route) or None
+
+
+async def find_target(server: FastMCP, tool: Tool) -> Target:
+    """Find the validator of a tool, down through mounted servers and transformed tools.
+
+    Must run where the tool was looked up: mounted servers are asked for what this client may see.
+    """
+    delegated = compat.delegate(tool)
+    if delegated is not None:
+        below = await _target_in(*delegated) or Target(tool)
+        settled = below.settled and below.tool.parameters == tool.parameters
+        return replace(below, tool=tool, route=(delegated[:2], *below.route), settled=settled)
+    transformed = compat.transformed(tool)
+    if transformed is not None:
+        return await _transformed(server, transformed)
+    if compat.runs_its_function(tool):
+        return _reached(tool, strict=server.strict_input_validation)
+    return Target(tool)
+
+
+async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
+    below = await find_target(server, tool.parent_tool)
+    schema = compat.accepted_schema(tool, below.schema or tool.parent_tool.parameters, certain=below.certain)
+    forwarding = compat.forwarding(tool)
+    if forwarding is None:
+        return Target(tool, schema=schema)
+    judge = None if below.judge is None else TransformedValidator(below.judge, forwarding)
+    return replace(
+        below, tool=tool, judge=judge, schema=schema, declared=_renamed(below.declared, forwarding)
+    )
+
+
+async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> Target | None:
+    async with Context(fastmcp=server):
+        tool = await server.get_tool(name, version)
+        return None if tool is None else await find_target(server, tool)
+
+
+def _reached(tool: FunctionTool, *, strict: bool) -> Target:
+    try:
+        judge = FunctionValidator(tool, strict=strict)
+    except SchemaError:
+        return Target(tool)
+    target = Target(tool, judge, certain=True, has_validators=judge.has_validators, function=tool.fn)
+    marks = marks_of(tool.fn)
+    return replace(target, declared=declared_of(tool.fn), policy=marks.policy if marks is not None else None)
+
+
+def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
+    """What is declared of a transformed tool's parent, by the names that the transformed tool publishes."""
+    published = {parents: name for name, parents in forwarding.names.items()}
+    return Declared(
+        normalizers={published[name]: own for name, own in declared.normalizers.items() if name in published},
+        aliases={published[name]: own for name, own in declared.aliases.items() if name in published},
+        policy=declared.policy,
+    )
+
+
+_MOST = 10_000
+_MANY_PARAMETERS = 100
+_TRIES = 3
+Key = tuple[int, str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CachedTool:
+    """A tool with what it accepts.
+
+    Attributes:
+        server: The server it was asked of, by weak reference.
+        tool: The tool as that server sees it.
+        target: How far down its own validator was reached.
+        judge: That validator, or its published schema.
+        plan: Its published schema under the policy in force.
+        in_thread: Whether judging runs validators of the author that must not hold up the event loop.
+        normalizers: What the author or operator declared to run on parameters before all else.
+        mode: The mode of the policy in force.
+    """
+
+    server: weakref.ref[FastMCP]
+    tool: Tool
+    target: Target
+    judge: Validator
+    plan: Plan
+    in_thread: bool = False
+    normalizers: Normalizers = field(default_factory=dict)
+    mode: Mode = "repair"
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force for this tool."""
+        return self.plan.policy
+
+    @property
+    def certain(self) -> bool:
+        """Whether the tool's own validator judges, and not its published schema alone."""
+        return self.target.certain
+
+    async def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the tool would take these arguments; slow validators leave the event loop free."""
+        if self.in_thread:
+            return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
+        return self.judge.accepts(arguments)
+
+    @property
+    def contract(self) -> ToolContract:
+        """What decides about this tool's calls."""
+        return ToolContract(self.plan, self.judge)
+
+    def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
+        """Return accepted arguments after the normalizers that were declared."""
+        if isinstance(self.judge, NormalizingValidator):
+            return self.judge.settled(arguments)
+        return NormalizedArguments(arguments)
+
+    async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
+        """Decide about arguments that were not accepted; what takes long leaves the event loop free."""
+        is_wide = len(self.plan.top.shape.properties) > _MANY_PARAMETERS
+        if self.in_thread or is_wide or holds_many(arguments):
+            return await anyio.to_thread.run_sync(self.contract.decide_rejected, arguments)
+        return self.contract.decide_rejected(arguments)
+
+    def refusal(
+        self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
+    ) -> ToolResult:
+        """The envelope for a call under this name, as this tool's callers can read it."""
+        answer = envelope(name, self.plan.root, found, repairs)
+        return as_result(answer, has_output_schema=self.tool.output_schema is not None)
+
+
+class ToolCache:
+    """Tools by server, name and version, compiled on first use and looked up afresh when it matters.
+
+    Args:
+        policies: The policies by tool name.
+        not_compiled: Called with the tool's name and a sentence when part of its schema cannot be read.
+    """
+
+    def __init__(
+        self,
+        policies: Policies,
+        not_compiled: Callable[[str, str], None],
+    ) -> None:
+        self._policies = policies
+        self._not_compiled = not_compiled
+        self._known: dict[Key, CachedTool] = {}
+
+    def get(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
+        """What is known of the tool a message names; it may have been replaced since."""
+        version = None if message.meta is None else _version_key(message)
+        known = self._known.get((id(server), message.name, version))
+        return known if known is not None and known.server() is server else None
+
+    async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
+        """Look the tool up as this client sees it now, compiled anew only where it is another one.
+
+        Returns:
+            The tool, or None where there is no such tool for this client.
+        """
+        for _ in range(_TRIES):
+            tool = await server.get_tool(message.name, _version(message))
+            if tool is None:
+                return None
+            target = await find_target(server, tool)
+            if target.settled:
+                break
+        known = self.get(server, message)
+        if known is not None and _same(known, target):
+            return known
+        compiled = self._compiled(server, message.name, target)
+        if len(self._known) >= _MOST:
+            self._known.pop(next(iter(self._known)))
+        self._known[id(server), message.name, _version_key(message)] = compiled
+        return compiled
+
+    async def is_replaced(
+        self,
+        server: FastMCP,
+        message: CallToolRequestParams,
+        judged: CachedTool,
+        arguments: Mapping[str, Any],
+    ) -> bool:
+        """Whether another tool stands there now, whose validator is what refused the call: no body did run."""
+        fresh = await self.look_up(server, message)
+        return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
+
+    def _compiled(self, server: FastMCP, name: str, target: Target) -> CachedTool:
+        read = readable(target.schema or target.tool.parameters)
+        if read.unread:
+            self._not_compiled(name, read.told)
+        declared = combined(target.declared, self._policies.declared(name))
+        policy = self._policies.of(name, target.policy, declared)
+        hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
+        destructive = hint if policy.destructive is None else policy.destructive
+        judge = target.judge or PublishedSchemaValidator(read)
+        plan = Plan(read, policy, destructive=destructive)
+        if declared.normalizers:
+            judge = NormalizingValidator(judge, declared.normalizers)
+        return CachedTool(
+            weakref.ref(server),
+            target.tool,
+            target,
+            judge,
+            plan,
+            in_thread=target.has_validators,
+            normalizers=declared.normalizers,
+            mode=policy.mode,
+        )
+
+
+def _same(known: CachedTool, target: Target) -> bool:
+    """Whether a tool looked up again is judged and described as before."""
+    tool, fresh = known.tool, target.tool
+    return (
+        known.target.judge == target.judge
+        and known.target.route == target.route
+        and known.target.declared == target.declared
+        and known.target.policy == target.policy
+        and known.target.schema == target.schema
+        and tool.annotations == fresh.annotations
+        and tool.output_schema == fresh.output_schema
+        and tool.parameters == fresh.parameters
+    )
+
+
+def _version_request(message: CallToolRequestParams) -> Any:
+    own = message.meta.get("fastmcp") if message.meta else None
+    return own.get("version") if isinstance(own, dict) else None
+
+
+def _version_key(message: CallToolRequestParams) -> str | None:
+    asked = _version_request(message)
+    return None if asked is None else repr(asked)
+
+
+def _version(message: CallToolRequestParams) -> VersionSpec | None:
+    asked = _version_request(message)
+    if isinstance(asked, str):
+        return VersionSpec(eq=asked)
+    if isinstance(asked, dict):
+        return VersionSpec(**{bound: asked.get(bound) for bound in ("gte", "lt", "eq")})
+    return None
+
+
+@dataclass(slots=True)
+class Call:
+    """One call on its way, and while it runs what is known of it.
+
+    ``route`` are the mounted servers it is handed down through: there it comes by again. Every other call
+    that comes by within the same request is made by a tool's body, which may leak what that call raised.
+    ``parsed`` are arguments that came as one text, with the source spelling of their numbers.
+    """
+
+    context: CallContext
+    call_next: Next
+    request: object
+    within: Call | None
+    started: int
+    sent_as_text: tuple[Repair, ...] = ()
+    parsed: dict[str, Any] | None = None
+    mode: Mode = "repair"
+    route: tuple[tuple[FastMCP, str], ...] = ()
+    leaked: BaseException | None = None
+
+    @property
+    def name(self) -> str:
+        """The tool that is called."""
+        return self.context.message.name
+
+    @property
+    def nested(self) -> bool:
+        """Whether a tool's body makes it."""
+        return self.within is not None
+
+    def is_here(self, context: CallContext, server: FastMCP, name: str) -> bool:
+        """Whether this is the call itself, come to another middleware of its server or to a mounted server."""
+        return context.fastmcp_context is self.context.fastmcp_context or self.is_handed_to(server, name)
+
+    def is_handed_to(self, server: FastMCP, name: str) -> bool:
+        """Whether this is the call itself, arrived at a mounted server; each arrival counts once."""
+        for at, (expected, expected_name) in enumerate(self.route):
+            if expected is server and expected_name == name:
+                self.route = self.route[at + 1 :]
+                return True
+        return False
+
+    def enters(self, known: CachedTool) -> Token[Call | None]:
+        """Go on down, so that the call is known again on its way and calls of the body are told apart.
+
+        Returns:
+            What :data:`current` is reset with on the way back.
+        """
+        self.mode = known.mode
+        self.route = known.target.route
+        return current.set(self)
+
+    def is_seen_to(self, mode: Mode) -> bool:
+        """Whether nothing is left to do for a mounted server's own middleware of this mode."""
+        return self.mode in ("repair", mode)
+
+
+current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
+"""The call that is being run here; None outside of one."""
+
+
+async def run(call: Call, known: CachedTool, context: CallContext) -> ToolResult:
+    """Call on with what is in the context."""
+    token = call.enters(known)
+    try:
+        return await call.call_next(context)
+    finally:
+        current.reset(token)
+
+
+async def run_raising(call: Call, known: CachedTool, within: Call) -> ToolResult:
+    """Call on with what was refused; the body that made the call may leak what this raises."""
+    try:
+        return await run(call, known, call.context)
+    except ValidationError as error:
+        within.leaked = error
+        raise

@@ -1,0 +1,1 @@
+"""Pydantic: its errors as validation issues, and quick checks of plain types."""

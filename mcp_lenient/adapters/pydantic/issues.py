@@ -1,0 +1,364 @@
+"""Pydantic's errors as validation issues: places in the arguments, and reasons without values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
+
+from mcp_lenient.declare.normalizers.annotation import ERROR_TYPE
+from mcp_lenient.types import FaultKind, Path, ValidationIssue
+from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.limits import MOST_FAULTS
+
+_WORDS: Mapping[str, str] = {
+    "decimal_parsing": 'write a number in digits, like 12.5 or "12.50"',
+    "decimal_max_digits": "its digits are limited to {max_digits}",
+    "decimal_max_places": "its decimal places are limited to {decimal_places}",
+    "decimal_whole_digits": "its digits before the decimal point are limited to {whole_digits}",
+    "finite_number": "it must be a finite number",
+    "date_past": "it must be in the past",
+    "date_future": "it must be in the future",
+    "datetime_past": "it must be in the past",
+    "datetime_future": "it must be in the future",
+    "date_from_datetime_inexact": "write the date only, without a time",
+    "timezone_naive": "write it without a time zone",
+    "timezone_aware": "write it with a time zone, such as a final Z",
+    "url_scheme": "the scheme must be {expected_schemes}",
+    "uuid_version": "it must be a UUID of version {expected_version}",
+    "path_not_file": "it must be the path of a file",
+    "path_not_directory": "it must be the path of a directory",
+    "json_invalid": 'it must be JSON in a text, such as "[1, 2]"',
+    "json_type": 'it must be JSON in a text, such as "[1, 2]"',
+}
+"""What is wrong where no keyword of JSON Schema says it, by Pydantic's error type."""
+_TYPES: Mapping[str, str] = {
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "a string",
+    "list": "an array",
+    "set": "an array",
+    "frozen_set": "an array",
+    "tuple": "an array",
+    "dict": "an object",
+    "model": "an object",
+    "dataclass": "an object",
+    "none": "null",
+}
+"""JSON's words for Pydantic's types, by how its error types begin."""
+_KEYS: Mapping[str, str] = {
+    "int_parsing": 'an integer in digits, such as "1"',
+    "int_from_float": 'an integer in digits, such as "1"',
+    "float_parsing": 'a number in digits, such as "1.5"',
+    "decimal_parsing": 'a number in digits, such as "1.5"',
+    "bool_parsing": '"true" or "false"',
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "greater than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+    "multiple_of": "a multiple of {multiple_of}",
+    "string_pattern_mismatch": 'a text that matches the pattern "{pattern}"',
+}
+"""What the key of a map must be, by Pydantic's error type: a published schema seldom says it."""
+_TYPE = re.compile(r"([a-z_]+)_(?:type|parsing)")
+_OUTSIDE = re.compile(r"(\w+) value is outside expected range.*")
+_TIMES = (
+    "date_parsing",
+    "date_from_datetime_parsing",
+    "datetime_parsing",
+    "datetime_from_date_parsing",
+    "time_parsing",
+)
+_NO_SCHEME = "relative URL without a base"
+_URL_FAULTS: Mapping[str, str] = {
+    _NO_SCHEME: "write a URL with its scheme",
+    "empty host": "it names no host",
+    "invalid international domain name": "its host is not a valid name",
+    "invalid domain character": "its host is not a valid name",
+    "invalid IPv4 address": "its host is not a valid IPv4 address",
+    "invalid IPv6 address": "its host is not a valid IPv6 address",
+    "invalid port number": "its port is not a valid number",
+}
+
+
+def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> str | None:
+    """Why a value is refused, after a colon; None where the error type alone says nothing to a caller.
+
+    Args:
+        code: Pydantic's error type.
+        context: What Pydantic says besides; of its texts only known ones are used, as others quote the value.
+        given: The value, to say nothing of its type where that is right already.
+    """
+    if code in _WORDS:
+        return _WORDS[code].format(**context)
+    said = str(context.get("error", ""))
+    if code in _TIMES:
+        outside = _OUTSIDE.fullmatch(said)
+        return f"its {outside[1]} is out of range" if outside else None
+    if code == "url_parsing":
+        return _URL_FAULTS.get(said, _URL_FAULTS[_NO_SCHEME])
+    kind = _TYPE.fullmatch(code)
+    words = _TYPES.get(kind[1]) if kind else None
+    return f"it must be {words}" if words and not words.endswith(json_type(given)) else None
+
+
+def key_reason(code: str, context: Mapping[str, Any]) -> str | None:
+    """What the key of a map must be; None where the error type does not say it."""
+    words = _KEYS.get(code)
+    return f"a key must be {words.format(**context)}" if words is not None else reason_of(code, context)
+
+
+def key_path_ends(loc: tuple[str | int, ...]) -> Iterator[int]:
+    """Where in a ``loc`` Pydantic's mark of a key stands; a property may have this name as well."""
+    return (at for at in range(len(loc) - 1, 0, -1) if loc[at] == "[key]")
+
+
+_KINDS: Mapping[str, FaultKind] = {
+    "missing": "missing",
+    "missing_argument": "missing",
+    "missing_keyword_only_argument": "missing",
+    "missing_positional_only_argument": "missing",
+    "unexpected_keyword_argument": "unknown",
+    "extra_forbidden": "unknown",
+    "invalid_key": "unknown",
+    "recursion_loop": "size",
+    "bool_parsing": "type",
+    "float_parsing": "type",
+    "int_parsing": "type",
+    "int_parsing_size": "type",
+    "int_from_float": "type",
+    "is_instance_of": "type",
+    "is_subclass_of": "type",
+    "needs_python_object": "type",
+    "none_required": "type",
+}
+"""Pydantic's error types that do not tell their kind by their name (``*_type``); all others are values."""
+_AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
+_PROPERTY = re.compile(r"'([^']+)'")
+_WALKS = 64
+_ANY = object()
+
+
+def faults_of(
+    error: ValidationError, arguments: Mapping[str, Any], below: Path = ()
+) -> tuple[ValidationIssue, ...]:
+    """All that an error holds against arguments, in their order, then what is missing.
+
+    Args:
+        error: What Pydantic raised.
+        arguments: All arguments of the call.
+        below: Where the value that was validated stands in them.
+    """
+    if error.error_count() > MOST_FAULTS:
+        return _by_parameter(error, arguments, below)
+    details = error.errors(include_url=False)
+    for detail in details:
+        detail["loc"] = (*below, *detail["loc"])
+    return ordered((_fault(detail, arguments) for detail in details), arguments)
+
+
+def faults_of_many(
+    error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
+) -> tuple[ValidationIssue, ...]:
+    """Return the faults of a call; of one with very many errors only which parameters they are about.
+
+    Pydantic gives its errors all or not at all. So a few parameters at a time are validated again, and a single
+    one with very many errors is not asked for them: they would be objects by the hundred thousand.
+
+    Args:
+        error: What Pydantic raised.
+        arguments: All arguments of the call.
+        validate: What raised it.
+    """
+    if error.error_count() <= MOST_FAULTS:
+        return faults_of(error, arguments)
+    without = _error(validate, {})
+    absent = 0 if without is None else without.error_count()
+    if absent > MOST_FAULTS // 2:
+        return _by_parameter(error, arguments, ())
+    found: dict[ValidationIssue, None] = {}
+    if without is not None:
+        found |= dict.fromkeys(
+            fault for fault in _by_parameter(without, {}, ()) if fault.path[0] not in arguments
+        )
+    waiting = [list(arguments)]
+    for names in waiting:
+        own_names = frozenset(names)
+        own = _error(validate, {name: arguments[name] for name in names})
+        if own is None:
+            continue
+        if own.error_count() <= MOST_FAULTS:
+            found |= dict.fromkeys(
+                fault for fault in _by_parameter(own, arguments, ()) if fault.path[0] in own_names
+            )
+        elif len(names) == 1:
+            found[ValidationIssue((step(names[0]),), "type")] = None
+        else:
+            half = len(names) // 2
+            waiting += [names[:half], names[half:]]
+    return ordered(found, arguments)
+
+
+def _error(validate: Callable[[dict[str, Any]], object], arguments: dict[str, Any]) -> ValidationError | None:
+    try:
+        validate(arguments)
+    except ValidationError as error:
+        return error
+    return None
+
+
+def _by_parameter(
+    error: ValidationError, arguments: Mapping[str, Any], below: Path
+) -> tuple[ValidationIssue, ...]:
+    """Of very many errors only which parameters they are about, so that they cost little more than their count."""
+    found: dict[ValidationIssue, None] = {}
+    for detail in error.errors(include_url=False, include_input=False, include_context=False):
+        loc = (*below, *detail["loc"])
+        kind = _kind(detail["type"], loc) if len(loc) == 1 else "type"
+        found[ValidationIssue(loc[:1], kind)] = None
+    return ordered(found, arguments)
+
+
+def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue:
+    """What one error says; of a branch of a union no reason, since it is not that of the others."""
+    code, loc, given = error["type"], error["loc"], error["input"]
+    kind = _kind(code, loc)
+    if kind == "missing":
+        return ValidationIssue((*_path(arguments, loc[:-1], given), *loc[-1:]), kind)
+    if code == "invalid_key":
+        return ValidationIssue(loc, kind)
+    if loc and loc[0] not in arguments:
+        return ValidationIssue(
+            loc[:1], "missing"
+        )  # a default that is validated and refused: something has to be sent
+    if code == ERROR_TYPE:
+        own = error["ctx"]
+        told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
+        return ValidationIssue(_path(arguments, loc, given), told, own["message"], own["code"])
+    detail, context = _detail(error), error.get("ctx", {})
+    keyed = _key_path(arguments, loc, given)
+    if keyed is not None:
+        return ValidationIssue(
+            keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == "[key]" else None
+        )
+    if code.startswith("union_tag_"):
+        return _tag_fault(_path(arguments, loc, given), given, context["discriminator"])
+    path = _path(arguments, loc, given)
+    of_branch = not path or loc[-1] != path[-1]
+    return ValidationIssue(path, kind, detail, reason=None if of_branch else reason_of(code, context, given))
+
+
+def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
+    """The entry of a map whose key an error is about; what follows the mark in ``loc`` are union branches."""
+    for at in key_path_ends(loc):
+        path = _path(arguments, loc[:at], _ANY)
+        if path and (at == len(loc) - 1 or path[-1] == given):
+            return path
+    return None
+
+
+def _detail(error: ErrorDetails) -> str | None:
+    """The author's own sentence."""
+    prefix = _AUTHORS_PREFIX.get(error["type"])
+    return error["msg"].removeprefix(prefix) if prefix is not None else None
+
+
+def _kind(code: str, loc: Path) -> FaultKind:
+    if code == "json_invalid" and not loc:
+        return "size"  # strict servers go through JSON text, whose parser has bounds of its own
+    return _KINDS.get(code) or ("type" if code.endswith("_type") else "value")
+
+
+def _tag_fault(path: Path, given: object, discriminator: str) -> ValidationIssue:
+    """The fault of a discriminated union stands at the discriminator where that is a property."""
+    name = _PROPERTY.fullmatch(discriminator)
+    if name is None or not isinstance(given, dict):
+        return ValidationIssue(path, "value")
+    return ValidationIssue((*path, name[1]), "value" if name[1] in given else "missing")
+
+
+def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
+    """The way through the arguments that a ``loc`` means.
+
+    A ``loc`` names union branches and validators besides properties, and such a name may be a property as
+    well; the right way is the one that ends at the value the error speaks of.
+    """
+    here: Any = arguments
+    for part in loc:
+        if not _holds(here, part):
+            break
+        here = here[part]
+    else:
+        if _same(here, given):
+            return loc
+    walks = islice(_walks(arguments, loc), _WALKS)
+    straight, end = next(walks)
+    if _same(end, given):
+        return straight
+    return next((path for path, end in walks if _same(end, given)), straight)
+
+
+def _same(here: object, given: object) -> bool:
+    try:
+        return here is given or (type(here) is type(given) and here == given)
+    except RecursionError:
+        return False
+
+
+def _walks(arguments: Mapping[str, Any], loc: Path) -> Iterator[tuple[Path, Any]]:
+    pending: list[tuple[Any, int, Path]] = [(arguments, 0, ())]
+    while pending:
+        here, at, path = pending.pop()
+        if at == len(loc):
+            yield path, here
+            continue
+        step = loc[at]
+        pending.append((here, at + 1, path))
+        if _holds(here, step):
+            pending.append((here[step], at + 1, (*path, step)))
+
+
+def _holds(here: object, step: str | int) -> bool:
+    if isinstance(here, Mapping):
+        return step in here
+    return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
+
+
+def ordered(faults: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    """The faults, each once, in the order of the arguments, then what is missing."""
+    positions = {step(name): at for at, name in enumerate(arguments)}
+
+    def place(fault: ValidationIssue) -> tuple[bool, int]:
+        return fault.kind == "missing", positions.get(fault.path[0], -1) if fault.path else -1
+
+    return tuple(sorted(dict.fromkeys(faults), key=place))
+
+
+def step(name: object) -> str | int:
+    """A name as a step of a path."""
+    return name if isinstance(name, (str, int)) else str(name)
+
+
+_SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
+_NO_CHARACTER: Final = "it holds half of a surrogate pair, which is no character"
+
+
+def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> ValidationIssue:
+    """Why a strict server could not write the arguments as JSON: great depth, or a lone surrogate, told where it is."""
+    if not isinstance(error, PydanticSerializationError) or "surrogate" not in str(error):
+        return ValidationIssue((), "size")
+    waiting: list[tuple[Path, Any]] = [((), arguments)]
+    for path, value in waiting:
+        if isinstance(value, str) and _SURROGATE.search(value):
+            return ValidationIssue(path, "value", reason=_NO_CHARACTER)
+        if isinstance(value, Mapping):
+            waiting += [((*path, step(key)), each) for key, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*path, at), each) for at, each in enumerate(value)]
+    return ValidationIssue((), "value", reason=f"a name in {_NO_CHARACTER}")

@@ -1,0 +1,339 @@
+"""Plain types: arguments accepted without building an object, also as strict JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any, Final
+
+from mcp_lenient.schema.compile import refers_to_itself
+from mcp_lenient.values.json_values import nests_less
+
+_TYPES: Final = frozenset({str, int, float, bool, type(None), list, dict})
+"""What a JSON parser makes; of anything else FastMCP may validate the Python object."""
+_CONTAINERS: Final = frozenset({list, dict})
+_TEXT: Final = frozenset({str})
+WRITABLE: Final[Mapping[str, Any]] = {"not": {"enum": ["\x00"]}}
+"""Comparing a text is what makes the validator read it, and say that a lone surrogate cannot be written."""
+_SCALAR: Final[Mapping[str, Any]] = {
+    "anyOf": [{"type": "string", **WRITABLE}, {"type": "boolean"}, {"type": "null"}]
+}
+"""What an undeclared name may hold, so that nothing there is too deep to be written."""
+
+
+class _NotPlainJson(Exception):  # noqa: N818 - a signal within this module
+    """A type that leaves open what is taken, or asks what the draft used here cannot say."""
+
+
+def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
+    """A check of arguments for which True means that Pydantic accepts them as strict JSON; None for other types.
+
+    Args:
+        schema: What :mod:`mcp_lenient.adapters.pydantic.plain_types` made of the core schema of a function's arguments.
+    """
+    import jsonschema_rs
+
+    if refers_to_itself(schema):
+        return None
+    try:
+        # In this draft alone 7.0 is no integer.
+        is_valid = jsonschema_rs.Draft4Validator(_strict(schema)).is_valid
+    except _NotPlainJson:
+        return None
+
+    def check(arguments: Any) -> bool:
+        try:
+            # What is valid nests no deeper than the types do: only that can be walked without end in sight.
+            return type(arguments) is dict and is_valid(arguments) and _is_json(arguments)
+        except ValueError:  # a lone surrogate
+            return False
+
+    return check
+
+
+def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema for strict JSON."""
+    if not schema or "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
+        raise _NotPlainJson
+    made = {keyword: part for keyword, part in schema.items() if part != []}  # that draft has no empty lists
+    if made.get("type") == "string":
+        made.update(WRITABLE)
+    if made.get("type") == "object":
+        made.setdefault("additionalProperties", _SCALAR)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(part := schema.get(keyword), Mapping):
+            made[keyword] = _strict(part)
+    for keyword in ("properties", "$defs"):
+        if keyword in schema:
+            made[keyword] = {name: _strict(part) for name, part in schema[keyword].items()}
+    if "anyOf" in schema:
+        made["anyOf"] = [_strict(part) for part in schema["anyOf"]]
+    return made
+
+
+def _is_json(arguments: dict[str, Any]) -> bool:
+    """Whether all values are of the types that a JSON parser makes; goes level by level, as long loops in C."""
+    level: list[Any] = [arguments]
+    while level:
+        objects = [each for each in level if type(each) is dict]
+        arrays = [each for each in level if type(each) is list]
+        entries = [*map(dict.values, objects), *arrays]
+        kinds = set(map(type, chain.from_iterable(entries)))
+        if not (kinds <= _TYPES and _TEXT.issuperset(map(type, chain.from_iterable(objects)))):
+            return False
+        if _CONTAINERS.isdisjoint(kinds):
+            return True
+        level = [each for each in chain.from_iterable(entries) if type(each) in _CONTAINERS]
+    return True
+
+
+_WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
+"""Well inside what Pydantic takes as an integer or a number in any spelling; larger ones are left to it."""
+_DEEPEST: Final = 200
+"""Levels of a value; Pydantic refuses what goes deeper than 255 into one of its own."""
+_EXACT: Final = 2**53
+"""From here on a float is not every integer."""
+_BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
+_ANYWHERE: Final = frozenset({"type", "metadata", "ref", "serialization"})
+_MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
+Core = Mapping[str, Any]
+Schema = dict[str, Any]
+Check = Callable[[Any], bool]
+
+
+class _NotPlain(Exception):  # noqa: N818 - a signal within this module
+    """A type of which JSON Schema could not say all."""
+
+
+class PlainTypes:
+    """Quick checks of a function's arguments, each made when it is first asked for.
+
+    Args:
+        core: The core schema of the arguments.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    @cached_property
+    def lax(self) -> Check | None:
+        """True means that Pydantic accepts the arguments in lax mode; None for types that are not plain."""
+        return self._made(_lax_check)
+
+    @cached_property
+    def strict(self) -> Check | None:
+        """True means that Pydantic accepts the arguments as strict JSON; None for types that are not plain."""
+        return self._made(strict_check)
+
+    def _made(self, make: Callable[[Schema], Check | None]) -> Check | None:
+        import jsonschema_rs
+
+        definitions: dict[str, Schema] = {}
+        try:
+            return make({**_schema(self._core, definitions), "$defs": definitions})
+        except (_NotPlain, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+            return None
+
+
+def _lax_check(schema: Schema) -> Check:
+    import jsonschema_rs
+
+    is_valid = jsonschema_rs.validator_for(schema).is_valid
+    is_endless = refers_to_itself(schema)
+
+    def check(arguments: Any) -> bool:
+        try:
+            return (not is_endless or nests_less(arguments, _DEEPEST)) and is_valid(arguments)
+        except (ValueError, RecursionError):
+            return False
+
+    return check
+
+
+def _schema(core: Core, definitions: dict[str, Schema]) -> Schema:
+    build = _BUILDERS.get(core["type"])
+    if build is None:
+        raise _NotPlain
+    schema = build(core, definitions)
+    if "ref" in core:
+        definitions[core["ref"]] = schema
+    return schema
+
+
+def _only(core: Core, *keys: str) -> None:
+    """Whether a core schema says nothing but this; a False or None says nothing."""
+    if any(core[key] is not None and core[key] is not False for key in core.keys() - _ANYWHERE - set(keys)):
+        raise _NotPlain
+
+
+def _any(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core)
+    return {}
+
+
+def _null(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core)
+    return {"type": "null"}
+
+
+def _boolean(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core)
+    return {"type": "boolean"}
+
+
+def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, *_BOUNDS)
+    return {"type": "integer", **_bounds(core, _WITHIN)}
+
+
+def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, *_BOUNDS)
+    if any(abs(core.get(bound) or 0) > _EXACT for bound in _BOUNDS):
+        raise _NotPlain  # Pydantic rounds such a bound
+    return {"type": "number", **_bounds(core, _WITHIN)}
+
+
+def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:
+    own = {keyword: core[bound] for bound, keyword in _BOUNDS.items() if core.get(bound) is not None}
+    least = max(widest["minimum"], own.pop("minimum", widest["minimum"]))
+    return {"minimum": least, "maximum": min(widest["maximum"], own.pop("maximum", widest["maximum"])), **own}
+
+
+def _string(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, "min_length", "max_length")
+    lengths = _lengths(core, "minLength", "maxLength")
+    # Pydantic reads a text only to count its characters.
+    return {"type": "string", **lengths, **(WRITABLE if lengths else {})}
+
+
+def _lengths(core: Core, least: str, most: str) -> Schema:
+    found = ((least, core.get("min_length")), (most, core.get("max_length")))
+    return {keyword: length for keyword, length in found if length is not None}
+
+
+def _literal(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    _only(core, "expected")
+    if not all(type(value) is str for value in core["expected"]):
+        raise _NotPlain
+    return {"enum": list(core["expected"])}
+
+
+def _list(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "items_schema", "min_length", "max_length")
+    items = _schema(core["items_schema"], definitions) if "items_schema" in core else {}
+    return {"type": "array", "items": items, **_lengths(core, "minItems", "maxItems")}
+
+
+def _dict(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "keys_schema", "values_schema")
+    if "keys_schema" in core and _schema(core["keys_schema"], definitions) not in ({}, {"type": "string"}):
+        raise _NotPlain
+    values = _schema(core["values_schema"], definitions) if "values_schema" in core else {}
+    return {"type": "object", "additionalProperties": values}
+
+
+def _nullable(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "schema")
+    return {"anyOf": [_schema(core["schema"], definitions), {"type": "null"}]}
+
+
+def _default(core: Core, definitions: dict[str, Schema]) -> Schema:
+    if "default" not in core or core.get("validate_default"):
+        raise _NotPlain
+    return _schema(core["schema"], definitions)
+
+
+def _union(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "choices", "mode")
+    if not all(isinstance(choice, Mapping) for choice in core["choices"]):
+        raise _NotPlain
+    return {"anyOf": [_schema(choice, definitions) for choice in core["choices"]]}
+
+
+def _model(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "cls", "schema", "config", "generic_origin")
+    config = core.get("config") or {}
+    if not _MODEL_CONFIG.issuperset(config):
+        raise _NotPlain
+    schema = _schema(core["schema"], definitions)
+    if config.get("extra_fields_behavior") == "forbid":
+        schema["additionalProperties"] = False
+    return schema
+
+
+def _model_fields(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "fields", "model_name", "computed_fields", "extra_behavior")
+    return _object(core["fields"], definitions, closed=core.get("extra_behavior") == "forbid")
+
+
+def _object(fields: Mapping[str, Core], definitions: dict[str, Schema], *, closed: bool) -> Schema:
+    properties: dict[str, Schema] = {}
+    required: list[str] = []
+    for name, field in fields.items():
+        published = field.get("validation_alias", name)
+        if not isinstance(published, str):
+            raise _NotPlain
+        if published in properties:
+            raise _NotPlain
+        properties[published] = _schema(field["schema"], definitions)
+        if field["schema"]["type"] != "default":
+            required.append(published)
+    closing = {"additionalProperties": False} if closed else {}
+    return {"type": "object", "properties": properties, "required": required, **closing}
+
+
+def _arguments(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "arguments_schema", "validate_by_name", "validate_by_alias")
+    fields: dict[str, Core] = {}
+    for parameter in core["arguments_schema"]:
+        if parameter.get("mode", "positional_or_keyword") not in ("positional_or_keyword", "keyword_only"):
+            raise _NotPlain
+        if not isinstance(parameter.get("alias", ""), str):
+            raise _NotPlain
+        published = parameter.get("alias", parameter["name"])
+        if published in fields:
+            raise _NotPlain
+        fields[published] = parameter
+    return _object(fields, definitions, closed=True)
+
+
+def _definitions(core: Core, definitions: dict[str, Schema]) -> Schema:
+    _only(core, "schema", "definitions")
+    for definition in core["definitions"]:
+        _schema(definition, definitions)
+    return _schema(core["schema"], definitions)
+
+
+def _reference(core: Core, definitions: dict[str, Schema]) -> Schema:
+    del definitions
+    name = core["schema_ref"].replace("~", "~0").replace("/", "~1").replace("%", "%25")
+    return {"$ref": f"#/$defs/{name}"}
+
+
+_BUILDERS: Final[Mapping[str, Callable[[Core, dict[str, Schema]], Schema]]] = {
+    "any": _any,
+    "none": _null,
+    "bool": _boolean,
+    "int": _integer,
+    "float": _number,
+    "str": _string,
+    "literal": _literal,
+    "list": _list,
+    "dict": _dict,
+    "nullable": _nullable,
+    "default": _default,
+    "union": _union,
+    "model": _model,
+    "model-fields": _model_fields,
+    "arguments": _arguments,
+    "definitions": _definitions,
+    "definition-ref": _reference,
+}

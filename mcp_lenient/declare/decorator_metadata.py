@@ -1,0 +1,177 @@
+"""What ``@lenient`` leaves on a function for whoever calls it through a server."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import MethodType
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import AliasChoices
+from pydantic.fields import FieldInfo
+
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.normalizers.annotation import annotated_aliases, annotated_normalizers
+from mcp_lenient.rules.policy import Policy
+
+T = TypeVar("T")
+
+_ATTRIBUTE: Final = "__mcp_lenient__"
+_MOST_WRAPPERS: Final = 100
+
+
+class ParameterMark:
+    """Base of what ``@lenient`` puts into a parameter's annotation."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """A decorated function's declarations, and the function itself.
+
+    Attributes:
+        declared: Normalizers and other names by parameter.
+        policy: The policy of this tool; None for the server's.
+        function: The function as its author wrote it.
+        decorated: The function that ``@lenient`` made of it.
+    """
+
+    declared: Declared
+    policy: Policy | None
+    function: Callable[..., Any]
+    decorated: Callable[..., Any]
+
+
+def mark(function: Callable[..., Any], marks: Marks) -> None:
+    """Leave the marks on a function."""
+    setattr(function, _ATTRIBUTE, marks)
+
+
+def marks_of(function: Callable[..., Any] | None) -> Marks | None:
+    """The marks of a function, method, wrapper or partial; None where it has none."""
+    for _ in range(_MOST_WRAPPERS):
+        marks = getattr(function, _ATTRIBUTE, None)
+        if isinstance(marks, Marks):
+            return marks
+        function = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
+        if function is None:
+            break
+    return None
+
+
+def runs_first(function: Callable[..., Any] | None, decorated: Callable[..., Any]) -> bool:
+    """Whether calling ``function`` runs ``decorated`` with no other Python code in between."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__func__", function) is decorated
+
+
+def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function without what ``@lenient`` added; a wrapper keeps the signature that it gives the tool."""
+    marks = marks_of(function)
+    if marks is None:
+        return function
+    if not runs_first(function, marks.decorated):
+        return _without_marks(function)
+    if isinstance(function, partial):
+        return partial(as_written(function.func), *function.args, **function.keywords)
+    if isinstance(function, MethodType):
+        return MethodType(marks.function, function.__self__)
+    return marks.function
+
+
+def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a stand-in with a wrapper's signature, whose annotations have no marks; it is never called."""
+
+    async def later(*args: Any, **kwargs: Any) -> None: ...
+
+    def now(*args: Any, **kwargs: Any) -> None: ...
+
+    stand_in: Any = later if inspect.iscoroutinefunction(wrapper) else now
+    signature = inspect.signature(wrapper)
+    parameters = [
+        each.replace(annotation=_unmarked(each.annotation)) for each in signature.parameters.values()
+    ]
+    stand_in.__name__ = getattr(wrapper, "__name__", "tool")
+    stand_in.__module__ = wrapper.__module__
+    stand_in.__annotations__ = {
+        name: _unmarked(each) for name, each in getattr(wrapper, "__annotations__", {}).items()
+    }
+    stand_in.__signature__ = signature.replace(parameters=parameters)
+    stand_in.__wrapped__ = wrapper  # names in texts are resolved in its module
+    result: Callable[..., Any] = stand_in
+    return result
+
+
+def _unmarked(annotation: Any) -> Any:
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *notes = get_args(annotation)
+    for note in notes:
+        if not isinstance(note, ParameterMark):
+            kind = Annotated[kind, note]
+    return kind
+
+
+@lru_cache(maxsize=5000)
+def declared_of(function: Callable[..., Any]) -> Declared:
+    """What is declared of a function's parameters: in their annotations, and by ``@lenient``."""
+    written = as_written(function)
+    try:
+        hints = get_type_hints(written, include_extras=True)
+    except (NameError, TypeError):
+        hints = {}  # a partial, or a name that only FastMCP resolves
+    normalizers = {
+        name: annotated_normalizers(hint) for name, hint in hints.items() if annotated_normalizers(hint)
+    }
+    aliases = {name: annotated_aliases(hint) for name, hint in hints.items() if annotated_aliases(hint)}
+    marks = marks_of(function)
+    declared = Declared(normalizers, aliases)
+    if marks is not None:
+        declared = combined(marks.declared, declared)  # as the decorated function runs them
+    return _published(declared, written, hints)
+
+
+def _published(declared: Declared, function: Callable[..., Any], hints: Mapping[str, Any]) -> Declared:
+    """What is declared by the names of parameters, by those that their ``Field`` publishes them under."""
+    names = {
+        name: published_name(name, field_of(hints.get(name, Any), parameter.default))
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
+    return Declared(
+        {names.get(name, name): own for name, own in declared.normalizers.items()},
+        {names.get(name, name): own for name, own in declared.aliases.items()},
+        declared.policy,
+    )
+
+
+def field_of(annotation: Any, default: Any) -> FieldInfo:
+    """What a parameter's annotation and default say of it, as Pydantic reads them."""
+    if default is inspect.Parameter.empty:
+        return FieldInfo.from_annotation(annotation)
+    return FieldInfo.from_annotated_attribute(annotation, default)
+
+
+def published_name(name: str, field: FieldInfo) -> str:
+    """The name under which the schema has a parameter."""
+    alias = field.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else (alias,)
+    return next((choice for choice in choices if isinstance(choice, str)), name)
+
+
+def combined(first: Declared, second: Declared) -> Declared:
+    """Two declarations of one tool, the second one's normalizers after the first one's."""
+    return Declared(
+        _joined(first.normalizers, second.normalizers),
+        _joined(first.aliases, second.aliases),
+        {**first.policy, **second.policy},
+    )
+
+
+def _joined(
+    first: Mapping[str, tuple[T, ...]], second: Mapping[str, tuple[T, ...]]
+) -> dict[str, tuple[T, ...]]:
+    return {name: (*first.get(name, ()), *second.get(name, ())) for name in {**first, **second}}

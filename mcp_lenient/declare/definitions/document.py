@@ -1,0 +1,283 @@
+"""A definitions file as JSON values, with the line of each where the format tells it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+import yaml
+
+from mcp_lenient.errors import DefinitionError
+from mcp_lenient.types import Path
+from mcp_lenient.values.display import shown
+
+MAX_DEPTH = 32
+"""Levels of a definitions file; the deepest place that means anything is far above."""
+
+
+class DefinitionFault(NamedTuple):
+    """What is wrong at a place.
+
+    Attributes:
+        path: The place.
+        words: What is wrong, to stand behind the place and a colon.
+        read: Whether the value that was read for this place is the one that is meant there.
+    """
+
+    path: Path
+    words: str
+    read: bool = False
+
+
+MAX_NODES = 250_000
+"""Values of one document, each use of an anchor counted anew."""
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG = "tag:yaml.org,2002:"
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,39})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+
+
+class YamlTextError(ValueError):
+    """A text that is no YAML document, or one without end."""
+
+    def __init__(self, line: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class YamlText:
+    """A document as it is being read."""
+
+    value: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    faults: list[DefinitionFault] = field(default_factory=list)
+    nodes: int = 0
+
+
+def read_yaml(text: str) -> YamlText:
+    """Read one YAML document; nothing in it is executed, and no tag is followed.
+
+    Raises:
+        YamlTextError: When it is none, is nested too deeply, or grows too large by its anchors.
+    """
+    document = YamlText()
+    try:
+        _check_depth(text)
+        root = yaml.compose(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YamlTextError(_line(mark) if mark else None, f"{error.problem or error.context}.") from None
+    except yaml.YAMLError as error:
+        raise YamlTextError(None, f"{' '.join(str(error).split())}.") from None
+    if root is not None:
+        document.value = _value(document, root, ())
+    return document
+
+
+def _check_depth(text: str) -> None:
+    """Composing recurses, which a text of brackets alone could make it do without end."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise YamlTextError(_line(event.start_mark), "it is nested too deeply.")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _line(mark: Any) -> int:
+    line: int = mark.line + 1  # the marks of the two loaders have no type in common
+    return line
+
+
+def _value(document: YamlText, node: yaml.Node, path: Path) -> Any:
+    document.nodes += 1
+    if document.nodes > MAX_NODES:
+        reason = f"it has more than {MAX_NODES} values, with what its anchors repeat."
+        raise YamlTextError(_line(node.start_mark), reason)
+    if len(path) > MAX_DEPTH:
+        raise YamlTextError(_line(node.start_mark), "its anchors nest it too deeply.")
+    document.lines.setdefault(path, _line(node.start_mark))
+    if isinstance(node, yaml.MappingNode):
+        _check_tag(document, node, "map", path)
+        return _mapping(document, node, path)
+    if isinstance(node, yaml.SequenceNode):
+        _check_tag(document, node, "seq", path)
+        return [_value(document, entry, (*path, at)) for at, entry in enumerate(node.value)]
+    return _scalar(document, node, path)
+
+
+def _check_tag(document: YamlText, node: yaml.Node, plain: str, path: Path) -> None:
+    if node.tag != _TAG + plain:
+        document.faults.append(
+            DefinitionFault(path, f"this has the tag '{shown(node.tag)}'; tags are not allowed.")
+        )
+
+
+def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    for key, entry in node.value:
+        name = _name(document, key, path)
+        below = (*path, name)
+        if name in entries:
+            again = f"this stands here twice, the second time in line {_line(key.start_mark)}."
+            document.faults.append(DefinitionFault(below, again, read=True))
+            continue
+        document.lines[below] = _line(key.start_mark)
+        entries[name] = _value(document, entry, below)
+    return entries
+
+
+def _name(document: YamlText, key: yaml.Node, path: Path) -> str:
+    """The name before a colon; what YAML takes for something else than a text is used as it is spelt."""
+    spelt = key.value if isinstance(key, yaml.ScalarNode) else f"line {_line(key.start_mark)}"
+    if key.tag != f"{_TAG}str":
+        document.lines.setdefault((*path, spelt), _line(key.start_mark))
+        document.faults.append(
+            DefinitionFault(
+                (*path, spelt), "this is a name that YAML does not read as text; put it in quotes."
+            )
+        )
+    return str(spelt)
+
+
+def _scalar(document: YamlText, node: yaml.Node, path: Path) -> Any:
+    kind = node.tag.removeprefix(_TAG)
+    if kind not in _SCALARS:
+        document.faults.append(DefinitionFault(path, f"{_WORDS.get(kind, _OTHER)} {_QUOTE}"))
+        return node.value
+    value, words = _SCALARS[kind](node.value)
+    if words:
+        document.faults.append(DefinitionFault(path, words))
+    return value
+
+
+_QUOTE = "Put it in quotes if a text is meant."
+_OTHER = "this has a tag, or is of a kind that JSON has not."
+_WORDS: Mapping[str, str] = {
+    "timestamp": "this is a date to YAML, which JSON has not.",
+    "merge": "this is '<<', which is not supported.",
+}
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _number(spelt: str) -> tuple[Any, str]:
+    if not _JSON_NUMBER.fullmatch(spelt) or not math.isfinite(number := json.loads(spelt)):
+        return spelt, f"this is a number to YAML, but not spelt as JSON spells one. {_QUOTE}"
+    return number, ""
+
+
+def _boolean(spelt: str) -> tuple[Any, str]:
+    if spelt.lower() not in _BOOLEANS:
+        return spelt, f"this is true or false to YAML; spell it so. {_QUOTE}"
+    return _BOOLEANS[spelt.lower()], ""
+
+
+_SCALARS: Mapping[str, Callable[[str], tuple[Any, str]]] = {
+    "str": lambda spelt: (spelt, ""),
+    "null": lambda _: (None, ""),
+    "bool": _boolean,
+    "int": _number,
+    "float": _number,
+}
+
+MAX_BYTES = 2**20
+"""The largest file that is read."""
+_TOML_MODULE = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+_YAML_SUFFIXES = (".yaml", ".yml")
+_TOML_SUFFIX = ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file holds.
+
+    Attributes:
+        value: The whole of it; None for an empty file.
+        lines: The line of each place, from 1; empty for TOML, whose reader tells none.
+        faults: What is no JSON value, or stands there twice. ``value`` has something else in its place.
+    """
+
+    value: Any
+    lines: Mapping[Path, int] = field(default_factory=dict)
+    faults: tuple[DefinitionFault, ...] = ()
+
+    def line(self, path: Path) -> int | None:
+        """The line of a place, or of the nearest one around it."""
+        ends = range(len(path), -1, -1)
+        return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
+
+
+def read_document(file: FilePath) -> Document:
+    """Read a YAML or TOML file, by its suffix.
+
+    Raises:
+        DefinitionError: When it is neither, too large, or not to be read as what its suffix says.
+        OSError: When there is no such file.
+    """
+    suffix = file.suffix.lower()
+    if suffix not in (*_YAML_SUFFIXES, _TOML_SUFFIX):
+        msg = f"{file}: the name must end in .yaml, .yml or .toml, which says how the file is written."
+        raise DefinitionError(msg)
+    text = _text(file)
+    return _toml(file, text) if suffix == _TOML_SUFFIX else _yaml(file, text)
+
+
+def _text(file: FilePath) -> str:
+    with file.open("rb") as opened:
+        content = opened.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        msg = f"{file}: the file is larger than {MAX_BYTES} bytes."
+        raise DefinitionError(msg)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        msg = f"{file}:{line}: the file must be UTF-8 text."
+        raise DefinitionError(msg) from None
+
+
+def _yaml(file: FilePath, text: str) -> Document:
+    try:
+        read = read_yaml(text)
+    except YamlTextError as error:
+        where = file if error.line is None else f"{file}:{error.line}"
+        msg = f"{where}: this cannot be read as YAML: {error.reason}"
+        raise DefinitionError(msg) from None
+    return Document(read.value, read.lines, tuple(read.faults))
+
+
+def _toml(file: FilePath, text: str) -> Document:
+    toml = importlib.import_module(_TOML_MODULE)
+    try:
+        value = toml.loads(text)
+    except (ValueError, RecursionError) as error:  # the first also for an integer of too many digits
+        reason = "it is nested too deeply." if isinstance(error, RecursionError) else f"{error}."
+        msg = f"{file}: this cannot be read as TOML: {reason}"
+        raise DefinitionError(msg) from None
+    return Document(value, faults=tuple(_not_json(value, ())))
+
+
+def _not_json(value: Any, path: Path) -> Iterable[DefinitionFault]:
+    """The values of a TOML document that JSON does not have."""
+    if len(path) > MAX_DEPTH:
+        yield DefinitionFault(path, "this is nested too deeply.")
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield from _not_json(entry, (*path, name))
+    elif isinstance(value, list):
+        for at, entry in enumerate(value):
+            yield from _not_json(entry, (*path, at))
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield DefinitionFault(path, "must be a finite number.")
+    elif not isinstance(value, (str, int, float)):
+        yield DefinitionFault(path, "this is a date or time, which JSON has not; put it in quotes.")

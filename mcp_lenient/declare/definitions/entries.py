@@ -1,0 +1,416 @@
+"""What a definitions file may hold, as Pydantic checks it, and its errors in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from heapq import nlargest
+from itertools import islice, pairwise
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from mcp_lenient.declare import normalizers
+from mcp_lenient.declare.declared import Declared, Normalize
+from mcp_lenient.declare.definitions.document import DefinitionFault
+from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
+from mcp_lenient.types import Path
+from mcp_lenient.values.display import cut, in_json, short_scalar, shown
+from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.limits import Limits
+from mcp_lenient.values.similarity import likeness
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What a file declares.
+
+    Attributes:
+        policy: Fields of :class:`mcp_lenient.Policy` that are other for the whole server.
+        tools: What is declared of each tool, by its name as the server publishes it.
+        names: The parameters that the file names, by tool.
+    """
+
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    tools: Mapping[str, Declared] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def declared(self, tool: str) -> Declared | None:
+        """What is declared of a tool; None where the file does not name it."""
+        return self.tools.get(tool)
+
+
+MAX_SENTENCES = 20
+_ALIKE = 0.6
+_MOST_COMPARED = 20
+_LONGEST = 100
+
+
+def unknown_names(definitions: Definitions, published: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """What of a definitions file no tool answers to, one sentence each, 20 at most.
+
+    >>> from mcp_lenient.declare.definitions import Definitions
+    >>> definitions = Definitions({}, {}, {"find": frozenset({"querry"}), "serch": frozenset()})
+    >>> for sentence in unknown_names(definitions, {"find": ["query"], "search": []}): print(sentence)
+    Tool 'find' has no parameter 'querry'; did you mean 'query'?
+    There is no tool 'serch'; did you mean 'search'?
+
+    Args:
+        definitions: The file.
+        published: The parameter names of each tool that there is, by its name.
+    """
+    return tuple(islice(_sentences(definitions, published), MAX_SENTENCES))
+
+
+def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]]) -> Iterator[str]:
+    for tool, parameters in definitions.names.items():
+        if tool not in published:
+            yield f"There is no tool '{shown(tool)}'{did_you_mean(tool, published)}"
+            continue
+        for name in sorted(parameters.difference(published[tool])):
+            meant = did_you_mean(name, published[tool])
+            yield f"Tool '{shown(tool)}' has no parameter '{shown(name)}'{meant}"
+
+
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """The end of a sentence about a name that is not there, with the one that is most like it."""
+    likely = nlargest(_MOST_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
+    near = max(likely, key=lambda known: likeness(name[:_LONGEST], known[:_LONGEST]), default=None)
+    if near is None or likeness(name[:_LONGEST], near[:_LONGEST]) < _ALIKE:
+        return "."
+    return f"; did you mean '{shown(near)}'?"
+
+
+def _shared_pairs(pairs: frozenset[str], name: str) -> float:
+    """How many pairs of letters two names share: a cheap first look, as there may be thousands of names."""
+    others = _pairs(name)
+    return 2 * len(pairs & others) / (len(pairs) + len(others))
+
+
+def _pairs(name: str) -> frozenset[str]:
+    folded = name[:_LONGEST].casefold()
+    return frozenset((folded, *map("".join, pairwise(folded))))
+
+
+Name = Annotated[str, Field(min_length=1)]
+Bound = Annotated[int, Field(ge=1)]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def given(self) -> dict[str, Any]:
+        """The fields that stand in the file."""
+        return {
+            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
+        }
+
+
+def _rule(name: str) -> str:
+    known = [rule.name for rule in DEFAULT_RULES]
+    if name not in known:
+        msg = f"there is no such rule{did_you_mean(name, known)}"
+        raise ValueError(msg)
+    return name
+
+
+class LimitsEntry(_Entry):
+    """Bounds on what is looked at: the fields of :class:`mcp_lenient.Limits`."""
+
+    bytes: Bound = 1
+    depth: Bound = 1
+    items: Bound = 1
+    text: Bound = 1
+    relaxed_text: Bound = 1
+    readings: Bound = 1
+
+
+class PolicyEntry(_Entry):
+    """The fields of :class:`mcp_lenient.Policy` that may be other for one tool."""
+
+    mode: Mode = "repair"
+    unrepairable: Unrepairable = "forward"
+    disable: list[Annotated[str, AfterValidator(_rule)]] = []
+    drop_unknown: list[Name] = []
+    secret: list[Name] = []
+    echo_values: bool = True
+    destructive: bool | None = None
+    limits: LimitsEntry = Field(default_factory=LimitsEntry)
+
+    def changes(self, around: Limits) -> dict[str, Any]:
+        """The fields in the file, as :class:`mcp_lenient.Policy` has them.
+
+        Args:
+            around: The limits in force for what the file does not bound.
+        """
+        changes = self.given()
+        if "drop_unknown" in changes:
+            changes["drop"] = changes.pop("drop_unknown")
+        if "limits" in changes:
+            changes["limits"] = self.bounds(around)
+        return {
+            name: frozenset(value) if isinstance(value, list) else value for name, value in changes.items()
+        }
+
+    def bounds(self, around: Limits) -> Limits:
+        """The limits in the file, and those around for the rest."""
+        return Limits(**{**asdict(around), **self.limits.given()})
+
+
+class ServerPolicyEntry(PolicyEntry):
+    """The fields of :class:`mcp_lenient.Policy` for the whole server."""
+
+    aliases: dict[Name, list[Name]] = {}
+
+    @model_validator(mode="after")
+    def _one_owner(self) -> ServerPolicyEntry:
+        Policy(aliases=self._others())
+        return self
+
+    def _others(self) -> dict[str, tuple[str, ...]]:
+        return {name: tuple(others) for name, others in self.aliases.items()}
+
+    def changes(self, around: Limits) -> dict[str, Any]:
+        """The fields in the file, as for one tool."""
+        changes = super().changes(around)
+        if "aliases" in changes:
+            changes["aliases"] = self._others()
+        return changes
+
+
+def _switch(make: Callable[[], Normalize]) -> PlainValidator:
+    """A field that is true where a normalizer is wanted."""
+
+    def read(value: Any) -> Normalize | None:
+        if not isinstance(value, bool):
+            msg = "must be true or false."
+            raise ValueError(msg)  # noqa: TRY004 - Pydantic takes a ValueError for a fault of the file
+        return make() if value else None
+
+    return PlainValidator(read)
+
+
+def _choice(make: Callable[..., Normalize], what: str) -> PlainValidator:
+    """A field that is true where a normalizer is wanted, or the text that is its one argument."""
+
+    def read(value: Any) -> Normalize | None:
+        if not isinstance(value, (bool, str)):
+            msg = f"must be true, or {what}."
+            raise ValueError(msg)  # noqa: TRY004 - as above
+        if isinstance(value, str):
+            return make(value)
+        return make() if value else None
+
+    return PlainValidator(read)
+
+
+def _clamp(value: Any) -> Normalize:
+    if not isinstance(value, list) or len(value) != 2:
+        msg = "must be a list of two: the lowest and the highest number, null for no such bound."
+        raise ValueError(msg)
+    return normalizers.clamp(*value)
+
+
+def _aliases(names: list[str]) -> list[str]:
+    return list(normalizers.aliases(*names).names)
+
+
+def _tags_options(value: Any) -> Any:
+    if not isinstance(value, (bool, dict)):
+        msg = "must be true, or a mapping of its options."
+        raise ValueError(msg)  # noqa: TRY004 - as above
+    if isinstance(value, dict):
+        return value
+    return {} if value else None
+
+
+class TagsEntry(_Entry):
+    """The options of :func:`mcp_lenient.tags`."""
+
+    separator: str = ","
+    trim: bool = False
+    lower: bool = False
+    unique: bool = False
+    max_count: Bound = 1
+    max_length: Bound = 1
+
+    @model_validator(mode="after")
+    def _allowed(self) -> TagsEntry:
+        self.made()
+        return self
+
+    def made(self) -> Normalize:
+        """The normalizer."""
+        return normalizers.tags(**self.given())
+
+
+class ParameterEntry(_Entry):
+    """What a parameter is also called, and what is done with its value before anything judges it."""
+
+    aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
+    strip: Annotated[Normalize | None, _switch(normalizers.strip)] = None
+    parse_json: Annotated[Normalize | None, _choice(normalizers.parse_json, "'array' or 'object'")] = None
+    split: Annotated[Normalize | None, _choice(normalizers.split, "the text between the parts")] = None
+    tags: Annotated[TagsEntry | None, BeforeValidator(_tags_options)] = None
+    lower: Annotated[Normalize | None, _switch(normalizers.lower)] = None
+    upper: Annotated[Normalize | None, _switch(normalizers.upper)] = None
+    synonyms: Annotated[Normalize | None, PlainValidator(normalizers.synonyms)] = None
+    iso_date: Annotated[Normalize | None, _choice(normalizers.iso_date, "'dmy' or 'mdy'")] = None
+    clamp: Annotated[Normalize | None, PlainValidator(_clamp)] = None
+    null_as: Annotated[Normalize | None, PlainValidator(normalizers.null_as)] = None
+    default_on_null: Annotated[Normalize | None, _switch(normalizers.default_on_null)] = None
+
+    @model_validator(mode="after")
+    def _compatible(self) -> ParameterEntry:
+        for one, other in (("lower", "upper"), ("split", "tags"), ("null_as", "default_on_null")):
+            if getattr(self, one) is not None and getattr(self, other) is not None:
+                msg = f"'{one}' and '{other}' exclude each other."
+                raise ValueError(msg)
+        return self
+
+    def made(self) -> tuple[Normalize, ...]:
+        """What is to run, in the order of the fields above, whatever their order in the file."""
+        made = (getattr(self, name) for name in type(self).model_fields if name != "aliases")
+        return tuple(one.made() if isinstance(one, TagsEntry) else one for one in made if one is not None)
+
+
+def _check_owners(others: Mapping[str, list[str]]) -> None:
+    """Raise where one name stands for two parameters.
+
+    Raises:
+        ValueError: When it does; names the three.
+    """
+    owners = {name: name for name in others}
+    for name, also in others.items():
+        for other in also:
+            owner = owners.setdefault(other, name)
+            if owner != name or other == name:
+                taken = "a parameter itself" if other in others else f"also a name of '{owner}'"
+                msg = f"'{other}' cannot be another name of '{name}': it is {taken}."
+                raise ValueError(msg)
+
+
+class ToolEntry(_Entry):
+    """What is declared of one tool."""
+
+    parameters: dict[Name, ParameterEntry] = {}
+    policy: PolicyEntry = Field(default_factory=PolicyEntry)
+
+    @model_validator(mode="after")
+    def _one_owner(self) -> ToolEntry:
+        _check_owners({name: entry.aliases for name, entry in self.parameters.items()})
+        return self
+
+    def declared(self, around: Limits) -> Declared:
+        """The same in the terms of the middleware; ``around`` as for :meth:`PolicyEntry.changes`."""
+        entries = self.parameters.items()
+        made = {name: entry.made() for name, entry in entries}
+        return Declared(
+            normalizers=MappingProxyType({name: run for name, run in made.items() if run}),
+            aliases=MappingProxyType(
+                {name: tuple(entry.aliases) for name, entry in entries if entry.aliases}
+            ),
+            policy=MappingProxyType(self.policy.changes(around)),
+        )
+
+
+class FileEntry(_Entry):
+    """A whole file."""
+
+    policy: ServerPolicyEntry = Field(default_factory=ServerPolicyEntry)
+    tools: dict[Name, ToolEntry] = {}
+
+
+MAX_WORDS = 300
+_ANY = "*"
+_FIELDS: Mapping[Path, type[BaseModel]] = {
+    (): FileEntry,
+    ("policy",): ServerPolicyEntry,
+    ("policy", "limits"): LimitsEntry,
+    ("tools", _ANY): ToolEntry,
+    ("tools", _ANY, "policy"): PolicyEntry,
+    ("tools", _ANY, "policy", "limits"): LimitsEntry,
+    ("tools", _ANY, "parameters", _ANY): ParameterEntry,
+    ("tools", _ANY, "parameters", _ANY, "tags"): TagsEntry,
+}
+_WANTED: Mapping[str, str] = {
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping of names",
+    "model_type": "must be a mapping of names",
+}
+_QUOTABLE = (bool, int, float)
+
+
+def place_of(details: ErrorDetails) -> Path:
+    """The place in the file that an error is about."""
+    return tuple(part for part in details["loc"] if part != "[key]")
+
+
+def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> list[ErrorDetails]:
+    """The single errors, but for those about a value that could not be read to begin with."""
+    unread = {fault.path for fault in known if not fault.read}
+    around = {path[:end] for path in unread for end in range(len(path))}
+    return [
+        details
+        for details in error.errors(include_url=False)
+        if (path := place_of(details)) not in around
+        and unread.isdisjoint(path[:end] for end in range(len(path) + 1))
+    ]
+
+
+def fault_of(details: ErrorDetails) -> DefinitionFault:
+    """An error in words."""
+    path = place_of(details)
+    return DefinitionFault(path, _words(details, path))
+
+
+def _words(details: ErrorDetails, path: Path) -> str:
+    if details["type"] == "extra_forbidden":
+        return _unknown_field(path)
+    if details["type"] == "string_too_short":
+        return "must not be empty."
+    if details["type"] == "value_error":
+        return cut(details["msg"].removeprefix("Value error, "), MAX_WORDS)
+    wanted = _WANTED.get(details["type"]) or details["msg"].replace("Input should be", "must be")
+    sent = details["input"]
+    got = in_json(sent) if short_scalar(sent) else f"of type {json_type(sent)}"
+    quote = " Put it in quotes." if details["type"] == "string_type" and isinstance(sent, _QUOTABLE) else ""
+    return f"{wanted}, not {got}.{quote}"
+
+
+def _unknown_field(path: Path) -> str:
+    names = _fields_at(path[:-1])
+    meant = did_you_mean(str(path[-1]), names)
+    return f"there is no such field{meant} Allowed are {_listed(names)}."
+
+
+def _fields_at(path: Path) -> list[str]:
+    return next(
+        (list(model.model_fields) for pattern, model in _FIELDS.items() if _matches(path, pattern)), []
+    )
+
+
+def _matches(path: Path, pattern: Path) -> bool:
+    return len(path) == len(pattern) and all(
+        want in (_ANY, part) for part, want in zip(path, pattern, strict=True)
+    )
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,69 @@
+"""A definitions file, read and checked as a whole."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path as FilePath
+from types import MappingProxyType
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from mcp_lenient.declare.definitions.document import DefinitionFault, Document, read_document
+from mcp_lenient.declare.definitions.entries import Definitions, FileEntry, errors_beside, fault_of, place_of
+from mcp_lenient.errors import DefinitionError
+from mcp_lenient.types import Path
+from mcp_lenient.values.display import place
+from mcp_lenient.values.limits import Limits
+
+MAX_FAULTS = 20
+
+
+def load_definitions(path: str | PathLike[str]) -> Definitions:
+    """Read what a YAML or TOML file declares of tools.
+
+    Args:
+        path: The file; its suffix says how it is written (``.yaml``, ``.yml``, ``.toml``).
+
+    Raises:
+        DefinitionError: When something in it is wrong; names each place, and what is allowed there.
+        OSError: When there is no such file.
+    """
+    file = FilePath(path)
+    document = read_document(file)
+    try:
+        entry = FileEntry.model_validate({} if document.value is None else document.value)
+    except ValidationError as error:
+        raise _refusal(file, document, errors_beside(error, document.faults)) from None
+    if document.faults:
+        raise _refusal(file, document, [])
+    return _definitions(entry)
+
+
+def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:
+    """The first faults in words, in the order of their lines: there may be thousands."""
+
+    def order(path: Path) -> tuple[int, str]:
+        return document.line(path) or 0, place(path)
+
+    first = sorted(errors, key=lambda details: order(place_of(details)))[:MAX_FAULTS]
+    faults = sorted((*document.faults, *map(fault_of, first)), key=lambda fault: order(fault.path))
+    sentences = [_sentence(file, document, fault) for fault in faults[:MAX_FAULTS]]
+    more = len(document.faults) + len(errors) - len(sentences)
+    return DefinitionError("\n".join([*sentences, *([f"… and {more} more."] if more else [])]))
+
+
+def _sentence(file: FilePath, document: Document, fault: DefinitionFault) -> str:
+    line = document.line(fault.path)
+    where = f"{file}:{line}" if line is not None else str(file)
+    return f"{where}: {place(fault.path) or 'the whole file'}: {fault.words}"
+
+
+def _definitions(entry: FileEntry) -> Definitions:
+    limits = entry.policy.bounds(Limits())
+    tools = entry.tools.items()
+    return Definitions(
+        policy=MappingProxyType(entry.policy.changes(Limits())),
+        tools=MappingProxyType({name: tool.declared(limits) for name, tool in tools}),
+        names=MappingProxyType({name: frozenset(tool.parameters) for name, tool in tools}),
+    )

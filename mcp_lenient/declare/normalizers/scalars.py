@@ -1,0 +1,375 @@
+"""Normalizers of texts, numbers, dates and null."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, ClassVar, Final, Literal, get_args
+
+from mcp_lenient.declare.normalizers.annotation import INVALID_VALUE, Normalizer, check_flag, refuse_argument
+from mcp_lenient.errors import NormalizationError
+from mcp_lenient.values.numbers import number_in_text
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Strip(Normalizer):
+    """What :func:`strip` makes."""
+
+    __name__: ClassVar[str] = "strip"
+
+    def __call__(self, value: Any) -> Any:
+        """The text without the white space around it."""
+        return value.strip() if isinstance(value, str) else value
+
+
+def strip() -> Strip:
+    """Take white space off both ends of a text.
+
+    >>> strip()("  a note "), strip()(5)
+    ('a note', 5)
+    """
+    return Strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Lower(Normalizer):
+    """What :func:`lower` makes."""
+
+    __name__: ClassVar[str] = "lower"
+
+    def __call__(self, value: Any) -> Any:
+        """The text in lower case."""
+        return value.lower() if isinstance(value, str) else value
+
+
+def lower() -> Lower:
+    """Put a text into lower case.
+
+    >>> lower()("Berlin"), lower()(None)
+    ('berlin', None)
+    """
+    return Lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Upper(Normalizer):
+    """What :func:`upper` makes."""
+
+    __name__: ClassVar[str] = "upper"
+
+    def __call__(self, value: Any) -> Any:
+        """The text in upper case."""
+        return value.upper() if isinstance(value, str) else value
+
+
+def upper() -> Upper:
+    """Put a text into upper case.
+
+    >>> upper()("eur"), upper()(["eur"])
+    ('EUR', ['eur'])
+    """
+    return Upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Synonyms(Normalizer):
+    """What :func:`synonyms` makes."""
+
+    __name__: ClassVar[str] = "synonyms"
+
+    meanings: tuple[tuple[str, Scalar], ...]
+    match_case: bool = False
+    _meant: Mapping[str, Scalar] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_flag("synonyms(match_case=...)", self.match_case)
+        meant: dict[str, Scalar] = {}
+        for word, value in self.meanings:
+            key = self._key(word)
+            if key in meant and (type(meant[key]), meant[key]) != (type(value), value):
+                refuse_argument(
+                    "synonyms(meanings)",
+                    f"unambiguous when {self._compared} of {word!r} does not count",
+                    value,
+                )
+            meant[key] = value
+        for word, value in self.meanings:
+            if isinstance(value, str) and meant.get(self._key(value), value) != value:
+                refuse_argument(
+                    "synonyms(meanings)", f"final, but what {word!r} stands for is a synonym as well", value
+                )
+        object.__setattr__(self, "_meant", meant)
+
+    def __call__(self, value: Any) -> Any:
+        """What the word stands for, or the value as it is."""
+        return self._meant.get(self._key(value), value) if isinstance(value, str) else value
+
+    def _key(self, word: str) -> str:
+        word = word.strip()
+        return word if self.match_case else word.casefold()
+
+    @property
+    def _compared(self) -> str:
+        return "space around" if self.match_case else "the case"
+
+
+def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Synonyms:
+    """Put one word for another; white space around it does not count, nor does letter case.
+
+    A text that is no synonym stays as it is.
+
+    >>> status = synonyms({"open": "Active", "closed": "Done"})
+    >>> status("Open"), status("Active"), status("later")
+    ('Active', 'Active', 'later')
+
+    Args:
+        meanings: What each word stands for: a text, number, boolean or None.
+        match_case: Whether letter case counts.
+
+    Raises:
+        ValueError: When it is no such mapping, is empty, gives a word two meanings, or gives a meaning that
+            is a synonym for something else.
+    """
+    if not isinstance(meanings, Mapping) or not meanings:
+        refuse_argument("synonyms(meanings)", "a mapping of words to what they stand for", meanings)
+    for word, value in meanings.items():
+        if not isinstance(word, str) or not word.strip():
+            refuse_argument("Each word of synonyms(meanings)", "a text that is not empty", word)
+        if not isinstance(value, (str, int, float, type(None))):
+            refuse_argument(f"What {word!r} stands for", "a text, number, boolean or None", value)
+    return Synonyms(tuple(sorted(meanings.items(), key=lambda entry: entry[0])), match_case)
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp(Normalizer):
+    """What :func:`clamp` makes."""
+
+    __name__: ClassVar[str] = "clamp"
+
+    minimum: float | None
+    maximum: float | None
+
+    def __post_init__(self) -> None:
+        for name, bound in (("minimum", self.minimum), ("maximum", self.maximum)):
+            if bound is not None and (not _is_number(bound) or not math.isfinite(bound)):
+                refuse_argument(f"clamp({name}=...)", "a finite number or None", bound)
+        if self.minimum is None and self.maximum is None:
+            refuse_argument("clamp(minimum, maximum)", "a number for one of the two at least", None)
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            refuse_argument("clamp(minimum=...)", f"{self.maximum!r} at most, its maximum", self.minimum)
+
+    def __call__(self, value: Any) -> Any:
+        """The number, or the bound that it is beyond."""
+        number = number_in_text(value) if isinstance(value, str) else value
+        if number is None or not _is_number(number):
+            return value
+        if self.minimum is not None and number < self.minimum:
+            return self.minimum
+        if self.maximum is not None and number > self.maximum:
+            return self.maximum
+        return value
+
+
+def clamp(minimum: float | None = None, maximum: float | None = None) -> Clamp:
+    """Bring a number that is out of bounds, also one in a text, to the nearest bound.
+
+    It spares callers an error and is no check: what the type's own validation makes a number of in other
+    ways is not looked at, so a bound that must hold stands in the type (``Field(le=100)``) as well.
+
+    >>> steps = clamp(1, 100)
+    >>> steps(500), steps(7), steps("0"), steps("many")
+    (100, 7, 1, 'many')
+
+    Args:
+        minimum: The lowest number; None for no such bound.
+        maximum: The highest number; None for no such bound.
+
+    Raises:
+        ValueError: When a bound is no finite number, both are None, or the lowest is above the highest.
+    """
+    return Clamp(minimum, maximum)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+Order = Literal["dmy", "mdy"]
+_LONGEST: Final = 40
+_MONTHS: Final = {
+    name: at
+    for at, names in enumerate(
+        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|"
+        "oct october|nov november|dec december".split("|"),
+        start=1,
+    )
+    for name in names.split()
+}
+_MONTH: Final = r"(?P<month>[A-Za-z]{3,9})\.?"
+_DAY: Final = r"(?P<day>[0-9]{1,2})"
+_YEAR: Final = r"(?P<year>[0-9]{4})"
+_WRITTEN: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark){_DAY}",
+        r"(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})",
+        rf"{_YEAR}\s*[年년]\s*(?P<month>[0-9]{{1,2}})\s*[月월]\s*{_DAY}\s*[日일号號]?",
+        rf"{_DAY}(?:st|nd|rd|th)?[- ]\s*(?:of )?{_MONTH},?[- ]\s*{_YEAR}",
+        rf"{_MONTH}[- ]\s*{_DAY}(?:st|nd|rd|th)?,?[- ]\s*{_YEAR}",
+        rf"{_YEAR}[- ]{_MONTH}[- ]{_DAY}",
+    )
+)
+_YEAR_LAST: Final = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})")
+_TWO_DIGITS: Final = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class IsoDate(Normalizer):
+    """What :func:`iso_date` makes."""
+
+    __name__: ClassVar[str] = "iso_date"
+
+    order: Order | None = None
+
+    def __post_init__(self) -> None:
+        if self.order not in (None, *get_args(Order)):
+            refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", self.order)
+
+    def __call__(self, value: Any) -> Any:
+        """The date as ISO 8601 writes it, or the value as it is.
+
+        Raises:
+            NormalizationError: When the text is a date that can be read in more than one way.
+        """
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            return value
+        text = value.strip()
+        dates = _dates(text, self.order)
+        if len(dates) == 1:
+            return dates.pop()
+        if dates or _TWO_DIGITS.fullmatch(text):
+            message = "it can be read as more than one date; write it as YYYY-MM-DD"
+            raise NormalizationError(INVALID_VALUE, message)
+        return value
+
+
+def iso_date(order: Order | None = None) -> IsoDate:
+    """Write a date that has one reading as ``YYYY-MM-DD``.
+
+    Read are numbers with the year first, English month names, the Chinese, Japanese and Korean form, and
+    numbers with the year last where only one order makes a date. Where both do (``01/02/2024``) the text is
+    refused, as are two digits for a year. It checks no more than that: any other text (``tomorrow``, a date
+    with a time, a day that no calendar has) stays as it is, and what the parameter's own type says of it decides.
+    A parameter of type ``date`` refuses it; one of type ``str`` takes it.
+
+    >>> written = iso_date()
+    >>> written("31/1/2024"), written("Jan 31, 2024"), written("2024年1月31日"), written("tomorrow")
+    ('2024-01-31', '2024-01-31', '2024-01-31', 'tomorrow')
+    >>> iso_date("dmy")("01/02/2024")
+    '2024-02-01'
+
+    Args:
+        order: In which order numbers with the year last stand: ``"dmy"`` or ``"mdy"``.
+
+    Raises:
+        ValueError: When the order is anything else.
+    """
+    return IsoDate(order)
+
+
+def _dates(text: str, order: Order | None) -> set[str]:
+    """All dates that a text can be read as."""
+    for pattern in _WRITTEN:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            month = found["month"]
+            number = int(month) if month.isdecimal() else _MONTHS.get(month.lower(), 0)
+            return set(_date(found["year"], number, found["day"]))
+    found = _YEAR_LAST.fullmatch(text)
+    if found is None:
+        return set()
+    first, _, second, year = found.groups()
+    day_first = _date(year, int(second), first) if order != "mdy" else ()
+    month_first = _date(year, int(first), second) if order != "dmy" else ()
+    return {*day_first, *month_first}
+
+
+def _date(year: str, month: int, day: str) -> tuple[str, ...]:
+    """The date in ISO 8601, or none where the calendar has no such day."""
+    try:
+        return (date(int(year), month, int(day)).isoformat(),)
+    except ValueError:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class NullAs(Normalizer):
+    """What :func:`null_as` makes.
+
+    Attributes:
+        json: The value in place of null, as JSON: nobody can change it.
+    """
+
+    __name__: ClassVar[str] = "null_as"
+
+    json: str
+
+    def __call__(self, value: Any) -> Any:
+        """The value, or a new one in place of null."""
+        return json.loads(self.json) if value is None else value
+
+
+def null_as(value: Any) -> NullAs:
+    """Take null for a value; each call gets a new one.
+
+    >>> null_as([])(None), null_as([])(["a"])
+    ([], ['a'])
+
+    Args:
+        value: Any JSON value but null.
+
+    Raises:
+        ValueError: When it is null or no JSON value.
+    """
+    try:
+        written = json.dumps(value, allow_nan=False, sort_keys=True)
+        same = json.loads(written) == value
+    except (TypeError, ValueError, RecursionError):
+        same = False
+    if value is None or not same:
+        refuse_argument("null_as(value)", "a JSON value other than null", value)
+    return NullAs(written)
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultOnNull(Normalizer):
+    """What :func:`default_on_null` makes."""
+
+    __name__: ClassVar[str] = "default_on_null"
+    null_is_absent: ClassVar[bool] = True
+
+    def __call__(self, value: Any) -> Any:
+        """The value as it is: a default cannot be told by a value."""
+        return value
+
+
+def default_on_null() -> DefaultOnNull:
+    """Take null for not sent, so that the parameter's or field's own default is used.
+
+    >>> from typing import Annotated
+    >>> from pydantic import BaseModel
+    >>> class Search(BaseModel):
+    ...     limit: Annotated[int, default_on_null()] = 10
+    >>> Search(limit=None)
+    Search(limit=10)
+
+    It is for parameters and fields that have a default. Called by itself it gives null back, since no value
+    says "not sent"; ``null_is_absent`` tells who runs it to leave the argument out.
+    """
+    return DefaultOnNull()

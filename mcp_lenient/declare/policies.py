@@ -1,0 +1,88 @@
+"""The policy in force for each tool: the operator's, the author's, and what is declared in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.rules.policy import Policy
+
+if TYPE_CHECKING:
+    from mcp_lenient.declare.definitions import Definitions
+
+
+class Policies:
+    """Policies by tool name.
+
+    Args:
+        policy: The server's; the defaults when None.
+        patterns: Policies for tool names that match a pattern; the first match wins.
+        definitions: What a file declares.
+
+    Raises:
+        TypeError: When one of them is no policy.
+    """
+
+    def __init__(
+        self, policy: Policy | None, patterns: Mapping[str, Policy], definitions: Definitions | None
+    ) -> None:
+        self._definitions = definitions
+        server = _checked("policy", policy if policy is not None else Policy())
+        self._server = server.changed(**definitions.policy) if definitions is not None else server
+        if not isinstance(patterns, Mapping) or not all(isinstance(name, str) and name for name in patterns):
+            msg = f"LenientMiddleware: tools must map name patterns to policies, got {patterns!r}."
+            raise TypeError(msg)
+        self._patterns = tuple(
+            (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in patterns.items()
+        )
+
+    def named(self, tool: str) -> Policy:
+        """The operator's policy for a tool name, whatever the tool's author says."""
+        return self._private(_changed(self._pattern(tool) or self._server, self.declared(tool)))
+
+    def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
+        """The operator's pattern, else the author's policy, else the server's; what is declared on top."""
+        return self._private(_changed(self._pattern(tool) or authors or self._server, declared))
+
+    def _private(self, policy: Policy) -> Policy:
+        """Return a policy that hides what the server's policy hides, too."""
+        server = self._server
+        if server.secret <= policy.secret and (server.echo_values or not policy.echo_values):
+            return policy
+        echo_values = policy.echo_values and server.echo_values
+        return policy.changed(secret=policy.secret | server.secret, echo_values=echo_values)
+
+    def declared(self, tool: str) -> Declared:
+        """What the operator's file declares of a tool name."""
+        own = self._definitions.declared(tool) if self._definitions is not None else None
+        return own or _NOTHING
+
+    def _pattern(self, tool: str) -> Policy | None:
+        return next((policy for pattern, policy in self._patterns if fnmatchcase(tool, pattern)), None)
+
+
+_NOTHING = Declared()
+
+
+def _checked(name: str, policy: object) -> Policy:
+    if not isinstance(policy, Policy):
+        msg = f"LenientMiddleware: {name} must be a Policy, got {policy!r}."
+        raise TypeError(msg)
+    return policy
+
+
+def _changed(policy: Policy, declared: Declared) -> Policy:
+    if not declared.policy and not declared.aliases:
+        return policy
+    changes: dict[str, Any] = {**declared.policy}
+    taken = {other for others in declared.aliases.values() for other in others}
+    # What is declared of the tool itself takes a name away from what the server's policy gave it to.
+    aliases = {
+        name: tuple(other for other in others if other not in taken)
+        for name, others in policy.aliases.items()
+    }
+    for name, others in declared.aliases.items():
+        aliases[name] = (*aliases.get(name, ()), *dict.fromkeys(others))
+    return policy.changed(**changes, aliases=aliases)

@@ -1,0 +1,548 @@
+"""The rules of the linter, and the one ordered table of all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+from mcp_lenient.devtools.check.finding import Check, Hit, Level, Spot, Surface, within
+from mcp_lenient.engine.plan import Node
+from mcp_lenient.refusal.locations import forms
+from mcp_lenient.schema.drafts import ANNOTATIONS
+from mcp_lenient.values.display import cut
+from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
+from mcp_lenient.values.pointers import pointer
+
+_LONGEST_REASON: Final = 200
+_TYPE_NAMES: Final = "array, boolean, integer, null, number, object or string"
+_BOUND: Final = "Write the bound itself under '{0}', as a number, and take '{1}' out."
+_MENDS: Final[Mapping[str, str]] = {
+    "type": f"A type is {_TYPE_NAMES}, or a list of some of these.",
+    "required": "List the names that must be sent under 'required' of the object that declares them.",
+    "enum": "List the allowed values under 'enum'.",
+    "items": "Write one schema under 'items'; where each place of a list has its own, list them under 'prefixItems'.",
+    "properties": "Write under 'properties' an object that has a schema for each name.",
+    "exclusiveMinimum": _BOUND.format("exclusiveMinimum", "minimum"),
+    "exclusiveMaximum": _BOUND.format("exclusiveMaximum", "maximum"),
+}
+"""What to change, by the keyword that is written wrong."""
+_LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
+
+
+def schema_invalid(surface: Surface) -> Iterator[Hit]:
+    """Input schemas that the meta-schema of their dialect refuses."""
+    found = _fault(surface.tool.input_schema)
+    if found is None:
+        return
+    path, words = found
+    keyword = _keyword(path)
+    mend = _MENDS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
+    yield Hit(
+        _place(path),
+        f"The input schema is no valid JSON Schema at {pointer(path) or '/'}: {cut(words, _LONGEST_REASON)}.",
+        mend,
+    )
+
+
+def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
+    """Where in a schema its most telling fault is, and what it is; None where there is none."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+    from jsonschema.validators import validator_for
+
+    # Nothing is fetched: a meta-schema refers to its own parts alone, and what the schema refers to is not followed.
+    dialect = validator_for(schema, default=Draft202012Validator)
+    try:
+        fault = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
+    except RecursionError:
+        return None  # it is nested too deep to be read, which `schema_unusable` says
+    if fault is None:
+        return None
+    # Of several forms none is nearer than another, and the sentence for that speaks of schemas, not of this one.
+    words = f"{fault.instance!r} is not allowed there" if fault.validator == "anyOf" else fault.message
+    return tuple(fault.absolute_path), words
+
+
+def _keyword(path: Sequence[str | int]) -> str:
+    """The keyword that is written wrong: the last one of the path, for what is listed under it its own."""
+    names = [part for part in path if isinstance(part, str)]
+    return names[-1] if names else "type"
+
+
+def _place(path: Sequence[str | int]) -> str:
+    """The parameter that a path into the schema leads to, such as ``rows[].age``; empty where it is of none alone."""
+    place, rest = "", list(path)
+    while len(rest) > 1:
+        keyword, below = rest[0], rest[1]
+        if keyword == "properties":
+            place, rest = within(place, str(below)), rest[2:]
+        elif keyword == "prefixItems":
+            place, rest = f"{place}[{below}]", rest[2:]
+        elif keyword == "items":
+            place, rest = f"{place}[]", rest[1:]
+        elif keyword == "additionalProperties":
+            place, rest = within(place, "*"), rest[1:]
+        elif keyword in _LISTED:
+            rest = rest[2:]
+        else:
+            break
+    return place if not rest or rest[0] != "$defs" else ""
+
+
+_TEXTS: Final[Mapping[str, str]] = {"array": '["a"]', "object": '{"a": 1}'}
+_LONGEST_DEFAULT: Final = 60
+_ARTICLES: Final = {"array": "a list", "object": "an object"}
+_SAYS_NOTHING: Final = ANNOTATIONS | {"$ref"}
+_JSON_TEXT: Final = re.compile(
+    r"\bJSON[- ](?:encoded |formatted )?(?:string|text)\b|\bJSON[- ](?:encoded|serialized|stringified)\b"
+    r"|\bstringified JSON\b|\b(?:as|in) JSON format\b",
+    re.IGNORECASE,
+)
+
+
+def untyped_parameter(surface: Surface) -> Iterator[Hit]:
+    """Places that take any JSON value."""
+    for spot in surface.spots:
+        if surface.is_normalized(spot):
+            continue
+        if spot.name is not None and _is_untyped(spot.node):
+            told: Level | None = "note" if spot.description else None
+            yield Hit(
+                spot.place,
+                f"'{spot.place}' takes any JSON value, so a list that a caller writes as text arrives as text.",
+                "Give it a type; where it really may be anything, say in its description how to write it.",
+                told,
+            )
+        elif spot.alternatives and any(_has_untyped_items(node) for node in spot.alternatives):
+            yield Hit(
+                f"{spot.place}[]",
+                f"The items of '{spot.place}' may be anything, so a number that comes as text stays a text.",
+                "Give the items a type, such as list[str].",
+                "note",
+            )
+
+
+def _is_untyped(node: Node) -> bool:
+    parts = [schema for form in forms(node.plan.root, node.schema) for schema in form]
+    return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
+
+
+def _has_untyped_items(node: Node) -> bool:
+    shape = node.shape
+    if not shape.is_only("array") or shape.prefix or shape.enum is not None:
+        return False
+    return shape.items in (None, True) or (isinstance(shape.items, Mapping) and not shape.items)
+
+
+def text_or_container(surface: Surface) -> Iterator[Hit]:
+    """Places that take a text as well as a list or an object."""
+    for spot in surface.spots:
+        if surface.is_normalized(spot) or _is_untyped(spot.node):
+            continue
+        kinds = [kind for kind in _TEXTS if _takes_as_text(spot, kind)]
+        if kinds:
+            kind = kinds[0]
+            yield Hit(
+                spot.place,
+                f"'{spot.place}' takes {_ARTICLES[kind]} and also any text, so {_ARTICLES[kind]} that is sent as "
+                f"JSON text ({_TEXTS[kind]!r}) is taken for a text, and nothing can tell that it was none.",
+                f"Take {_ARTICLES[kind]} alone: a single value is then put right by the middleware"
+                + (", or declare tags() or parse_json() for it." if kind == "array" else "."),
+            )
+
+
+def _takes_as_text(spot: Spot, kind: str) -> bool:
+    has_kind = any(kind in (node.shape.types or ()) for node in spot.alternatives)
+    text = any("string" in (node.shape.types or ()) and node.shape.enum is None for node in spot.alternatives)
+    return has_kind and text and spot.node.takes(_TEXTS[kind])
+
+
+def json_in_text(surface: Surface) -> Iterator[Hit]:
+    """Texts that are to hold JSON."""
+    for spot in surface.spots:
+        only_text = [node for node in spot.alternatives if not node.shape.is_only("null")]
+        if not only_text or not all(node.shape.is_only("string") for node in only_text):
+            continue
+        formats = {node.shape.format for node in only_text}
+        if surface.is_normalized(spot) or any(node.shape.enum for node in only_text):
+            continue
+        if formats & {"json-string", "json"} or _JSON_TEXT.search(spot.description):
+            yield Hit(
+                spot.place,
+                f"'{spot.place}' is a text that holds JSON: callers send the JSON itself, or escape it wrongly.",
+                "Take the list or object itself; JSON text that is sent for it is then read by the middleware.",
+            )
+
+
+def free_form_object(surface: Surface) -> Iterator[Hit]:
+    """Objects of which nothing is declared."""
+    has_example = '{"' in (surface.tool.description or "")
+    for spot in surface.spots:
+        if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.alternatives):
+            yield Hit(
+                spot.place,
+                f"'{spot.place}' is an object with any keys: callers have to guess them, and a misspelt one passes.",
+                "Declare its properties (a Pydantic model or TypedDict), or the type of its values, "
+                "such as dict[str, str].",
+                "note" if spot.description or has_example else None,
+            )
+
+
+def _is_free_form(node: Node) -> bool:
+    shape = node.shape
+    if not shape.is_only("object") or shape.properties or shape.patterns or shape.closed or shape.enum:
+        return False
+    return not (isinstance(shape.extra, Mapping) and shape.extra)
+
+
+def optional_overlooked(surface: Surface) -> Iterator[Hit]:
+    """Objects that take any name, beside names that may be left out."""
+    told: set[tuple[int, ...]] = set()
+    for place, node in surface.objects:
+        shape = node.shape
+        optional = [name for name in shape.properties if name not in shape.required]
+        model = tuple(map(id, shape.properties.values()))
+        if not optional or shape.closed or shape.extra is not None or model in told:
+            continue
+        told.add(model)
+        whose = f"'{place}' takes" if place else "The arguments take"
+        yield Hit(
+            place,
+            f"{whose} any name, so a caller who misspells '{optional[0]}' is not told, and the tool runs without it.",
+            "Forbid other names: ConfigDict(extra='forbid') in a Pydantic model, additionalProperties: false in a "
+            "schema.",
+        )
+
+
+def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
+    """Parameters that may be left out, but not be null, where no middleware sees to it."""
+    if surface.drops_null:
+        return
+    names = [
+        f"'{spot.place}'"
+        for spot in surface.parameters
+        if spot.optional
+        and not surface.is_normalized(spot)
+        and not spot.node.takes(None)
+        and None not in spot.node.shape.default
+    ]
+    if names:
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        yield Hit(
+            names[0].strip("'") if len(names) == 1 else "",
+            f"{listed} may be left out but not be null, which many callers send for what they leave out.",
+            # In destructive tools the middleware leaves out no null.
+            "Take null as well."
+            if surface.destructive
+            else "Put LenientMiddleware or its proxy in front, which leaves such a null out; or take null as well.",
+        )
+
+
+def default_refused(surface: Surface) -> Iterator[Hit]:
+    """Defaults that the schema itself forbids."""
+    for spot in surface.spots:
+        for default in spot.node.shape.default:
+            if not spot.node.takes(default):
+                written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
+                mend = (
+                    "Say that it may be null (such as list[str] | None = None)."
+                    if default is None
+                    else "Make the default one of the values that the type allows."
+                )
+                yield Hit(
+                    spot.place,
+                    f"The default of '{spot.place}', {written}, is refused when it is sent: callers copy defaults.",
+                    mend,
+                )
+
+
+def schema_unusable(surface: Surface) -> Iterator[Hit]:
+    """Input schemas that cannot be read in full."""
+    if surface.fault is not None:
+        yield Hit(
+            "",
+            f"Part of the input schema cannot be read: {surface.fault}.",
+            "Make it valid JSON Schema that refers to nothing outside itself.",
+        )
+
+
+def required_undeclared(surface: Surface) -> Iterator[Hit]:
+    """Required names that are not declared."""
+    for place, node in surface.objects:
+        shape = node.shape
+        for name in sorted(shape.required - shape.properties.keys()):
+            if node.property(name) is not None or node.has_pattern_for(name):
+                continue
+            where = within(place, name)
+            yield Hit(
+                where,
+                f"'{where}' is required, but not declared: callers cannot know what it is"
+                + (", and no call can be right, since other names are forbidden." if shape.closed else "."),
+                "Declare it under properties, or take it out of required.",
+                "error" if shape.closed else None,
+            )
+
+
+def output_forbids_nothing(surface: Surface) -> Iterator[Hit]:
+    """Output schemas that allow everything."""
+    schema = surface.tool.output_schema
+    if schema is not None and _allows_all(schema):
+        yield Hit(
+            "",
+            "The output schema allows everything, so callers cannot know what comes back.",
+            "Return a Pydantic model or TypedDict; or publish no output schema (output_schema=None).",
+        )
+
+
+def _allows_all(schema: Mapping[str, Any]) -> bool:
+    if schema.get("x-fastmcp-wrap-result"):
+        inner = (schema.get("properties") or {}).get("result")
+        return isinstance(inner, Mapping) and _SAYS_NOTHING.issuperset(inner)
+    said = {name: value for name, value in schema.items() if name not in _SAYS_NOTHING}
+    extra = said.pop("additionalProperties", True)
+    return said in ({}, {"type": "object"}, {"type": "object", "properties": {}}) and extra in (True, {})
+
+
+_MOST_NAMES: Final = 100
+_SHORT: Final = 2
+_PYTHON: Final = (
+    re.compile(r"`(None|True|False)`"),
+    re.compile(r"['\"](None|True|False)['\"]"),
+    re.compile(
+        r"(?:\bor|\|\||\||=|\bis|\bto|\buse|\bpass|\bif|\bset|\bdefaults?:?|\bas|\bbe|\bset:)\s+(None)\b"
+    ),
+    re.compile(r"(?:\||=|\bto|\buse|\bpass|\bset|\bdefaults?:?|\bis|\bor|\bbe)\s+(True|False)\b"),
+    re.compile(r"(\b(?:Optional|List|Dict|Union|Tuple|list|dict|tuple)\[[\w\[\], |.]+\])"),
+    re.compile(r"(?<![\w\])])(\[\s*'[^'\n]{0,80}'(?:\s*,\s*'[^'\n]{0,80}')*\s*,?\s*\])"),
+    re.compile(r"(\{\s*'[^'\n]{1,80}'\s*:[^}\n]{0,80}\}?)"),
+    re.compile(r"(>>> [^\n]{1,60})"),
+)
+_AFTER_ARGUMENTS: Final = re.compile(
+    r"^\s*(?:Returns?|Yields|Raises|Output)\s*:?\s*$.*", re.MULTILINE | re.DOTALL
+)
+_INSTEAD: Final = {"None": "null", "True": "true", "False": "false"}
+
+
+def python_in_description(surface: Surface) -> Iterator[Hit]:
+    """Descriptions that show Python where callers write JSON."""
+    shown = _python_in(_AFTER_ARGUMENTS.sub("", surface.tool.description or ""))
+    if shown is not None:
+        yield _python_hit("", "The tool's description", shown)
+    for spot in surface.spots:
+        shown = _python_in(spot.own_description)
+        if shown is not None:
+            yield _python_hit(spot.place, f"The description of '{spot.place}'", shown)
+
+
+def _python_in(text: str) -> str | None:
+    found = [match for pattern in _PYTHON for match in [pattern.search(text)] if match is not None]
+    return min(found, key=lambda match: match.start(1)).group(1) if found else None
+
+
+def _python_hit(place: str, what: str, shown: str) -> Hit:
+    short = " ".join(shown.split())
+    json_word = _INSTEAD.get(short)
+    return Hit(
+        place,
+        f"{what} shows Python ({short}): callers copy it into their JSON as text.",
+        f"Write {json_word}."
+        if json_word
+        else "Show it in JSON: double quotes, true, false, null, array, object.",
+    )
+
+
+def enum_without_description(surface: Surface) -> Iterator[Hit]:
+    """Lists of allowed values of which nobody says what they mean."""
+    told = (surface.tool.description or "").casefold()
+    for spot in surface.spots:
+        values = _values(spot)
+        name = spot.name or spot.place.rpartition(".")[2].partition("[")[0]
+        if len(values) < 2 or spot.description or _is_mentioned(name, values, told):
+            continue
+        opaque = [value for value in values if not _is_word(value)]
+        yield Hit(
+            spot.place,
+            f"Nothing says what the {len(values)} allowed values of '{spot.place}' mean"
+            + (f", and {opaque[0]!r} does not say it by itself." if opaque else "."),
+            "Describe them (Annotated[..., Field(description=...)]), or name the parameter in the tool's description.",
+            "warning" if opaque else None,
+        )
+
+
+def _values(spot: Spot) -> list[Any]:
+    return [
+        value
+        for node in spot.alternatives
+        for value in node.shape.enum or ()
+        if value is not None and not isinstance(value, bool)
+    ]
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and len(value) > _SHORT
+
+
+def _is_mentioned(name: str, values: list[Any], told: str) -> bool:
+    if re.search(rf"\b{re.escape(name.casefold())}\b", told) or re.search(
+        rf"\b{re.escape(name.casefold().replace('_', ' '))}\b", told
+    ):
+        return True
+    mentioned = [value for value in values if re.search(rf"\b{re.escape(str(value).casefold())}\b", told)]
+    return len(mentioned) * 2 >= len(values)
+
+
+def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
+    """Two names of one object that a slip of the keyboard turns into each other."""
+    for place, node in surface.objects:
+        names = list(node.property_nodes)[:_MOST_NAMES]
+        for one, other in combinations(names, 2):
+            apart = _apart(one, other)
+            if apart is not None:
+                yield Hit(
+                    within(place, one),
+                    f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both names are taken.",
+                    "Rename one of them by a word of its own.",
+                    "note" if _types_tell(node.property_nodes[one], node.property_nodes[other]) else None,
+                )
+
+
+def _types_tell(one: Node, other: Node) -> bool:
+    """Whether one is a list and the other is none, so that a mix-up is refused."""
+    return _takes_lists(one) is not _takes_lists(other)
+
+
+def _takes_lists(node: Node) -> bool:
+    return node.is_array and any("array" in (branch.shape.types or ()) for branch in node.branches or (node,))
+
+
+def _apart(one: str, other: str) -> str | None:
+    if fold_name(one) == fold_name(other):
+        return "case style"
+    if plural_target(one, by_singular([other])) or plural_target(other, by_singular([one])):
+        return "singular and plural"
+    if is_slip(one, other):
+        return "a letter"
+    return None
+
+
+def tool_without_description(surface: Surface) -> Iterator[Hit]:
+    """Tools that do not say what they do."""
+    if not (surface.tool.description or "").strip():
+        yield Hit(
+            "",
+            "The tool has no description, so callers know it by its name alone.",
+            "Give its function a docstring that says what it does and when to use it.",
+        )
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    Check(
+        "schema_unusable",
+        "error",
+        "The input schema is not valid, or refers to what is not in it.",
+        "Nobody can judge a call by it, so nothing is repaired and callers are not told what is wrong.",
+        schema_unusable,
+    ),
+    Check(
+        "schema_invalid",
+        "warning",
+        "A keyword of the input schema has a value that JSON Schema does not allow it.",
+        "Clients that compile the schema drop the tool or the keyword, and models read it each in their own way.",
+        schema_invalid,
+    ),
+    Check(
+        "required_undeclared",
+        "warning",
+        "A name is required that the schema does not declare; an error where no other name is allowed.",
+        "Callers cannot know what to send under it.",
+        required_undeclared,
+    ),
+    Check(
+        "tool_without_description",
+        "warning",
+        "A tool has no description.",
+        "A model chooses a tool, and fills in its arguments, by its description.",
+        tool_without_description,
+    ),
+    Check(
+        "untyped_parameter",
+        "warning",
+        "A parameter takes any JSON value; a note where it is described, and for the items of a list.",
+        "A list or number that comes as text is accepted as text, so that nothing is there to repair.",
+        untyped_parameter,
+    ),
+    Check(
+        "text_or_container",
+        "warning",
+        "A parameter takes a list or an object, and any text as well.",
+        "A list that comes as JSON text is accepted as a text: the most frequent slip passes unseen.",
+        text_or_container,
+    ),
+    Check(
+        "json_in_text",
+        "note",
+        "A text parameter is to hold JSON.",
+        "Callers send the JSON itself, or get the escaping wrong, and the schema cannot say what is in it.",
+        json_in_text,
+    ),
+    Check(
+        "free_form_object",
+        "warning",
+        "An object declares neither its properties nor the type of its values; a note where it is described.",
+        "Callers guess the keys, and a misspelt one is accepted in silence.",
+        free_form_object,
+    ),
+    Check(
+        "optional_overlooked",
+        "note",
+        "An object takes any name, beside names that may be left out.",
+        "A misspelt name is accepted in silence, and the tool runs as if it had not been sent.",
+        optional_overlooked,
+    ),
+    Check(
+        "default_refused",
+        "warning",
+        "A parameter's own default does not fit its type.",
+        "Callers copy defaults from the schema, and the call is refused.",
+        default_refused,
+    ),
+    Check(
+        "optional_not_nullable",
+        "note",
+        "Parameters may be left out, but not be null.",
+        "Many callers send null for what they leave out; without the middleware the call is refused.",
+        optional_not_nullable,
+    ),
+    Check(
+        "enum_without_description",
+        "note",
+        "Nothing says what the allowed values mean; a warning where a value is a number or a short code.",
+        "Callers choose by the spelling of a value alone.",
+        enum_without_description,
+    ),
+    Check(
+        "names_one_slip_apart",
+        "warning",
+        "Two names of one object differ by a letter, by singular and plural, or by case style.",
+        "A caller who slips from one to the other gets no error, and no repair can tell.",
+        names_one_slip_apart,
+    ),
+    Check(
+        "python_in_description",
+        "warning",
+        "A description shows Python: None, True, single quotes, Optional[...].",
+        "Callers copy it into their JSON, where it is a text or no JSON at all.",
+        python_in_description,
+    ),
+    Check(
+        "output_forbids_nothing",
+        "note",
+        "The output schema allows everything.",
+        "Callers cannot know what comes back, and clients check every answer against it for nothing.",
+        output_forbids_nothing,
+    ),
+)
+"""Every rule, in the order in which the findings of a tool are listed."""

@@ -1,0 +1,158 @@
+"""Findings as people, programs and code hosts read them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from itertools import groupby
+from textwrap import wrap
+from typing import Any, Final
+from urllib.parse import quote
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from mcp_lenient.devtools.check.catalogue import CHECKS
+from mcp_lenient.devtools.check.finding import LEVELS, Finding
+from mcp_lenient.values.display import shown
+
+_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_LONGEST: Final = 2_000
+_SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableType:
+    """The findings for a terminal of this width, tool by tool; a sentence that was told is not repeated."""
+    parts: list[RenderableType] = []
+    told: set[str] = set()
+    for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
+        where = f"  {shown(file, _LONGEST)}:{line}" if file is not None else ""
+        parts.append(Text.assemble((shown(tool, _LONGEST), "bold"), (where, "dim")))
+        for each in own:
+            parts.append(_head(each))
+            sentences = [each.reason, f"Mend: {each.mend}"]
+            parts += [_indented(sentence, width) for sentence in sentences if sentence not in told]
+            told.update(sentences)
+        parts.append(Text())
+    parts.append(Text(_sum(findings, tools)))
+    return Group(*parts)
+
+
+def _head(finding: Finding) -> Text:
+    place = f"{shown(finding.place, _LONGEST)}  " if finding.place else ""
+    return Text.assemble(
+        "  ",
+        (finding.level, _STYLES[finding.level]),
+        " " * (9 - len(finding.level)),
+        place,
+        (finding.code, "dim"),
+    )
+
+
+def _indented(text: str, width: int) -> Text:
+    indent = " " * 11
+    wrapped = wrap(
+        shown(text, _LONGEST),
+        max(width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+    )
+    return Text("\n".join(wrapped))
+
+
+def _sum(findings: Sequence[Finding], tools: int) -> str:
+    counts = Counter(finding.level for finding in findings)
+    told = [f"{counts[level]} {_plural(level, counts[level])}" for level in reversed(LEVELS) if counts[level]]
+    within = f"{tools} {_plural('tool', tools)}"
+    return f"{', '.join(told)} in {within}" if told else f"nothing found in {within}"
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:
+    """The findings as one JSON object."""
+    counts = Counter(finding.level for finding in findings)
+    return json.dumps(
+        {
+            "server": server,
+            "tools": tools,
+            "counts": {level: counts[level] for level in LEVELS},
+            "findings": [finding.as_dict() for finding in findings],
+        },
+        indent=2,
+    )
+
+
+def as_github(finding: Finding) -> str:
+    """A finding as a workflow command, which GitHub shows beside the code: one line."""
+    where = shown(f"{finding.tool}.{finding.place}" if finding.place else finding.tool, _LONGEST)
+    properties = {"title": f"{finding.code}: {where}"}
+    if finding.file is not None:
+        properties = {"file": finding.file, "line": str(finding.line), **properties}
+    text = shown(f"{finding.reason} {finding.mend}", _LONGEST)
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{_COMMANDS[finding.level]} {listed}::{_data(f'{where}: {text}')}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def as_sarif(findings: Sequence[Finding], server: str) -> str:
+    """The findings as SARIF 2.1.0, as code scanning takes them."""
+    numbers = {each.code: at for at, each in enumerate(CHECKS)}
+    driver = {
+        "name": "mcp-lenient",
+        "version": version("mcp-lenient"),
+        "rules": [
+            {
+                "id": each.code,
+                "name": "".join(word.capitalize() for word in each.code.split("_")),
+                "shortDescription": {"text": each.summary},
+                "fullDescription": {"text": each.why},
+                "help": {"text": f"{each.summary} {each.why}"},
+                "defaultConfiguration": {"level": each.level},
+            }
+            for each in CHECKS
+        ],
+    }
+    results = [_result(each, numbers[each.code], server) for each in findings]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _result(finding: Finding, number: int, server: str) -> dict[str, Any]:
+    names = [server, finding.tool, finding.place] if finding.place else [server, finding.tool]
+    location: dict[str, Any] = {
+        "logicalLocations": [
+            {
+                "name": finding.place or finding.tool,
+                "fullyQualifiedName": "/".join(names),
+                "kind": "parameter" if finding.place else "function",
+            }
+        ]
+    }
+    if finding.file is not None:
+        artifact = {"uri": quote(finding.file)}
+        location["physicalLocation"] = {
+            "artifactLocation": artifact,
+            "region": {"startLine": finding.line or 1},
+        }
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": number,
+        "level": finding.level,
+        "message": {"text": f"{finding.reason} {finding.mend}"},
+        "locations": [location],
+        "partialFingerprints": {"place/v1": f"{finding.code}:{'/'.join(names[1:])}"},
+    }

@@ -1,0 +1,285 @@
+"""A call explained: the real engine runs on it, watched, and the tool does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fastmcp import Context, FastMCP
+
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
+from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
+from mcp_lenient.declare.decorator_metadata import marks_of
+from mcp_lenient.devtools.explain.steps import (
+    RULE_WORDS,
+    Explanation,
+    Fate,
+    Step,
+    in_words,
+    step,
+    tool_name,
+    where,
+)
+from mcp_lenient.devtools.explain.trace import Proposal, Trace
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.repair import repair_parsed, still_wrong
+from mcp_lenient.refusal.envelope import envelope, unknown_tool
+from mcp_lenient.refusal.violations import violations
+from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue
+from mcp_lenient.values.numbers import plain
+from mcp_lenient.values.pointers import pointer
+from mcp_lenient.values.similarity import near
+
+_MOST_LINES = 60
+
+
+async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
+    """Say what would become of a call, step by step. The tool is not run; authors' validators are.
+
+    Where no middleware of this package stands before the tool, the default one is taken.
+
+    Args:
+        server: The server, within whose context (a connected client) this is called.
+        tool: The tool's name.
+        sent: The arguments as they were sent, also wrong in any way: a text, a list, nothing.
+    """
+    async with Context(fastmcp=server):
+        found = await server.get_tool(tool)
+        if found is None:
+            return await _no_such_tool(server, tool)
+        seen_to = await judged_by(server, await find_target(server, found))
+        known = seen_to[0] if seen_to else await LenientMiddleware().known(server, tool)
+    if known is None:
+        return await _no_such_tool(server, tool)
+    return _Explainer(tool, known, is_protected=bool(seen_to)).explain(sent)
+
+
+async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
+    names = {each.name for each in await server.list_tools()}
+    listed = ", ".join(map(tool_name, sorted(names)))
+    said = step("There is no such tool.", f"The server has {listed or 'no tools at all'}.")
+    return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names)))
+
+
+class _Explainer:
+    """One call on its way; collects the steps."""
+
+    def __init__(self, tool: str, known: CachedTool, *, is_protected: bool) -> None:
+        self.tool = tool
+        self.known = known
+        self.is_protected = is_protected
+        self.steps: list[Step] = []
+        self.tiers = {rule.name: rule.tier for rule in (*DEFAULT_RULES, *known.policy.rules)}
+
+    def explain(self, sent: Any) -> Explanation:
+        """Go through the call as the middleware would."""
+        known = self.known
+        self._step("Who judges", *self._judged_by())
+        if known.plan.unread:
+            what = "repaired" if known.certain else "judged or repaired"
+            lines = (f"{where(each.pointer)}: {each.reason}" for each in known.plan.unread)
+            self._step(f"Places of the schema that are not {what}", *lines)
+        if known.mode == "off":
+            self._step("The outcome", "The policy's mode is off: the call goes on as it was sent.")
+            return self._end("off", sent)
+        moved: tuple[Repair, ...] = ()
+        arguments = sent if sent is not None else {}
+        if not isinstance(arguments, Mapping):
+            read = arguments_in_text(arguments, known.policy, destructive=known.plan.destructive)
+            if read is None:
+                return self._no_object(arguments)
+            arguments, record = read
+            moved = (record,)
+            self._step(
+                "The arguments came as a text",
+                f"{record.rule} (tier {self.tiers[record.rule]}) reads it as {in_words(arguments)}",
+            )
+        return self._judged(sent, arguments, moved)
+
+    def _judged_by(self) -> Iterator[str]:
+        known = self.known
+        if known.certain:
+            yield f"{tool_name(self.tool)}'s own function: its types, as FastMCP validates them."
+        else:
+            yield f"The schema that {tool_name(self.tool)} publishes; its own validator cannot be reached."
+        if not self.is_protected:
+            yield "No LenientMiddleware stands before this tool: this is what it would do."
+            if marks_of(known.target.function) is not None:
+                yield "@lenient on its function repairs values alone; names and wrapped arguments it leaves."
+        if known.plan.destructive:
+            yield "The tool is destructive, so only rules of tiers 1 and 2 may act."
+        if known.normalizers:
+            yield f"The author declares normalizers for {', '.join(known.normalizers)}; they run first."
+
+    def _no_object(self, sent: Any) -> Explanation:
+        found = (not_an_object(sent),)
+        self._step("The arguments are no object", found[0].message)
+        if self.known.mode == "observe":
+            return self._end("observed", sent)
+        return self._end("refused", None, (), envelope(self.tool, self.known.plan.root, found))
+
+    def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
+        known = self.known
+        taken = plain(arguments)
+        if known.judge.accepts(taken):
+            self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
+            return self._settled(sent, taken, moved, repaired=bool(moved))
+        self._step("What the judge says of it", *map(fault_words, known.judge.faults(taken)))
+        trace = Trace(arguments)
+        plan = Plan(known.plan.root, trace.policy(known.policy), destructive=known.plan.destructive)
+        outcome = repair_parsed(plan, arguments, trace.judge(known.judge))
+        self._step("What the rules make of it", *_proposed(trace, known.plan))
+        tried = [each for each in trace.verdicts[1:] if each.arguments is not arguments]
+        if tried:
+            self._step(
+                "What the judge says of the best",
+                *(f"{'takes' if each.accepted else 'refuses'} {in_words(each.arguments)}" for each in tried),
+            )
+        overlooks = outcome.status == "refused" and known.judge.accepts(outcome.arguments)
+        self._step("The choice", *_choice(outcome, trace.proposals, self.tiers, overlooks=overlooks))
+        if outcome.status == "repaired":
+            return self._settled(sent, outcome.arguments, (*moved, *outcome.repairs), repaired=True)
+        return self._refused(sent, outcome, moved)
+
+    def _settled(
+        self, sent: Any, arguments: Mapping[str, Any], repairs: tuple[Repair, ...], *, repaired: bool
+    ) -> Explanation:
+        final = self.known.settled(arguments)
+        if final.repairs:
+            lines = (f"{each.rule} changes {where(each.pointer)}" for each in final.repairs)
+            self._step("What the author declared", *lines)
+        repairs = (*repairs, *final.repairs)
+        if self.known.mode == "observe" and repairs:
+            self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
+            return self._end("observed", sent, repairs)
+        self._step("The outcome", f"{tool_name(self.tool)} runs with {in_words(final.arguments)}")
+        fate: Fate = "repaired" if repaired or final.repairs else "accepted"
+        return self._end(fate, dict(final.arguments), repairs)
+
+    def _refused(self, sent: Any, outcome: Outcome, moved: tuple[Repair, ...]) -> Explanation:
+        known = self.known
+        found = violations(
+            known.plan.root,
+            outcome,
+            known.judge,
+            known.policy,
+            destructive=known.plan.destructive,
+            again=still_wrong(known.plan, known.judge),
+        )
+        if known.mode == "observe":
+            self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
+            return self._end("observed", sent)
+        if not known.certain and known.policy.unrepairable == "forward":
+            self._step(
+                "The outcome",
+                "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward').",
+                *(each.message for each in found),
+            )
+            return self._end("forwarded", sent)
+        self._step("The outcome", "The tool is not run; the caller gets the envelope.")
+        repairs = (*moved, *outcome.repairs)
+        return self._end("refused", None, repairs, envelope(self.tool, known.plan.root, found, repairs))
+
+    def _step(self, title: str, *lines: str) -> None:
+        rest = len(lines) - _MOST_LINES
+        kept = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
+        self.steps.append(step(title, *kept))
+
+    def _end(
+        self,
+        fate: Fate,
+        arguments: Any,
+        repairs: tuple[Repair, ...] = (),
+        told: Mapping[str, Any] | None = None,
+    ) -> Explanation:
+        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, told)
+
+
+_FAULTS = {
+    "type": "the type is wrong",
+    "value": "the value is not allowed",
+    "missing": "is required, and missing",
+    "unknown": "is not a name that is known there",
+    "overlooked": "may be a declared name in another spelling, which the tool would not read",
+    "key": "is not a key that the tool takes here",
+    "size": "is too large or too deeply nested to be looked at",
+}
+
+
+def fault_words(fault: ValidationIssue) -> str:
+    """What a judge holds against a place, in words."""
+    why = fault.detail or fault.reason
+    said = f" ({why})" if why else ""
+    return f"{where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
+
+
+def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
+    for each in trace.proposals:
+        yield f"{where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
+    read = {each.pointer for each in trace.proposals}
+    unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
+    if not trace.proposals and not unread:
+        yield f"Nothing: {_silence(plan)}."
+    for place, rules in unread.items():
+        yield f"{where(place)}: no rule has a reading of it. Those that were asked, and their guards:"
+        by_guard: dict[str, list[str]] = {}
+        for rule in rules:
+            words = RULE_WORDS.get(rule)
+            by_guard.setdefault(words.guards if words is not None else "of your own", []).append(rule)
+        yield from (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
+
+
+def _silence(plan: Plan) -> str:
+    """Say why no rule speaks."""
+    policy = plan.policy
+    if not policy.rules:
+        return "the policy has no rules, as Policy.strict(), so none may act"
+    allowed = [rule.name for rule in policy.rules if policy.allows(rule.name)]
+    disabled = [rule.name for rule in policy.rules if not policy.allows(rule.name)]
+    if not allowed:
+        return "the policy disables all of its rules, so none may act"
+    if disabled:
+        return f"no rule that the policy allows speaks about it; it disables {', '.join(disabled)}"
+    return "no rule speaks about it"
+
+
+def _made(proposal: Proposal) -> str:
+    if proposal.kind == "name":
+        return f"reads the name as {in_words(proposal.after)}"
+    if proposal.kind in ("drop", "property"):
+        return "leaves it out"
+    fits = "" if proposal.fits else ", which does not fit as it is"
+    return f"reads it as {in_words(proposal.after)}{fits}"
+
+
+def _choice(
+    outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int], *, overlooks: bool
+) -> Iterator[str]:
+    for tie in outcome.ties:
+        yield f"{where(pointer(tie.path))}: {len(tie.readings)} readings are equally good, so none is used:"
+        yield from (f"  {in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
+    kept = "repaired" if outcome.status == "repaired" else "would be repaired"
+    for each in outcome.repairs:
+        yield f"{where(each.pointer)}: {kept} by {each.rule} (tier {tiers[each.rule]})"
+        yield from _beaten(each, proposals, tiers)
+    if outcome.status == "repaired":
+        yield "It is the only reading of the lowest tier; of higher tiers none is tried."
+    elif not outcome.ties:
+        if overlooks:
+            yield "The judge takes that, but not all of it would be heard:"
+        else:
+            yield "No reading is one that the judge takes. What is still wrong:"
+        yield from (f"  {fault_words(fault)}" for fault in outcome.faults)
+
+
+def _rules(reading: Candidate, tiers: Mapping[str, int]) -> str:
+    return ", ".join(f"{each.rule} (tier {tiers[each.rule]})" for each in reading.repairs) or "no rule"
+
+
+def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
+    tier = tiers[winner.rule]
+    for each in proposals:
+        if each.pointer == winner.pointer and each.rule != winner.rule and each.fits and each.tier > tier:
+            yield f"  it is closer to what was sent than {in_words(each.after)} by {each.rule} (tier {each.tier})"

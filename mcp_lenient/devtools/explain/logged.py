@@ -1,0 +1,136 @@
+"""A logged call explained: its values are in no log, but its places, rules and codes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fastmcp import Context, FastMCP
+
+from mcp_lenient.devtools.explain.steps import RULE_WORDS, Explanation, step, tool_name, where
+from mcp_lenient.refusal.describe import description, either, expected
+from mcp_lenient.refusal.locations import Forms, Schema, child, forms, properties
+from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.telemetry.events import CallEvent
+from mcp_lenient.values.pointers import tokens_of
+from mcp_lenient.values.similarity import near
+
+_TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
+
+_EVENTS: Final = {
+    "call_repaired": "The call was repaired, and the tool was run.",
+    "call_rejected": "The call was refused with the envelope; the tool was not run.",
+    "call_accepted": "The tool took the call as it was sent.",
+    "call_observed": "The call went on as it was sent; this is what repair mode would have done.",
+    "call_forwarded": "The call could not be repaired, and went on as it was sent.",
+    "call_refused_upstream": "The call went on to the server behind the proxy, which refused its arguments.",
+    "call_unanswered": "The call went on to the server behind the proxy, which did not answer.",
+}
+
+_CODES: Final = {
+    "type": "a value of another JSON type, in a form that has no single reading",
+    "enum": "a value that is none of the allowed ones, nor one of them in another spelling",
+    "value": "a value of the right type that the tool's own check refuses",
+    "range": "a number outside the allowed range; numbers are never moved into it",
+    "length": "too much or too little of it; nothing is cut off or filled up",
+    "pattern": "a text that does not have the required form",
+    "format": "a text that is not in the required format",
+    "missing": "nothing: the name was left out, and no other name stood for it with certainty",
+    "unknown": "a name that the tool does not have, and that is nobody's certain slip",
+    "ambiguous": "a value that can be read in two ways, equally well",
+    "size": "more than the limits allow, so that nothing of it was looked at",
+}
+
+
+async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
+    """Say what a line of the log tells of a call: where, by which rule, and what was likely sent.
+
+    Args:
+        server: The server with the tool, within whose context (a connected client) this is called.
+        event: The event, as :func:`mcp_lenient.telemetry.events.read_event` gives it.
+    """
+    async with Context(fastmcp=server):
+        tool = await server.get_tool(event.tool)
+    steps = [step("What was logged", *_facts(event))]
+    if tool is None:
+        steps.append(step("The tool", f"The server has no tool {tool_name(event.tool)} (any more)."))
+    root: Schema = {} if tool is None else tool.parameters
+    steps += [
+        step(
+            f"Repaired at {where(each.pointer)}",
+            *_repaired(root, each.rule, each.pointer, f"{each.before} to {each.after}"),
+        )
+        for each in event.repairs
+    ]
+    steps += [
+        step(f"Wrong at {where(each.pointer)}", *_wrong(root, each.code, each.pointer))
+        for each in event.violations
+    ]
+    return Explanation(event.tool, "logged", tuple(steps))
+
+
+def _facts(event: CallEvent) -> Iterator[str]:
+    yield f"{event.event} of {tool_name(event.tool)}" + (
+        f", at {event.timestamp.isoformat()}" if event.timestamp else ""
+    )
+    yield _EVENTS[event.event]
+    if event.client_name is not None:
+        yield f"The client: {event.client_name} {event.client_version or ''}".rstrip() + "."
+    if event.error_code is not None:
+        yield f"The envelope's code: {event.error_code}."
+    for name, total, listed in (
+        ("repairs", event.repair_count, len(event.repairs)),
+        ("violations", event.violation_count, len(event.violations)),
+    ):
+        if total > listed:
+            yield f"Of {total} {name} the log lists {listed}."
+
+
+def _repaired(root: Schema, rule: str, pointer: str, change: str) -> Iterator[str]:
+    words = RULE_WORDS.get(rule)
+    if words is None:
+        yield f"{rule}: {change}; declared by the author or operator."
+    else:
+        yield f"{rule} (tier {_TIERS[rule]}): {change}."
+        yield f"Likely sent: {words.sent}."
+        yield f"Its guards: {words.guards}."
+    yield from _place_words(root, pointer)
+
+
+def _wrong(root: Schema, code: str, pointer: str) -> Iterator[str]:
+    yield f"{code}. Likely sent: {_CODES[code]}."
+    yield from _place_words(root, pointer)
+
+
+def _place_words(root: Schema, pointer: str) -> Iterator[str]:
+    """What the schema says of the place now, which may not be what it said when the call came."""
+    tokens = tokens_of(pointer)
+    here = _forms_at(root, tokens)
+    if here:
+        words = expected(root, here)
+        yield f"The schema expects {words} there." if words else "The schema takes anything there."
+        said = description(here)
+        if said:
+            yield f"Its description: {said}"
+    elif tokens:
+        names = list(properties_of(root, tokens[:-1]))
+        likely = near(tokens[-1], names)
+        meant = f"; the nearest is {either(likely[:3])}" if likely else ""
+        yield (
+            f"The schema declares no such name{meant}." if names else "The schema says nothing of this place."
+        )
+
+
+def properties_of(root: Schema, tokens: list[str]) -> dict[str, object]:
+    """The properties that are declared at a place, whichever form it has."""
+    return {name: sub for form in _forms_at(root, tokens) for name, sub in properties(form).items()}
+
+
+def _forms_at(root: Schema, tokens: list[str]) -> Forms:
+    here = forms(root, root)
+    for token in tokens:
+        below = tuple(found for form in here for found in child(root, form, token))
+        if not below and token.isdecimal():
+            below = tuple(found for form in here for found in child(root, form, int(token)))
+        here = below
+    return here

@@ -1,0 +1,114 @@
+"""Reading the log back: what became of the calls, who fails where, and what to do about it.
+
+>>> from mcp_lenient.devtools.report import read_report
+>>> report = read_report(["examples/no-such-log.jsonl"])
+Traceback (most recent call last):
+mcp_lenient.devtools.report.database.ReportError: examples/no-such-log.jsonl: there is no such file
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import BinaryIO
+
+from mcp_lenient.devtools.report.advice import advice
+from mcp_lenient.devtools.report.database import (
+    DEFAULT_MEMORY,
+    Database,
+    OutOfMemoryError,
+    Progress,
+    ReportError,
+)
+from mcp_lenient.devtools.report.intake import enough_memory, take_in
+from mcp_lenient.devtools.report.model import Advice, Report, Selection
+from mcp_lenient.devtools.report.page import page
+from mcp_lenient.devtools.report.questions import Questions, prepare
+from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs
+
+__all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
+
+_TOP = 20
+
+
+def read_report(
+    paths: Sequence[str | Path],
+    *,
+    selection: Selection | None = None,
+    top: int = _TOP,
+    memory: str = DEFAULT_MEMORY,
+    progress: Progress | None = None,
+    stdin: BinaryIO | None = None,
+) -> Report:
+    """What the logs say of the calls in them.
+
+    Lines that are no events are counted and left out; so is a last line that is cut, and a file may be
+    written to meanwhile. What does not fit into ``memory`` goes to a folder in the system's place for
+    temporary files (``TMPDIR``), which is removed at the end.
+
+    Args:
+        paths: JSON lines, plain or compressed by gzip or zstd, and Parquet files; folders of them, patterns
+            such as ``logs/**/*.jsonl.gz``, addresses such as ``s3://bucket/*.jsonl``, and ``-`` for standard input.
+        selection: Which calls the report is about; all by default.
+        top: How many entries a list has at most.
+        memory: How much the engine keeps in memory, such as ``2GB``.
+        progress: Called with what is being done, and how many percent of it are.
+        stdin: What ``-`` reads; the process's standard input by default.
+
+    Raises:
+        ReportError: When a log is not there or cannot be read, ``memory`` is too low for it, or DuckDB is not
+            installed.
+    """
+    wanted = selection or Selection()
+    stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
+    with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        logs = find_logs(paths, folder, stream)
+        work = _Work(logs, wanted, top, memory, progress, STDIN in map(str, paths))
+        try:
+            return _made(work, folder / "first")
+        except OutOfMemoryError:
+            pass
+        try:  # what several threads have no room for, one may have
+            return _made(work, folder / "second", most_threads=1)
+        except OutOfMemoryError:
+            msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
+            raise ReportError(msg) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    logs: FoundLogs
+    selection: Selection
+    top: int
+    memory: str
+    progress: Progress | None
+    stdin: bool
+
+
+def _made(work: _Work, folder: Path, **settings: int) -> Report:
+    folder.mkdir()
+    database = Database(
+        folder,
+        [path for group in work.logs.groups for path in (*group.paths, *group.names)],
+        remote=any(group.remote for group in work.logs.groups),
+        memory=work.memory,
+        progress=work.progress,
+        **settings,
+    )
+    try:
+        log = take_in(database, work.logs, work.selection, folder, stdin=work.stdin)
+        prepare(database)
+        return Report(
+            made=datetime.now(timezone.utc),
+            selection=work.selection,
+            log=log,
+            advice=advice(database, work.top),
+            **Questions(database, work.top).answers(),
+        )
+    finally:
+        database.close()

@@ -1,0 +1,353 @@
+"""What to do about what the log shows, each with the calls that speak for it."""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from mcp_lenient.devtools.report.database import Database
+from mcp_lenient.devtools.report.model import Advice
+from mcp_lenient.devtools.report.wording import count
+from mcp_lenient.rules.arguments import WRAPPERS
+from mcp_lenient.types import ViolationCode
+
+_FEWEST: Final = 5
+"""How many calls make a mistake frequent."""
+_FIRST: Final = 3
+_MOST_NAMED: Final = 3
+# A call counts once for a place, however many items of a list are wrong there.
+_MISTAKES: Final = f"""
+    SELECT tool, place, code, CAST(sum(times) AS BIGINT) AS calls, list(DISTINCT who ORDER BY who),
+        list_sort(list_distinct(flatten(list(came))))
+    FROM (
+        SELECT * EXCLUDE (received), coalesce(list(DISTINCT received) FILTER (received IS NOT NULL), []) AS came
+        FROM faults WHERE code IS NOT NULL GROUP BY ALL
+    )
+    GROUP BY tool, place, code HAVING calls >= {_FEWEST}
+    ORDER BY calls DESC, tool, code, place LIMIT {_FIRST}
+"""
+_SAY: Final = "Let its description say what it takes, with an example."
+_WORDS: Final[Mapping[ViolationCode, tuple[str, str]]] = {
+    "type": ("the wrong JSON type", _SAY),
+    "enum": ("none of the allowed values", _SAY),
+    "value": ("a value that the tool's own check refuses", _SAY),
+    "range": ("a number out of bounds", _SAY),
+    "length": ("the wrong length", _SAY),
+    "pattern": ("the wrong form", _SAY),
+    "format": ("the wrong format", _SAY),
+    "missing": (
+        "nothing there",
+        "Give it a default, or have its description say where the value comes from.",
+    ),
+    "unknown": (
+        "a name that is not known there",
+        "See which name is meant, and declare it with aliases() or say it in the description.",
+    ),
+    "ambiguous": ("two ways to read it", "Declare which is meant, with split() or a normalizer of your own."),
+    "size": ("too much to be looked at", "Raise Policy(limits=...), or take files."),
+}
+
+
+def refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
+    """The most frequent mistakes that no other advice is about, one for each tool at most.
+
+    Args:
+        database: With the tables of the calls, prepared.
+        others: All other advice.
+    """
+    tools: set[str] = set()
+    for tool, place, code, calls, clients, came in database.run(_MISTAKES):
+        if tool in tools or any(_is_about(each, tool, place, code) for each in others):
+            continue
+        tools.add(tool)
+        wrong, remedy = _WORDS[code]
+        types = f" (came: {', '.join(came)})" if came and code == "type" else ""
+        where = place or "the arguments as a whole"
+        yield Advice(
+            kind="refused_most",
+            calls=calls,
+            text=f"{count(calls, 'call')} of {tool} by {_by(clients)} failed at {where}, with {wrong}{types}, one of "
+            f"the most frequent mistakes in this log. {remedy} "
+            "mcp-lenient explain SERVER --event LINE says of a line what was likely sent.",
+            tool=tool,
+            parameter=place,
+            client=_named(clients[0]) if len(clients) == 1 else None,
+        )
+
+
+def _is_about(advice: Advice, tool: str, place: str, code: ViolationCode) -> bool:
+    if advice.kind == "drop_unknown":
+        return code == "unknown" and place == f"/{advice.parameter}"
+    if advice.tool != tool:
+        return False
+    if advice.kind == "declare_alias" and code == "unknown":
+        return place.count("/") == 1
+    if advice.kind == "too_large":
+        return code == "size"
+    return place in (advice.parameter, f"/{advice.parameter}")
+
+
+def _by(clients: Sequence[str]) -> str:
+    named = list(map(_named, clients[:_MOST_NAMED]))
+    rest = len(clients) - len(named)
+    if rest:
+        return f"{', '.join(named)} and {count(rest, 'other client')}"
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+
+
+def _named(client: str) -> str:
+    return " ".join(filter(None, client.split(_BETWEEN))) or "an unnamed client"
+
+
+FEWEST: Final = 3
+"""How many calls an advice needs."""
+_MOST_OF_A_KIND: Final = 3
+_MOST_NAMES: Final = 5
+_BETWEEN: Final = "\x1f"
+_CLIENTS: Final = 2
+_TOOLS: Final = 3
+_PAIRED: Final = """
+    SELECT list, any_value(place) FILTER (code = 'missing') AS missing,
+        any_value(place) FILTER (code = 'unknown') AS other
+    FROM violations WHERE code IN ('missing', 'unknown')
+    GROUP BY list
+    HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1 AND sum(times) = 2
+"""
+# A call that lacks one parameter and has one unknown name: the name is likely the parameter's, if it is none that
+# stands for the arguments as a whole.
+_ALIASES: Final = f"""
+    WITH paired AS ({_PAIRED}),
+    named AS (
+        SELECT tool, substr(missing, 2) AS parameter, substr(other, 2) AS name, sum(times) AS calls
+        FROM shapes JOIN paired ON shapes.violations = paired.list
+        WHERE failed AND regexp_full_match(missing, '/[^/]+') AND regexp_full_match(other, '/[^/]+')
+            AND other NOT IN ({", ".join(f"'/{name}'" for name in sorted(WRAPPERS))})
+        GROUP BY ALL HAVING calls >= {FEWEST}
+    )
+    SELECT tool, parameter, list(name ORDER BY calls DESC, name), CAST(sum(calls) AS BIGINT) AS calls
+    FROM named GROUP BY tool, parameter ORDER BY calls DESC, tool, parameter
+"""
+_KEPT_TEXTS: Final = f"""
+    SELECT tool, place, CAST(sum(shapes.times) AS BIGINT) AS calls
+    FROM shapes JOIN hints ON shapes.hints = hints.list WHERE hints.code = 'json_text_kept'
+    GROUP BY tool, place HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place
+"""
+_JSON_AS_TEXT: Final = f"""
+    SELECT client_name, client_version, CAST(sum(calls) AS BIGINT) AS calls, count(DISTINCT tool) AS tools,
+        CAST(coalesce(sum(calls) FILTER (place = ''), 0) AS BIGINT) AS whole,
+        (SELECT CAST(sum(times) AS BIGINT) FROM shapes WHERE shapes.who = found.who) AS of
+    FROM (
+        SELECT DISTINCT * EXCLUDE (rule, after, uses) FROM mended
+        WHERE before = 'string' AND after IN ('array', 'object')
+            AND regexp_matches(rule, '^(json|json5|python)_text_to_')
+    ) AS found
+    GROUP BY who, client_name, client_version HAVING calls >= {FEWEST}
+    ORDER BY calls DESC, client_name, client_version
+"""
+_AT_PLACES: Final = f"""
+    SELECT tool, place, code, received, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients,
+        any_value(who) AS client
+    FROM faults WHERE code IS NOT NULL
+        AND NOT (code = 'missing' AND violations IN (SELECT list FROM ({_PAIRED})))
+    GROUP BY tool, place, code, received HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place, code, received
+"""
+_INJECTED: Final = f"""
+    SELECT client_name, substr(place, 2) AS name, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT tool) AS tools
+    FROM faults AS one
+    WHERE code = 'unknown' AND regexp_full_match(place, '/[^/]+') AND client_name IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM violations WHERE list = one.violations AND code = 'missing')
+    GROUP BY client_name, place HAVING calls >= {FEWEST} AND tools >= {_TOOLS}
+    ORDER BY calls DESC, client_name, place
+"""
+_CODES: Final = f"""
+    SELECT tool, error_code, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients
+    FROM shapes WHERE failed AND error_code IN ('UNKNOWN_TOOL', 'ARGUMENTS_TOO_LARGE')
+    GROUP BY tool, error_code HAVING calls >= {FEWEST} ORDER BY calls DESC, tool
+"""
+_REPEATERS: Final = f"""
+    SELECT client_name, client_version, CAST(sum(times) AS BIGINT) AS calls, count(*) AS callers, max(times) AS most
+    FROM repeated WHERE subject IS NOT NULL AND times >= {2 * FEWEST}
+    GROUP BY ALL ORDER BY calls DESC, client_name, client_version
+"""
+_FORMATS: Final = ("format", "pattern", "enum", "range", "length")
+_SAID: Final[Mapping[str, str]] = {
+    "format": "the format",
+    "pattern": "the pattern",
+    "enum": "the allowed values",
+    "range": "the bounds",
+    "length": "the length that is allowed",
+}
+
+
+def advice(database: Database, most: int) -> tuple[Advice, ...]:
+    """What the calls suggest, what was seen most often first.
+
+    Args:
+        database: With the tables of the calls, prepared.
+        most: How many are given at most.
+    """
+    found = [
+        *_aliases(database),
+        *_kept_texts(database),
+        *_json_as_text(database),
+        *_at_places(database),
+        *_injected(database),
+        *_whole_calls(database),
+        *_repeaters(database),
+    ]
+    found += refused_most(database, found)
+    ordered = sorted(found, key=lambda each: -each.calls)
+    # One kind that is everywhere must not hide the others.
+    of_kind: Counter[str] = Counter()
+    first: list[Advice] = []
+    for each in ordered:
+        of_kind[each.kind] += 1
+        if of_kind[each.kind] <= _MOST_OF_A_KIND:
+            first.append(each)
+    return tuple(first[:most])
+
+
+def _exact(name: str) -> bool:
+    """Whether a name in the log is surely the one that was sent, neither escaped nor cut."""
+    return bool(name) and not set("\\…~*") & set(name)
+
+
+def _quoted(name: str) -> str:
+    """A name as Python, YAML and TOML all read it."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _lenient(parameter: str, declared: str) -> str:
+    if parameter.isidentifier() and not keyword.iskeyword(parameter):
+        return f"@lenient({parameter}={declared})"
+    return f"@lenient(**{{{_quoted(parameter)}: {declared}}})"
+
+
+def _definition(tool: str, parameter: str, entry: str) -> str | None:
+    if not _exact(tool):
+        return None
+    return f"{_quoted(tool)}: {{parameters: {{{_quoted(parameter)}: {{{entry}}}}}}}"
+
+
+def _client(name: str | None, version: str | None = None) -> str:
+    return " ".join(filter(None, (name or "an unnamed client", version)))
+
+
+def _aliases(database: Database) -> Iterator[Advice]:
+    for tool, parameter, others, calls in database.run(_ALIASES):
+        names = [name for name in others if _exact(name)][:_MOST_NAMES]
+        if not names or not _exact(parameter):
+            continue
+        listed = ", ".join(map(_quoted, names))
+        yield Advice(
+            kind="declare_alias",
+            calls=calls,
+            text=f"{count(calls, 'call')} of {tool} lacked {parameter} and had {' or '.join(names)} in its place. "
+            f"If it means the same, declare it as another name.",
+            tool=tool,
+            parameter=parameter,
+            python=_lenient(parameter, f"aliases({listed})"),
+            definition=_definition(tool, parameter, f"aliases: [{listed}]"),
+        )
+
+
+def _kept_texts(database: Database) -> Iterator[Advice]:
+    for tool, place, calls in database.run(_KEPT_TEXTS):
+        parameter = place[1:]
+        plain = "/" not in parameter and _exact(parameter)
+        yield Advice(
+            kind="parse_json",
+            calls=calls,
+            text=f"{count(calls, 'call')} of {tool} sent JSON text for {place}, which takes a text as well, so it "
+            f"stayed text. If a list or object was meant, mark it with parse_json().",
+            tool=tool,
+            parameter=place,
+            python=_lenient(parameter, "parse_json()") if plain else None,
+            definition=_definition(tool, parameter, "parse_json: true") if plain else None,
+        )
+
+
+def _json_as_text(database: Database) -> Iterator[Advice]:
+    for name, version, calls, tools, whole, of in database.run(_JSON_AS_TEXT):
+        all_of_it = f", {whole:,} times all arguments in one text" if whole else ""
+        yield Advice(
+            kind="json_as_text",
+            calls=calls,
+            text=f"{_client(name, version)} sent lists or objects as text that holds JSON in {calls:,} of its "
+            f"{of:,} logged calls, to {count(tools, 'tool')}{all_of_it}. They were repaired; its maker should know.",
+            client=_client(name, version),
+        )
+
+
+def _at_places(database: Database) -> Iterator[Advice]:
+    for tool, place, code, received, calls, clients, client in database.run(_AT_PLACES):
+        by = count(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
+        known: dict[str, Any] = {"calls": calls, "tool": tool, "parameter": place}
+        if code in _FORMATS and clients >= _CLIENTS:
+            yield Advice(
+                kind="describe_format",
+                text=f"{count(calls, 'call')} of {tool} by {by} had the wrong {code} at {place}. Its description "
+                f"should say {_SAID[code]}, with an example.",
+                **known,
+            )
+        elif code == "missing" and clients >= _CLIENTS:
+            yield Advice(
+                kind="required_parameter",
+                text=f"{count(calls, 'call')} of {tool} by {by} left out {place}. Give it a default, or have its "
+                f"description say where the value comes from.",
+                **known,
+            )
+        elif code == "type" and received == "null":
+            yield Advice(
+                kind="nullable_parameter",
+                text=f"{count(calls, 'call')} of {tool} by {by} sent null for {place}. Let the type take null, or say "
+                f"what null stands for with null_as().",
+                **known,
+            )
+        elif code == "ambiguous":
+            yield Advice(
+                kind="two_readings",
+                text=f"{count(calls, 'call')} of {tool} by {by} had a value at {place} that can be read in two ways. "
+                f"Declare which is meant, with split() or a normalizer of your own.",
+                **known,
+            )
+
+
+def _injected(database: Database) -> Iterator[Advice]:
+    for client, name, calls, tools in database.run(_INJECTED):
+        if not _exact(name):
+            continue
+        yield Advice(
+            kind="drop_unknown",
+            calls=calls,
+            text=f"{_client(client)} adds {name} to the arguments of {count(tools, 'tool')} that have no such "
+            f"parameter, in {count(calls, 'call')}. If it means nothing to them, have it dropped: "
+            f"Policy(drop=[{_quoted(name)}]), or drop_unknown: [{_quoted(name)}] in a file.",
+            client=client,
+            parameter=name,
+        )
+
+
+def _whole_calls(database: Database) -> Iterator[Advice]:
+    for tool, code, calls, clients in database.run(_CODES):
+        by = count(clients, "client")
+        if code == "UNKNOWN_TOOL":
+            text = f"{by} called {tool}, which does not exist, {count(calls, 'time')}. Look for an old name in prompts and agents."
+            yield Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
+        else:
+            text = f"{count(calls, 'call')} of {tool} by {by} had arguments above the limits. Raise Policy(limits=...), or take files."
+            yield Advice(kind="too_large", calls=calls, text=text, tool=tool)
+
+
+def _repeaters(database: Database) -> Iterator[Advice]:
+    for name, version, calls, callers, most in database.run(_REPEATERS):
+        yield Advice(
+            kind="repeated_mistake",
+            calls=calls,
+            text=f"Users of {_client(name, version)} repeat refused calls without a change: {count(callers, 'case')}, "
+            f"up to {most:,} times one. See whether it hands the error's text to its model.",
+            client=_client(name, version),
+        )

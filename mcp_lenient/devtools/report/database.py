@@ -1,0 +1,253 @@
+"""The engine of a report: a DuckDB that sees the given logs and its own folder, within a memory limit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunningError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.errors import LenientError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class ReportError(LenientError):
+    """A log that is not there or cannot be read, or a package that is missing; says which, in one line."""
+
+
+class OutOfMemoryError(ReportError):
+    """The engine's memory limit is too low for a log."""
+
+
+SCHEMES: Final = ("s3://", "s3a://", "s3n://")
+"""How the addresses begin that the credentials are for."""
+_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "KEY_ID": ("AWS_ACCESS_KEY_ID",),
+    "SECRET": ("AWS_SECRET_ACCESS_KEY",),
+    "SESSION_TOKEN": ("AWS_SESSION_TOKEN",),
+    "REGION": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+}
+
+
+def s3_secret(environment: Mapping[str, str]) -> str | None:
+    """The statement that has DuckDB sign its requests; None where there is no key to sign with.
+
+    Args:
+        environment: Of the process; the first variable of each option that is not empty counts.
+    """
+    known = {
+        option: next(filter(None, map(environment.get, names)), None) for option, names in _OPTIONS.items()
+    }
+    if not (known["KEY_ID"] and known["SECRET"]):
+        return None
+    given = ", ".join(f"{option} {_quoted(value)}" for option, value in known.items() if value)
+    return f"CREATE SECRET (TYPE s3, {given})"
+
+
+def _quoted(value: str) -> str:
+    """A text of SQL: in quotes, those within doubled; nothing else in it is special."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+Progress = Callable[[str, float], None]
+"""Told what is being done, and how many percent of it are."""
+DEFAULT_MEMORY: Final = "512MB"
+"""What the engine keeps in memory before it writes to its folder."""
+LOWEST_MEMORY: Final = 64_000_000
+"""The lowest limit at which lines of the usual length are read, by one thread."""
+# Measured by `python -m benchmarks report --matrix`: half of it is enough for lines of 500 bytes.
+_THREAD_MEMORY: Final = 120_000_000
+_MOST_THREADS: Final = 16
+_LOOK_SECONDS: Final = 0.1
+# Of long lines, each row may have two megabytes.
+_ROWS: Final = 100
+_UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+
+
+class Database:
+    """A database for the time of one report.
+
+    Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
+    one exception are the credentials of :func:`mcp_lenient.devtools.report.database.s3_secret`, which no statement takes as
+    parameters.
+
+    Args:
+        folder: An empty folder for the database and what does not fit into memory.
+        paths: The files and addresses that may be read.
+        remote: Whether some of them are addresses.
+        memory: How much the engine may keep in memory, such as ``512MB``.
+        progress: Who is told how far it is.
+        most_threads: How many threads it may have at most; as many as memory and processors allow by default.
+
+    Raises:
+        OutOfMemoryError: When the memory is less than any log takes.
+        ReportError: When DuckDB, or its extension for addresses, is not installed.
+    """
+
+    __slots__ = ("_connection", "_pool", "_progress", "threads")
+
+    def __init__(
+        self,
+        folder: Path,
+        paths: Sequence[str],
+        *,
+        remote: bool,
+        memory: str,
+        progress: Progress | None,
+        most_threads: int = _MOST_THREADS,
+    ) -> None:
+        self._connection = _connection(folder, memory)
+        self.threads = min(most_threads, _threads(_limit(self._connection)))
+        self._connection.execute(f"SET threads={self.threads:d}")
+        # Without it the engine does not tell how far it is; printing it is not its business.
+        self._connection.execute("SET enable_progress_bar=true")
+        self._connection.execute("SET enable_progress_bar_print=false")
+        self._progress = progress
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-lenient-report")
+        if remote:
+            self._allow_addresses(paths)
+        else:
+            self._lock(folder, paths)
+
+    def _allow_addresses(self, paths: Sequence[str]) -> None:
+        import duckdb
+
+        try:
+            self._connection.execute("INSTALL httpfs")
+            self._connection.execute("LOAD httpfs")
+        except duckdb.Error as error:
+            msg = f"addresses are read with DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
+            raise ReportError(msg) from None
+        secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
+        if secret is not None:
+            self._sign(secret)
+        self._connection.execute("SET autoinstall_known_extensions=false")
+        self._connection.execute("SET autoload_known_extensions=false")
+        self._connection.execute("SET lock_configuration=true")
+
+    def _sign(self, secret: str) -> None:
+        import duckdb
+
+        try:
+            self._connection.execute(secret)
+        except duckdb.Error as error:  # its text may hold the credentials
+            msg = f"the AWS credentials of the environment are not taken by DuckDB: {type(error).__name__}"
+            raise ReportError(msg) from None
+
+    def _lock(self, folder: Path, paths: Sequence[str]) -> None:
+        run = self._connection.execute
+        run("SET allowed_directories=?", [[f"{folder}{os.sep}"]])
+        run("SET allowed_paths=?", [list(paths)])
+        run("SET enable_external_access=false")
+        run("SET lock_configuration=true")
+
+    def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
+        """What one statement gives; while it runs, progress is told and it can be interrupted.
+
+        Args:
+            sql: The statement.
+            parameters: Its parameters.
+            doing: What progress is told under; None tells none.
+
+        Raises:
+            ReportError: When the engine cannot carry it out.
+        """
+        import duckdb
+
+        running = self._pool.submit(self._fetched, sql, parameters)
+        try:
+            while True:
+                try:
+                    return running.result(timeout=_LOOK_SECONDS)
+                except StillRunningError:
+                    if doing is not None and self._progress is not None:
+                        self._progress(doing, max(0.0, self._connection.query_progress()))
+        except duckdb.Error as error:
+            raise _told(error) from error
+        except BaseException:
+            self._connection.interrupt()
+            raise
+
+    def _fetched(self, sql: str, parameters: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of one statement, of which few are in memory at a time; run no other meanwhile."""
+        import duckdb
+
+        try:
+            self._connection.execute(sql)
+            while rows := self._connection.fetchmany(_ROWS):
+                yield from rows
+        except duckdb.Error as error:
+            raise _told(error) from error
+
+    def close(self) -> None:
+        """End it; its folder can be removed afterwards."""
+        self._pool.shutdown()
+        self._connection.close()
+
+
+def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        msg = "the report needs DuckDB, which is not installed: pip install 'mcp-lenient[report]'"
+        raise ReportError(msg) from None
+    try:
+        return duckdb.connect(
+            str(folder / "report.duckdb"),
+            config={
+                "memory_limit": memory,
+                "temp_directory": str(folder / "spill"),
+                "threads": 1,
+                "preserve_insertion_order": False,
+                "allow_community_extensions": False,
+            },
+        )
+    except duckdb.Error as error:
+        msg = f"memory {memory!r}: {_line(error)}"
+        raise ReportError(msg) from None
+
+
+def _limit(connection: DuckDBPyConnection) -> float:
+    """The memory limit in bytes, as the engine understood it."""
+    ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
+    number, unit = shown.split()
+    limit: float = float(number) * 1024.0 ** _UNITS[unit]
+    if limit < LOWEST_MEMORY * 0.99:  # the engine rounds what it shows
+        connection.close()
+        raise OutOfMemoryError
+    return limit
+
+
+def _threads(limit: float) -> int:
+    """How many threads have room within a memory limit."""
+    return max(1, min(_processors(), int(limit // _THREAD_MEMORY)))
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _told(error: Exception) -> ReportError:
+    """What the engine says, as an error of the report."""
+    import duckdb
+
+    if not isinstance(error, duckdb.OutOfMemoryException):
+        return ReportError(_line(error))
+    if "max_temp_directory_size" in str(error):
+        return ReportError("the folder for temporary files is full: name a larger one by TMPDIR")
+    return OutOfMemoryError(_line(error))
+
+
+def _line(error: Exception) -> str:
+    """The first line of what the engine says."""
+    return str(error).partition("\n")[0].strip()

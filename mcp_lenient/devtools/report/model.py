@@ -1,0 +1,269 @@
+"""What a report says: the model that ``mcp-lenient report --format json`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
+
+from mcp_lenient.telemetry.events import EventName, RecordedType
+from mcp_lenient.types import ViolationCode
+
+AdviceKind = Literal[
+    "declare_alias",
+    "parse_json",
+    "json_as_text",
+    "describe_format",
+    "required_parameter",
+    "nullable_parameter",
+    "drop_unknown",
+    "two_readings",
+    "refused_most",
+    "unknown_tool",
+    "too_large",
+    "repeated_mistake",
+]
+"""What an advice is about; a closed set."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Selection(_Part):
+    """Which calls the report is about; all of them where nothing is set."""
+
+    since: datetime | None = None
+    """Calls from this moment on."""
+    until: datetime | None = None
+    """Calls before this moment."""
+    tool: str | None = None
+    """Calls of this tool; ``*`` stands for any text, ``?`` for a character."""
+    client: str | None = None
+    """Calls from clients of this name, written as for ``tool``."""
+    server: str | None = None
+    """Calls to servers of this name, written as for ``tool``."""
+
+
+class SkippedFile(_Part):
+    """A file that was found in a folder or by a pattern, and is no log."""
+
+    file: str
+    """Its name."""
+    reason: str
+    """Why it is none."""
+
+
+class LogFigures(_Part):
+    """What was read."""
+
+    files: NonNegativeInt
+    """How many files, standard input among them."""
+    lines: NonNegativeInt
+    """How many lines that are not blank."""
+    events: NonNegativeInt
+    """How many of them are events."""
+    foreign: NonNegativeInt
+    """How many are none: another program's, or cut off."""
+    undated: NonNegativeInt
+    """How many events have no time that can be read; they count, except in what goes by time."""
+    stdin: bool = False
+    """Whether standard input is one of the files."""
+    cut_files: NonNegativeInt = 0
+    """How many compressed files end too early; what stands before the end has been read."""
+    skipped: tuple[SkippedFile, ...] = ()
+    """Which files were not read, or are Parquet files of other programs."""
+
+
+class Period(_Part):
+    """One step of time."""
+
+    start: datetime
+    """Its first moment, UTC."""
+    outcomes: Mapping[EventName, int]
+    """How many calls came to what."""
+
+
+class Timeline(_Part):
+    """Outcomes over time."""
+
+    seconds: NonNegativeInt = 0
+    """How long a step is; 0 where no event has a time."""
+    periods: tuple[Period, ...] = ()
+    """The steps in order, those without a call left out."""
+
+
+class ToolFigures(_Part):
+    """One tool."""
+
+    tool: str
+    """The name by which it was called."""
+    calls: NonNegativeInt
+    """Logged calls."""
+    outcomes: Mapping[EventName, int]
+    """How many calls came to what."""
+    failed: NonNegativeInt
+    """Calls that no rule could repair: refused, forwarded as they came, or failed behind a proxy."""
+    error_codes: Mapping[str, int]
+    """The most frequent codes of those, most frequent first."""
+
+
+class UnknownTool(_Part):
+    """A name that was called and that no tool has."""
+
+    tool: str
+    """The name."""
+    calls: NonNegativeInt
+    """Logged calls."""
+    clients: NonNegativeInt
+    """From how many clients."""
+
+
+class ParameterFigures(_Part):
+    """One place in a tool's arguments."""
+
+    tool: str
+    """The tool."""
+    place: str
+    """JSON Pointer, with ``*`` for the index of a list."""
+    failed: NonNegativeInt
+    """Calls that were wrong here and could not be repaired."""
+    codes: Mapping[ViolationCode, int]
+    """What was wrong, most frequent first."""
+    received: Mapping[RecordedType, int]
+    """The JSON types that came, where the log tells them."""
+    repaired: NonNegativeInt
+    """Calls that were repaired here."""
+    clients: NonNegativeInt
+    """How many clients failed here."""
+
+
+class RuleFigures(_Part):
+    """One rule."""
+
+    rule: str
+    """What became what."""
+    repairs: NonNegativeInt
+    """How often it was used."""
+    calls: NonNegativeInt
+    """In how many calls."""
+    tools: NonNegativeInt
+    """Of how many tools."""
+    clients: NonNegativeInt
+    """From how many clients."""
+
+
+class ClientFigures(_Part):
+    """One client in one version, as it names itself."""
+
+    client: str | None
+    """Its name."""
+    version: str | None
+    """Its version."""
+    calls: NonNegativeInt
+    """Logged calls."""
+    outcomes: Mapping[EventName, int]
+    """How many calls came to what."""
+    failed: NonNegativeInt
+    """Calls that no rule could repair."""
+    error_codes: Mapping[str, int]
+    """The most frequent codes of those."""
+
+
+class Cell(_Part):
+    """One tool as one client calls it."""
+
+    tool: str
+    client: str | None
+    calls: NonNegativeInt
+    """Logged calls."""
+    failed: NonNegativeInt
+    """Calls that no rule could repair."""
+
+
+class RepeatedMistake(_Part):
+    """One caller that sends the same wrong call again and again."""
+
+    subject: str | None
+    """The authenticated subject; null where callers are told apart by client and version alone."""
+    client: str | None
+    version: str | None
+    tool: str
+    error_code: str | None
+    places: tuple[str, ...]
+    """Where it was wrong."""
+    times: NonNegativeInt
+    """How often."""
+    first: datetime | None
+    last: datetime | None
+
+
+class Unrepaired(_Part):
+    """One kind of error that no rule could repair."""
+
+    tool: str
+    error_code: str | None
+    code: ViolationCode | None
+    """What was wrong at the place; null where the call as a whole was."""
+    place: str | None
+    calls: NonNegativeInt
+    clients: NonNegativeInt
+
+
+class Advice(_Part):
+    """One thing to do, with what speaks for it."""
+
+    kind: AdviceKind
+    """What it is about."""
+    calls: NonNegativeInt
+    """In how many calls it was seen."""
+    text: str
+    """The advice, in one or two sentences."""
+    tool: str | None = None
+    parameter: str | None = None
+    client: str | None = None
+    python: str | None = None
+    """The declaration at the tool, where there is one."""
+    definition: str | None = None
+    """The same in a YAML definitions file, below ``tools:``."""
+
+
+class Report(_Part):
+    """What a log says of the calls in it.
+
+    Every list has the most frequent first and at most as many entries as were asked for; ``found`` says
+    how many there are in all. Names come from clients: they are on one line, printable and bounded, and
+    nothing else is known of them.
+    """
+
+    report_version: Literal[1] = 1
+    """The version of this model."""
+    made: datetime
+    """When the report was made."""
+    selection: Selection
+    log: LogFigures
+    calls: NonNegativeInt
+    """Events that the selection leaves."""
+    first: datetime | None
+    """The earliest of them that has a time."""
+    last: datetime | None
+    outcomes: Mapping[EventName, int]
+    """How many calls came to what."""
+    duration_us: Mapping[Literal["mean", "median", "p95", "max"], int]
+    """What judging and repairing took."""
+    timeline: Timeline
+    tools: tuple[ToolFigures, ...]
+    unknown_tools: tuple[UnknownTool, ...] = ()
+    """Names of which every call was refused since there is no such tool; they are not among the tools."""
+    parameters: tuple[ParameterFigures, ...]
+    rules: tuple[RuleFigures, ...]
+    clients: tuple[ClientFigures, ...]
+    cells: tuple[Cell, ...]
+    """The tools and clients above, by each other."""
+    repeated: tuple[RepeatedMistake, ...]
+    unrepaired: tuple[Unrepaired, ...]
+    found: Mapping[str, int]
+    """How many tools, unknown tools, parameters, rules, clients, repeated and unrepaired mistakes there are in all."""
+    advice: tuple[Advice, ...]

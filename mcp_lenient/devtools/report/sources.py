@@ -1,0 +1,398 @@
+"""Where events are read from: files, folders, patterns, addresses and streams, by how they are read."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import fnmatch
+import glob
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, Literal, Protocol
+
+from mcp_lenient.devtools.report.database import ReportError
+from mcp_lenient.devtools.report.model import SkippedFile
+
+Compression = Literal["none", "gzip", "zstd", "auto"]
+Kind = Literal["lines", "parquet"]
+
+STDIN: Final = "-"
+"""The name of standard input."""
+
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_PARQUET_ADDRESS: Final = re.compile(r"\.parquet(\?.*)?$", re.IGNORECASE)
+_PACKED_PARQUET: Final = re.compile(r"\.parquet\.zstd?$", re.IGNORECASE)
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_PARQUET: Final = b"PAR1"
+"""The bytes that a Parquet file begins and ends with."""
+_BLOCK: Final = 2**20
+_HEAD: Final = 2**16
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+# Spark and Hive write their own files under such names.
+_HIDDEN: Final = (".", "_")
+_REASONS: Final = {
+    errno.ENOENT: "there is no such file",
+    errno.ELOOP: "its symbolic links form a loop",
+}
+
+
+class Sink(Protocol):
+    """Something that bytes are written to."""
+
+    def write(self, block: bytes, /) -> object:
+        """Take in the next bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """Files that are read in one go.
+
+    ``paths`` are patterns as DuckDB reads them: local names in which nothing is special, or addresses.
+    ``shown`` names the same files as the user does; ``named`` holds the paths that the user named themselves.
+    """
+
+    paths: tuple[str, ...]
+    shown: tuple[str, ...]
+    compression: Compression
+    kind: Kind = "lines"
+    named: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The same as their names are written, without what keeps a pattern from being one."""
+        return self.paths if self.remote else tuple(map(unescaped, self.paths))
+
+    @property
+    def remote(self) -> bool:
+        """Whether they lie on another machine."""
+        return self.compression == "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLogs:
+    """The files to read, and those that a folder or a pattern holds besides and that cannot be read."""
+
+    groups: tuple[LogFiles, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+
+
+class _UnreadableError(Exception):
+    """Why a file cannot be read."""
+
+
+def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None) -> FoundLogs:
+    """Find the files that names stand for, grouped by how they are read; a file is read once.
+
+    Args:
+        names: Files, folders, patterns with ``*``, ``?``, ``[]`` and ``**``, ``s3://`` and other
+            addresses, and ``-`` for standard input.
+        folder: Where what comes as a stream is kept while it is read.
+        stdin: Standard input.
+
+    Raises:
+        ReportError: If a name stands for nothing that can be read.
+    """
+    groups: dict[tuple[Compression, Kind], dict[str, str]] = {}
+    skipped: dict[str, str] = {}
+    by_name: set[str] = set()
+    for number, name in enumerate(dict.fromkeys(map(str, names))):
+        if _ADDRESS.match(name):
+            kind: Kind = "parquet" if _PARQUET_ADDRESS.search(name) else "lines"
+            groups.setdefault(("auto", kind), {})[name] = name
+            by_name.add(name)
+            continue
+        if name == STDIN:
+            found, named = [_from_stdin(stdin, folder / f"stream-{number}")], True
+        else:
+            found, named = _found(name)
+        for at, file in enumerate(found):
+            shown = "standard input" if name == STDIN else str(file)
+            try:
+                source, sort = _opened(file, folder / f"stream-{number}-{at}", named=named)
+            except _UnreadableError as error:
+                if named:
+                    msg = f"{shown}: {error}"
+                    raise ReportError(msg) from None
+                skipped[shown] = str(error)
+            else:
+                path = glob.escape(str(source))
+                groups.setdefault(sort, {}).setdefault(path, shown)
+                if named:
+                    by_name.add(path)
+    if not groups:
+        raise ReportError(nothing_readable(skipped))
+    return FoundLogs(
+        tuple(
+            LogFiles(tuple(files), tuple(files.values()), *sort, frozenset(by_name & files.keys()))
+            for sort, files in groups.items()
+        ),
+        tuple(SkippedFile(file=file, reason=reason) for file, reason in sorted(skipped.items())),
+    )
+
+
+def nothing_readable(skipped: Mapping[str, str]) -> str:
+    """Say that there is nothing to read.
+
+    Args:
+        skipped: The files that were found, and why each cannot be read.
+    """
+    if not skipped:
+        return "no log is named: give files, folders, patterns or - for standard input"
+    (file, reason), *others = sorted(skipped.items())
+    return f"no file can be read: {file}: {reason}" + (f", and {len(others)} more" if others else "")
+
+
+def unpacked(path: str, target: Path) -> bool:
+    """Write what a gzip file holds, up to where it is whole; whether that is its end.
+
+    Args:
+        path: A path of :class:`LogFiles`.
+        target: The file to write.
+    """
+    with target.open("wb") as plain:
+        return pour(path, plain)
+
+
+def pour(path: str, sink: Sink) -> bool:
+    """Write what a file holds, unpacked by gzip where it is packed; return whether it is whole.
+
+    Args:
+        path: A path of :class:`LogFiles`.
+        sink: What takes the bytes, block by block.
+    """
+    with Path(unescaped(path)).open("rb") as packed:
+        return _keep(_blocks(packed), sink)
+
+
+def unescaped(path: str) -> str:
+    """Return the file name that a path of :class:`LogFiles` stands for."""
+    return re.sub(r"\[([*?[])\]", r"\1", path)
+
+
+def _found(name: str) -> tuple[list[Path], bool]:
+    """The files that a name stands for, and whether it names one file itself."""
+    try:
+        folder = stat.S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - a Path raises for fewer names
+    except (OSError, ValueError) as error:
+        if glob.has_magic(name) and not os.path.lexists(name):
+            return _fitting(name), False
+        msg = f"{name}: {_reason(error)}"
+        raise ReportError(msg) from None
+    if not folder:
+        return [Path(name)], True
+    found = list(_below(Path(name)))
+    if not found:
+        msg = f"{name}: there is no file in this folder"
+        raise ReportError(msg)
+    return found, False
+
+
+def _fitting(pattern: str) -> list[Path]:
+    """The files that fit a pattern; links that lead back are followed once."""
+    start = Path(Path(pattern).anchor)
+    parts = [part for part in Path(pattern).parts if part != start.anchor]
+    if parts[-1] == "**":
+        parts.append("*")
+    level = [start]
+    for part in parts:
+        level = list(dict.fromkeys(child for folder in level for child in _step(folder, part)))
+    found: list[Path] = []
+    for path in sorted(level):
+        if not path.is_dir():
+            found.append(path)
+        elif path.suffix.lower() == ".parquet":  # Spark writes a folder of this name
+            found += _below(path)
+    if not found:
+        msg = f"{pattern}: there is no such file, nor one that fits the pattern"
+        raise ReportError(msg)
+    return found
+
+
+def _step(folder: Path, part: str) -> Iterator[Path]:
+    """What one part of a pattern stands for in a folder."""
+    if part == "**":
+        yield from _folders(folder)
+    elif glob.has_magic(part):
+        names = (each.name for each in _entries(folder) or ())
+        yield from (
+            folder / name
+            for name in fnmatch.filter(names, part)
+            if part.startswith(".") or not name.startswith(".")
+        )
+    elif os.path.lexists(folder / part):
+        yield folder / part
+
+
+def _below(top: Path) -> Iterator[Path]:
+    """What is in a folder and in those below, but folders and hidden files."""
+    for folder in _folders(top):
+        entries = _entries(folder)
+        if entries is None:
+            yield folder
+        for entry in entries or ():
+            if not entry.name.startswith(_HIDDEN) and not _is_folder(entry):
+                yield folder / entry.name
+
+
+def _folders(top: Path) -> Iterator[Path]:
+    """A folder and those below that are not hidden, once each, whatever links lead to them."""
+    waiting, known = [top], set()
+    while waiting:
+        folder = waiting.pop()
+        try:
+            at = folder.stat()
+        except OSError:
+            continue
+        if (at.st_dev, at.st_ino) in known:
+            continue
+        known.add((at.st_dev, at.st_ino))
+        yield folder
+        waiting += (
+            folder / entry.name
+            for entry in reversed(_entries(folder) or ())
+            if not entry.name.startswith(_HIDDEN) and _is_folder(entry)
+        )
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
+    """What is in a folder; None if it cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a loop
+        return False
+
+
+def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compression, Kind]]:
+    """The file to read in place of one that was found, and how to read it."""
+    try:
+        if file.is_dir():
+            msg = "this folder cannot be read"
+            raise _UnreadableError(msg)
+        if not file.is_file():
+            file = _piped(file, spool, named=named)
+        with file.open("rb") as opened:
+            head = opened.read(_HEAD)
+            opened.seek(-min(len(head), len(_PARQUET)), os.SEEK_END)
+            tail = opened.read()
+    except OSError as error:
+        raise _UnreadableError(_reason(error)) from None
+    if head.startswith(_ZSTD) and _PACKED_PARQUET.search(file.name):
+        msg = "a Parquet file that zstd has packed as a whole is not read: unpack it first"
+        raise _UnreadableError(msg)
+    if head.startswith(_ZSTD):
+        return file.resolve(), ("zstd", "lines")
+    if not head.startswith(_GZIP):
+        return file.resolve(), ("none", _kind(head, tail))
+    if not _start_of_gzip(head).startswith(_PARQUET):
+        return file.resolve(), ("gzip", "lines")
+    unpacked(glob.escape(str(file)), spool)
+    return _opened(spool, spool, named=named)
+
+
+def _piped(file: Path, spool: Path, *, named: bool) -> Path:
+    """A copy of what comes through a pipe, which is read only if it is named itself."""
+    mode = file.stat().st_mode
+    if not named:
+        msg = "it is a pipe or a device"
+        raise _UnreadableError(msg)
+    if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode):
+        msg = "it is a socket or a device"
+        raise _UnreadableError(msg)
+    with file.open("rb") as stream:
+        return _spooled(stream, spool)
+
+
+def _kind(head: bytes, tail: bytes) -> Kind:
+    """How a file that is not compressed is read."""
+    if head.startswith(_PARQUET):
+        if tail != _PARQUET:
+            msg = "this Parquet file is cut off or still being written"
+            raise _UnreadableError(msg)
+        return "parquet"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        msg = "it is UTF-16, and a log is UTF-8"
+        raise _UnreadableError(msg)
+    if not _is_text(head) and not re.search(rb"(?m)^(\xef\xbb\xbf)?\s*\{", head):
+        msg = "it is not text"
+        raise _UnreadableError(msg)
+    return "lines"
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        return "\0" not in codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+
+
+def _start_of_gzip(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(_GZIP_WINDOW).decompress(head, len(_PARQUET))
+    except zlib.error:
+        return b""
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be opened, in a few words."""
+    if not isinstance(error, OSError):
+        return "this is not a file name"
+    return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"
+
+
+def _from_stdin(stdin: BinaryIO | None, spool: Path) -> Path:
+    if stdin is None:
+        msg = "standard input is not there to be read"
+        raise ReportError(msg)
+    return _spooled(stdin, spool)
+
+
+def _spooled(stream: BinaryIO, spool: Path) -> Path:
+    with spool.open("wb") as plain:
+        _keep(_blocks(stream), plain)
+    return spool
+
+
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    while block := stream.read(_BLOCK):
+        yield block
+
+
+def _keep(blocks: Iterable[bytes], plain: Sink) -> bool:
+    """Write blocks of a stream, unpacked where it starts as a gzip file does; whether it is whole."""
+    packed, unpack = False, None
+    for number, block in enumerate(blocks):
+        packed = packed or (number == 0 and block.startswith(_GZIP))
+        if not packed:
+            plain.write(block)
+            continue
+        try:
+            unpack = _unpack(unpack, block, plain)
+        except zlib.error:  # damaged from here on
+            return False
+    return unpack is None
+
+
+def _unpack(unpack: zlib._Decompress | None, block: bytes, plain: Sink) -> zlib._Decompress | None:
+    """What goes on with the next block; None at the end of a file, of which there may be several in a row."""
+    waiting = block
+    while waiting:
+        unpack = unpack or zlib.decompressobj(_GZIP_WINDOW)
+        plain.write(unpack.decompress(waiting, 4 * _BLOCK))
+        waiting = unpack.unconsumed_tail
+        if unpack.eof:
+            waiting, unpack = unpack.unused_data, None
+    return unpack

@@ -1,0 +1,283 @@
+"""The report as text: its words and tables, for a terminal of any width, and for a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mcp_lenient.devtools.report.model import LogFigures, Report, Timeline
+from mcp_lenient.telemetry.events import EventName
+from mcp_lenient.values.display import escaped
+
+Cell = str | int
+"""One cell of a table; numbers stand to the right."""
+_MOST_SKIPPED: Final = 20
+_NO_NAME: Final = "(none)"
+
+
+def outcome(event: EventName) -> str:
+    """What became of a call, in one word."""
+    return event.removeprefix("call_")
+
+
+def head(report: Report) -> Iterator[str]:
+    """What was read, line by line."""
+    log = report.log
+    when = f", {_time(report.first)} to {_time(report.last)}" if report.first else ""
+    yield f"{count(report.calls, 'call')}{when}"
+    yield (
+        f"{_sources(log)}, {count(log.lines, 'line')}: {count(log.events, 'event')}, "
+        f"{log.foreign:,} of other programs or cut off"
+        if log.lines
+        else f"{_sources(log)}: empty"
+    )
+    if log.undated:
+        yield f"{count(log.undated, 'event')} without a time that can be read"
+    if log.cut_files:
+        yield f"{count(log.cut_files, 'compressed file')} ended too early, and was read up to there"
+    yield from skipped(log)
+    chosen = report.selection.model_dump(exclude_none=True)
+    if chosen:
+        yield "only " + ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
+    if report.calls and "call_accepted" not in report.outcomes:
+        yield "calls that were right as sent are not in this log (they are logged at debug)"
+
+
+def skipped(log: LogFigures) -> Iterator[str]:
+    """Which files are no logs, and why, line by line."""
+    for each in log.skipped[:_MOST_SKIPPED]:
+        yield f"skipped {each.file}: {each.reason}"
+    if len(log.skipped) > _MOST_SKIPPED:
+        yield f"skipped {len(log.skipped) - _MOST_SKIPPED:,} files more"
+
+
+def _sources(log: LogFigures) -> str:
+    files = log.files - log.stdin
+    return " and ".join(["standard input"] * log.stdin + [count(files, "file")] * (files > 0))
+
+
+TITLES: Final[Mapping[str, str]] = {
+    "tools": "Tools, by calls that no rule could repair",
+    "unknown_tools": "Tools that do not exist, and were called",
+    "parameters": "Parameters, by calls that no rule could repair",
+    "rules": "Repairs",
+    "clients": "Clients",
+    "repeated": "Callers that repeat a mistake",
+    "unrepaired": "Errors that no rule could repair",
+}
+"""The tables in their order, by the fields of the report."""
+
+
+def title(report: Report, name: str) -> str:
+    """The title of a table, with how much of it is shown."""
+    shown, found = len(getattr(report, name)), report.found[name]
+    return TITLES[name] + (f" ({shown:,} of {found:,})" if found > shown else "")
+
+
+def as_rows(report: Report, name: str) -> tuple[Sequence[str], list[tuple[Cell, ...]]]:
+    """The columns and rows of a table.
+
+    Args:
+        report: The report.
+        name: One of :data:`TITLES`.
+    """
+    columns, rows = _TABLES[name]
+    return columns, list(rows(report))
+
+
+def _tools(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.tools:
+        repaired = each.outcomes.get("call_repaired", 0)
+        share = f"{each.failed / each.calls:.0%}"
+        yield each.tool, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+
+
+def _unknown_tools(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.unknown_tools:
+        yield each.tool, each.calls, each.clients
+
+
+def _parameters(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.parameters:
+        wrong = ", ".join(f"{code} {times:,}" for code, times in each.codes.items())
+        came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
+        yield each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
+
+
+def _rules(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.rules:
+        yield each.rule, each.repairs, each.tools, each.clients
+
+
+def _clients(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.clients:
+        repaired = each.outcomes.get("call_repaired", 0)
+        share = f"{each.failed / each.calls:.0%}"
+        name = client(each.client, each.version)
+        yield name, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+
+
+def _repeated(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.repeated:
+        who = client(each.client, each.version)
+        mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
+        yield f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, mistake
+
+
+def _unrepaired(report: Report) -> Iterator[tuple[Cell, ...]]:
+    for each in report.unrepaired:
+        where = f"{each.code} {each.place}" if each.code else ""
+        yield each.tool, each.error_code or "", where, each.calls, each.clients
+
+
+_TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tuple[Cell, ...]]]]]] = {
+    "tools": (("tool", "calls", "repaired", "failed", "share", "most frequent error"), _tools),
+    "unknown_tools": (("name", "calls", "clients"), _unknown_tools),
+    "parameters": (("tool", "parameter", "failed", "repaired", "what is wrong"), _parameters),
+    "rules": (("rule", "repairs", "tools", "clients"), _rules),
+    "clients": (("client", "calls", "repaired", "failed", "share", "most frequent error"), _clients),
+    "repeated": (("caller", "tool", "times", "mistake"), _repeated),
+    "unrepaired": (("tool", "error", "where", "calls", "clients"), _unrepaired),
+}
+NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "tools", "clients", "times"})
+"""The columns that stand to the right."""
+
+
+def client(name: str | None, version: str | None) -> str:
+    """A client in one version."""
+    return " ".join(filter(None, (name, version))) or _NO_NAME
+
+
+def span(seconds: int) -> str:
+    """A length of time, as in "a step is ..."."""
+    for size, name in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds % size == 0:
+            return f"{seconds // size} {name}s" if seconds > size else f"one {name}"
+    return f"{seconds} seconds"
+
+
+def count(number: int, what: str) -> str:
+    """A number of things, as in "1 call", "2 calls"."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _shown(value: object) -> str:
+    return _time(value) if isinstance(value, datetime) else str(value)
+
+
+STYLES: Final[Mapping[EventName, str]] = {
+    "call_accepted": "green",
+    "call_repaired": "cyan",
+    "call_observed": "blue",
+    "call_forwarded": "yellow",
+    "call_rejected": "red",
+    "call_refused_upstream": "magenta",
+    "call_unanswered": "bright_black",
+}
+"""What each outcome looks like."""
+_BAR: Final = 30
+_BLOCKS: Final = " ▁▂▃▄▅▆▇█"
+_LONGEST: Final = 2000
+
+
+def as_text(report: Report) -> RenderableType:
+    """What a report says, to be printed with rich; no text of a log is taken for markup."""
+    parts: list[RenderableType] = []
+    for part in _parts(report):
+        parts += [part, Text()]
+    return Group(*parts[:-1])
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    yield Text("\n").join(_plain(line, "" if number else "bold") for number, line in enumerate(head(report)))
+    if not report.calls:
+        return
+    yield _outcomes(report)
+    yield _over_time(report.timeline)
+    for name in TITLES:
+        if getattr(report, name):
+            yield _table(report, name)
+    yield _advice(report)
+
+
+def _outcomes(report: Report) -> Table:
+    table = _grid(4)
+    for event, times in report.outcomes.items():
+        share, style = times / report.calls, STYLES[event]
+        bar = Text("█" * max(1, round(_BAR * share)), style=style)
+        table.add_row(Text(outcome(event), style=style), Text(f"{times:,}"), Text(f"{share:.1%}"), bar)
+    table.columns[1].justify = table.columns[2].justify = "right"
+    return table
+
+
+def _over_time(timeline: Timeline) -> RenderableType:
+    """One character a step: all calls, and those that were refused."""
+    if not timeline.periods:
+        return Text("No event has a time, so there is nothing to show over time.")
+    first = timeline.periods[0].start
+    places = [int((period.start - first).total_seconds()) // timeline.seconds for period in timeline.periods]
+    calls, refused = [0] * (places[-1] + 1), [0] * (places[-1] + 1)
+    for at, period in zip(places, timeline.periods, strict=True):
+        calls[at] = sum(period.outcomes.values())
+        refused[at] = period.outcomes.get("call_rejected", 0)
+    grid = _grid(3)
+    for name, counts in (("calls", calls), ("refused", refused)):
+        grid.add_row(Text(name), _spark(counts), Text(f"{max(counts):,} at most"))
+    return Group(Text(f"Over time, each step is {span(timeline.seconds)}", style="bold"), grid)
+
+
+def _spark(counts: list[int]) -> Text:
+    most = max(counts) or 1
+    return Text("".join(_BLOCKS[-(-8 * count // most)] for count in counts), no_wrap=True, overflow="crop")
+
+
+def _table(report: Report, name: str) -> Table:
+    columns, rows = as_rows(report, name)
+    table = Table(
+        title=_plain(title(report, name), "bold"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="dim",
+    )
+    for column in columns:
+        number = column in NUMBERS
+        table.add_column(
+            column, justify="right" if number else "left", no_wrap=number, overflow="fold", min_width=6
+        )
+    for row in rows:
+        table.add_row(*(_plain(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row))
+    return table
+
+
+def _advice(report: Report) -> RenderableType:
+    if not report.advice:
+        return Text("Nothing in this log calls for a change.", style="bold")
+    grid = _grid(2)
+    grid.columns[0].justify = "right"
+    grid.columns[1].overflow = "fold"
+    for number, each in enumerate(report.advice, 1):
+        declared = (_plain(line, "cyan") for line in (each.python, each.definition) if line)
+        grid.add_row(Text(f"{number}."), Text("\n").join([_plain(each.text), *declared]))
+    return Group(Text("Advice", style="bold"), grid)
+
+
+def _grid(columns: int) -> Table:
+    grid = Table.grid(padding=(0, 1), pad_edge=False)
+    for _ in range(columns):
+        grid.add_column()
+    return grid
+
+
+def _plain(text: str, style: str = "") -> Text:
+    return Text(escaped(text, limit=_LONGEST), style=style)

@@ -1,0 +1,1 @@
+"""Repair arguments: pure functions of a plan, the arguments and a validator."""

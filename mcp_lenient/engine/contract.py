@@ -1,0 +1,94 @@
+"""What becomes of one call's arguments, decided in one place: validator, repair and violations.
+
+An adapter finds the tool, asks its contract, runs the tool or answers, and tells the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.types import Outcome, Repair, Validator, Violation
+
+if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of one call.
+
+    Attributes:
+        status: Whether the arguments are right as sent, right once repaired, or refused.
+        arguments: What the tool accepts: the same object as sent when ``accepted``; the arguments repaired in part
+            when ``refused``.
+        repairs: What was changed.
+        violations: What is still wrong; empty unless ``refused``.
+        mode: The mode of the policy in force: whether an adapter acts on this, or only tells of it.
+    """
+
+    status: Literal["accepted", "repaired", "refused"]
+    arguments: Mapping[str, Any]
+    repairs: tuple[Repair, ...]
+    violations: tuple[Violation, ...]
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContract:
+    """What is known of a tool: its schema under a policy, and its validator.
+
+    Attributes:
+        plan: The compiled schema and policy.
+        judge: What the tool accepts, after the normalizers that its author declared.
+    """
+
+    plan: Plan
+    judge: Validator
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the tool would take these arguments as they are."""
+        return self.judge.accepts(arguments)
+
+    def decide(self, arguments: Mapping[str, Any]) -> Decision:
+        """Decide what becomes of arguments, without running the tool, I/O or logs.
+
+        Args:
+            arguments: As the caller sent them; never changed.
+        """
+        from mcp_lenient.engine.repair import repair
+
+        return self._decided(repair(self.plan, arguments, self.judge))
+
+    def decide_parsed(self, arguments: Mapping[str, Any]) -> Decision:
+        """As :meth:`decide`, for arguments that were read from a text, with the source spelling of their numbers."""
+        from mcp_lenient.engine.repair import repair_parsed
+
+        return self._decided(repair_parsed(self.plan, arguments, self.judge))
+
+    def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
+        """As :meth:`decide`, for arguments that :meth:`accepts` has refused already."""
+        from mcp_lenient.engine.repair import repair_rejected
+
+        return self._decided(repair_rejected(self.plan, arguments, self.judge))
+
+    def _decided(self, outcome: Outcome) -> Decision:
+        found = self._violations(outcome) if outcome.status == "refused" else ()
+        return Decision(outcome.status, outcome.arguments, outcome.repairs, found, self.plan.policy.mode)
+
+    def _violations(self, outcome: Outcome) -> tuple[Violation, ...]:
+        from mcp_lenient.engine.repair import still_wrong
+        from mcp_lenient.refusal.violations import violations
+
+        plan, judge = self.plan, self.judge
+        return violations(
+            plan.root,
+            outcome,
+            judge,
+            plan.policy,
+            plan.words,
+            destructive=plan.destructive,
+            again=still_wrong(plan, judge),
+        )

@@ -1,0 +1,57 @@
+"""Arguments that came as something else than an object: a text that is one, or a violation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.types import Repair, Violation
+from mcp_lenient.values.json_text import Dialect, parse_container
+from mcp_lenient.values.json_values import json_type
+
+if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Policy
+
+_DIALECTS: Final[Mapping[str, Dialect]] = {
+    "json_text_to_object": "json",
+    "json5_text_to_object": "json5",
+    "python_text_to_object": "python",
+}
+
+
+_NOTHINGS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_text_to_absent"}
+
+
+def arguments_in_text(
+    sent: Any, policy: Policy, *, destructive: bool = False
+) -> tuple[dict[str, Any], Repair] | None:
+    """Return the arguments that a text holds, with source spellings, and the repair; None where it holds none."""
+    allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
+    if not isinstance(sent, str) or not allowed:
+        return None
+    nothing = _NOTHINGS.get(sent.strip())
+    if nothing is not None:
+        allowed_here = policy.allows(nothing) and not destructive
+        return ({}, Repair(nothing, "", "string", "absent")) if allowed_here else None
+    limits = policy.limits
+    parsed = parse_container(
+        sent,
+        max_text=limits.text,
+        max_relaxed=limits.relaxed_text,
+        max_depth=limits.depth,
+        dialects=frozenset(_DIALECTS.values()),
+    )
+    if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
+        return None
+    return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")
+
+
+def not_an_object(sent: Any) -> Violation:
+    """What is wrong with arguments that are no object and cannot be read as one."""
+    kind = json_type(sent)
+    if kind == "string":
+        message = "the arguments must be an object of parameters, but got a text that is not one whole JSON object; send a JSON object."
+        return Violation("", None, "type", message, received_type=kind, expected_types=("object",))
+    article = "an" if kind[0] in "aio" else "a"
+    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object."
+    return Violation("", None, "type", message, received_type=kind, expected_types=("object",))

@@ -1,0 +1,103 @@
+"""The judge of tools whose own validator cannot be reached: what they publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from mcp_lenient.engine.plan import Node, Plan
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.compile import ReadableSchema, readable
+from mcp_lenient.types import Path, ValidationIssue
+from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.limits import MOST_FAULTS
+
+_DEEPEST = 100
+_NO_RULES = Policy.strict()
+
+
+class PublishedSchemaValidator:
+    """What a published schema accepts.
+
+    >>> validator = PublishedSchemaValidator({"type": "object", "properties": {"n": {"type": "integer"}}})
+    >>> validator.accepts({"n": 1}), validator.faults({"n": "1"})
+    (True, (ValidationIssue(path=('n',), kind='type', detail=None, error_code=None, reason=None),))
+
+    Args:
+        schema: The input schema of a tool, of any draft; what cannot be read takes anything.
+
+    Raises:
+        SchemaError: When the schema is not a JSON object.
+    """
+
+    exact_integers = False
+    by_schema = True
+
+    def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
+        read = readable(schema)
+        self._top = Plan(read, _NO_RULES).top
+        self._may_enter = read.may_enter
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
+        return self._may_enter(arguments) and self._top.takes(arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        """What the schema holds against these arguments, from the top down, at most 1,000.
+
+        The walk is ours: asking a validator for all errors costs time without end where unions recurse.
+        Inside a union it does not look, since nobody knows which branch was meant.
+        """
+        if not self._may_enter(arguments):
+            return (ValidationIssue((), "size"),)
+        return tuple(dict.fromkeys(islice(_faults(self._top, arguments, ()), MOST_FAULTS)))
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
+        """Whether the tool would get something else: a schema does not tell what a tool reads."""
+        return False
+
+
+def _faults(node: Node, value: Any, path: Path) -> Iterator[ValidationIssue]:
+    if node.takes(value):
+        return
+    below = iter(()) if node.is_union or len(path) > _DEEPEST else _below(node, value, path)
+    first = next(below, None)
+    if first is None:
+        yield ValidationIssue(path, "value" if _fits(node, value) else "type")
+        return
+    yield first
+    yield from below
+
+
+def _below(node: Node, value: Any, path: Path) -> Iterator[ValidationIssue]:
+    if node.is_object and isinstance(value, dict):
+        yield from _names(node, value, path)
+        for key, entry in value.items():
+            child = node.property(key) if isinstance(key, str) else None
+            if child is not None:
+                yield from _faults(child, entry, (*path, key))
+    elif node.is_array and isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _faults(node.item(index, mixed=False), entry, (*path, index))
+
+
+def _names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[ValidationIssue]:
+    shape = node.shape
+    for name in sorted(shape.required - value.keys()):
+        yield ValidationIssue((*path, name), "missing")
+    if shape.closed:
+        for key in value:
+            if not isinstance(key, str) or node.property(key) is None:
+                yield ValidationIssue((*path, key if isinstance(key, (str, int)) else str(key)), "unknown")
+
+
+def _fits(node: Node, value: Any) -> bool:
+    """Whether the JSON type is right, so that what is wrong is the value."""
+    if node.is_union:
+        return any(_fits(branch, value) for branch in node.branches)
+    types = node.shape.types
+    if types is None:
+        return True
+    kind = json_type(value)
+    return kind in types or (kind == "integer" and "number" in types)

@@ -1,7 +1,0 @@
-"""What would become of a call, step by step; the tool is not run."""
-
-from mcp_lenient.explanation.calls import explain
-from mcp_lenient.explanation.logged import explain_event
-from mcp_lenient.explanation.steps import Explanation, Step
-
-__all__ = ["Explanation", "Step", "explain", "explain_event"]

@@ -1,5 +1,0 @@
-"""Lenience in front of any MCP server, in whichever language it is written."""
-
-from mcp_lenient.proxy.server import create_lenient_proxy
-
-__all__ = ["create_lenient_proxy"]

@@ -1,0 +1,241 @@
+"""The one envelope that a refused call gets, and what is told of the repairs that were made: JSON alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mcp_lenient.refusal.locations import Schema, forms, properties, required
+from mcp_lenient.types import Repair, Violation
+from mcp_lenient.values.display import cut, encodable, shown, shown_name
+
+MAX_MESSAGE = 4_000
+MAX_PARAMETER = 64
+MAX_POINTER = 300
+MAX_REPAIRS = 50
+MAX_NEAR = 5
+_BYTES_OF_VIOLATIONS = 7_000
+_BYTES_OF_NAMES = 1_500
+_BYTES_OF_REPAIRS = 1_500
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_NOT_RUN = "The tool was not run."
+_AGAIN = "Correct the call and send it again."
+_SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+_PLACEHOLDER = "{PARAMETER}"
+_VALUE_CODE = "INVALID_{}_VALUE"
+_CODES = {
+    "type": "INVALID_{}_TYPE",
+    "missing": "MISSING_{}",
+    "ambiguous": "AMBIGUOUS_{}",
+}
+_CODES_INSIDE = {"type": "INVALID_{}_TYPE", "missing": "INVALID_{}_TYPE", "unknown": "INVALID_{}_TYPE"}
+
+
+def envelope(
+    tool_name: str, schema: Schema, violations: Sequence[Violation], repairs: Sequence[Repair] = ()
+) -> dict[str, Any]:
+    """What is told of a refused call, 16 kB at most.
+
+    Args:
+        tool_name: The tool as the client called it.
+        schema: Its published input schema.
+        violations: What is wrong.
+        repairs: What was repaired before the call was refused all the same.
+
+    Returns:
+        JSON that can be sent as UTF-8: ``status``, ``error_code``, ``message`` and ``details``.
+    """
+    name = shown_name(tool_name)
+    told = list(map(_violation, violations))
+    kept = _within(told, _BYTES_OF_VIOLATIONS)
+    details: dict[str, Any] = {"tool": name}
+    if len(told) == 1:
+        top = ("parameter", "received_type", "expected_types", "received_value")
+        details.update((key, told[0][key]) for key in top if key in told[0])
+    details["violations"] = kept
+    details.update(_omitted("violations", told, kept))
+    details["parameters"] = _parameters(schema)
+    records = list(map(_repair, repairs[:MAX_REPAIRS]))
+    details["repairs"] = _within(records, _BYTES_OF_REPAIRS)
+    details.update(_omitted("repairs", repairs, details["repairs"]))
+    return _error(error_code(violations), _message(name, violations), details)
+
+
+def _error(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
+    told = {"status": "error", "error_code": code, "message": message, "details": details}
+    if _can_be_sent(_ENCODER.encode(told)):
+        return told
+    safe: dict[str, Any] = encodable(told)
+    return safe
+
+
+def _can_be_sent(text: str) -> bool:
+    """Whether a text can be written as UTF-8: it holds no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[str, int]:
+    rest = len(everything) - len(kept)
+    return {f"{name}_omitted": rest} if rest else {}
+
+
+def _within(entries: list[Any], limit: int) -> list[Any]:
+    """The first entries, as many as this number of bytes holds."""
+    if _bytes(entries) <= limit:  # brackets and separators are two bytes an entry, as below
+        return entries
+    kept, used = [], 0
+    for entry in entries:
+        used += _bytes(entry) + 2
+        if used > limit:
+            break
+        kept.append(entry)
+    return kept
+
+
+def _bytes(entry: Any) -> int:
+    text = _ENCODER.encode(entry)
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:  # a lone surrogate
+        return len(json.dumps(encodable(entry), ensure_ascii=False).encode())
+
+
+def _message(name: str, violations: Sequence[Violation]) -> str:
+    opening = f"Invalid arguments for tool '{name}'"
+    if len(violations) < 2:
+        words = violations[0].message if violations else "the tool does not accept them."
+        return f"{opening}: {cut(words, MAX_MESSAGE - 300)} {_NOT_RUN} {_AGAIN}"
+    lines: list[str] = []
+    for number, violation in enumerate(violations, 1):
+        line = f"{number}. {violation.message}"
+        if sum(map(len, lines)) + len(line) > MAX_MESSAGE - 400:
+            lines.append(f"… and {len(violations) - len(lines)} more.")
+            break
+        lines.append(line)
+    return "\n".join((f"{opening}, {len(violations)} faults:", *lines, f"{_NOT_RUN} {_AGAIN}"))
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "pointer": violation.pointer,
+        "parameter": violation.parameter,
+        "code": violation.code,
+        "message": violation.message,
+    }
+    if violation.received_type is not None:
+        told["received_type"] = violation.received_type
+    if violation.has_received_value:
+        told["received_value"] = violation.received_value
+    lists = {
+        "expected_types": violation.expected_types,
+        "did_you_mean": violation.did_you_mean,
+        "allowed_values": _within(list(violation.allowed_values), _BYTES_OF_NAMES),
+        "fixes": [[dict(operation) for operation in patch] for patch in violation.fixes],
+    }
+    return told | {name: list(entries) for name, entries in lists.items() if entries}
+
+
+def _parameters(schema: Schema) -> dict[str, Any]:
+    choices = forms(schema, schema)
+    names = list(dict.fromkeys(name for form in choices for name in properties(form)))
+    everywhere = frozenset.intersection(*(frozenset(required(form)) for form in choices))
+    needed = [name for name in required(choices[0]) if name in everywhere]
+    others = [name for name in names if name not in everywhere]
+    told: dict[str, Any] = {
+        "required": _within(list(map(shown, needed)), _BYTES_OF_NAMES),
+        "optional": _within(list(map(shown, others)), _BYTES_OF_NAMES),
+    }
+    rest = len(needed) + len(others) - len(told["required"]) - len(told["optional"])
+    return told | ({"omitted": rest} if rest else {})
+
+
+def _repair(repair: Repair) -> dict[str, str]:
+    return {
+        "rule": repair.rule,
+        "pointer": shown(repair.pointer, MAX_POINTER),
+        "before": repair.before,
+        "after": repair.after,
+    }
+
+
+def error_code(violations: Sequence[Violation]) -> str:
+    """The code of a whole refusal.
+
+    >>> error_code([Violation("/maxResults", "maxResults", "type", "")])
+    'INVALID_MAX_RESULTS_TYPE'
+    """
+    if len(violations) != 1:
+        return (
+            "ARGUMENTS_TOO_LARGE"
+            if any(entry.code == "size" for entry in violations)
+            else "INVALID_ARGUMENTS"
+        )
+    violation = violations[0]
+    if violation.error_code is not None:
+        return violation.error_code.replace(_PLACEHOLDER, _upper_snake(violation.parameter or ""))
+    inside = violation.pointer.count("/") > 1
+    if violation.code == "size":
+        return "ARGUMENTS_TOO_LARGE"
+    if violation.code == "unknown" and not inside:
+        return "UNKNOWN_PARAMETER"
+    if violation.parameter is None:
+        return "INVALID_ARGUMENTS"
+    codes = _CODES_INSIDE if inside and violation.code != "ambiguous" else _CODES
+    return codes.get(violation.code, _VALUE_CODE).format(_upper_snake(violation.parameter))
+
+
+def _upper_snake(name: str) -> str:
+    if _SNAKE.fullmatch(name):
+        return name.upper()[:MAX_PARAMETER]
+    words = re.sub(r"[^A-Za-z0-9]+", "_", _CAMEL.sub("_", name))
+    return words.strip("_").upper()[:MAX_PARAMETER] or "PARAMETER"
+
+
+def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = False) -> dict[str, Any]:
+    """What is told when no tool has this name, or no version of it is the one that was asked for.
+
+    Args:
+        name: The name that was called.
+        near: Names like it that the same client can see.
+        has_versions: Whether there is such a tool, in other versions.
+    """
+    told = shown_name(name)
+    names = [other for other in near if shown_name(other) == other][:MAX_NEAR]
+    quoted = " or ".join(f"'{other}'" for other in names)
+    meant = f"Did you mean {quoted}?" if names else "List the tools to see what there is."
+    details = {"tool": told} | ({"did_you_mean": names} if names else {})
+    if has_versions:
+        return _error(
+            "UNKNOWN_TOOL", f"Tool '{told}' has no such version. Call it without a version.", {"tool": told}
+        )
+    return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", details)
+
+
+def as_text(told: Mapping[str, Any]) -> str:
+    """Write an envelope as the text of an error."""
+    return written(told)[1]
+
+
+def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return an envelope and its JSON, both in a form that can be sent as UTF-8."""
+    safe = dict(told)
+    text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
+    if not _can_be_sent(text):
+        safe = encodable(told)
+        text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
+    return safe, text
+
+
+def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
+    """What a result says of the repairs that were made."""
+    listed = [_repair(repair) for repair in repairs[:MAX_REPAIRS]]
+    return {"repairs": encodable(listed), **_omitted("repairs", repairs, listed)}

@@ -1,0 +1,317 @@
+"""A refused call while it is put into words: its problems, and what must not be repeated of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mcp_lenient.refusal.locations import (
+    Below,
+    Forms,
+    Location,
+    Schema,
+    below,
+    child,
+    forms,
+    marked_secret,
+    meant,
+    properties,
+    required,
+    step_below,
+    top,
+)
+from mcp_lenient.types import Outcome, Path, ValidationIssue, Validator, ViolationCode
+from mcp_lenient.values.display import MAX_SCALAR, exact, is_name, place, secret_name, sentence, shown
+from mcp_lenient.values.similarity import likeness
+
+if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Policy
+
+
+MAX_NAMES = 300
+MAX_EXTRA = 20
+MAX_WORDS = 2_000
+MAX_INDEX = 32
+MAX_COMPARED = 8
+MIN_LIKENESS = 0.25
+LAST_RESORT = 0.3
+T = TypeVar("T")
+Words = dict[Any, tuple[Forms, Any]]
+"""What was said of parts of one schema: by function and parts, with the parts, so that no id is used again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A refused call: what the tool publishes, what is left of the arguments, and who judges them.
+
+    ``words`` may be shared by all refusals under one schema and policy. ``again`` says what is still wrong with
+    arguments once they are repaired.
+    """
+
+    schema: Schema
+    outcome: Outcome
+    judge: Validator
+    policy: Policy
+    words: Words = field(default_factory=dict, compare=False)
+    destructive: bool = False
+    again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = field(
+        default=None, compare=False
+    )
+    places: dict[Path, Location] = field(default_factory=dict, compare=False)
+    _comparisons: Iterator[int] = field(default_factory=lambda: iter(range(MAX_COMPARED)), compare=False)
+    _found: dict[Any, Any] = field(default_factory=dict, compare=False)
+
+    def say(self, words: Callable[[Schema, Forms], T], choices: Forms) -> T:
+        """Return ``words(schema, choices)``, computed once for each part of the schema."""
+        return self._said(words, choices, lambda: words(self.schema, choices))
+
+    def once(self, function: Callable[[Refusal, Location], T], place: Location) -> T:
+        """Return ``function(self, place)``, computed once for each place of this call."""
+        key = (function, place.path)
+        if key not in self._found:
+            self._found[key] = function(self, place)
+        found: T = self._found[key]
+        return found
+
+    def may_compare(self) -> bool:
+        """Return whether one more text may be compared with allowed values letter by letter, which takes long."""
+        return next(self._comparisons, None) is not None
+
+    def look(self, path: Path) -> Location:
+        """What the schema says of a place in the arguments, and what stands there."""
+        known = self.places.get(path)
+        if known is None:
+            known = self._step(path) if path else top(self.schema, self.outcome.arguments)
+            self.places[path] = known
+        return known
+
+    def _step(self, path: Path) -> Location:
+        above, key = self.look(path[:-1]), path[-1]
+        narrowed = self.once(_meant, above)
+
+        def found() -> Below:
+            return below(self.schema, narrowed, key, self.policy.secret)
+
+        # A client may choose any number of names; the schema's own are few.
+        own = key < MAX_INDEX if isinstance(key, int) else any(key in properties(form) for form in narrowed)
+        return step_below(above, key, self._said(key, narrowed, found) if own else found())
+
+    def _said(self, what: object, choices: Forms, compute: Callable[[], T]) -> T:
+        key = (what, *(tuple(map(id, form)) for form in choices))
+        known = self.words.get(key)
+        if known is None:
+            if len(self.words) >= MAX_WORDS:
+                self.words.clear()
+            known = self.words[key] = choices, compute()
+        said: T = known[1]
+        return said
+
+    def names_at(self, parent: Location) -> Names:
+        """Return the names at an object, as far as they can be written; bounded."""
+        return self.once(_names_at, parent)
+
+    def may_show(self, place: Location) -> bool:
+        """Whether the value at a place may be repeated at all."""
+        return self.policy.echo_values and place.declared and not place.secret
+
+    def may_leave_out(self, place: Location) -> bool:
+        """Whether a property is declared here that need not be sent."""
+        if not place.path or not isinstance(place.path[-1], str) or not place.declared:
+            return False
+        parent = self.look(place.path[:-1])
+        return not any(place.path[-1] in required(form) for form in parent.forms)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names at an object: declared ones it was not sent, required first, and sent ones not declared."""
+
+    absent: tuple[str, ...]
+    lacking: tuple[str, ...]
+    extra: tuple[str, ...]
+
+
+def _meant(_refusal: Refusal, place: Location) -> Forms:
+    return meant(place)
+
+
+def _names_at(_refusal: Refusal, parent: Location) -> Names:
+    sent = parent.value if isinstance(parent.value, Mapping) else {}
+    choices = meant(parent)
+    declared = dict.fromkeys(name for form in choices for name in properties(form))
+    needed = {name for form in choices for name in required(form)}
+    absent = [name for name in islice(declared, MAX_NAMES) if exact(name) and name not in sent]
+    lacking = tuple(name for name in absent if name in needed)
+    # A name of another branch is no misspelling of one of this branch.
+    known = {name for form in parent.forms for name in properties(form)}
+    extra = tuple(
+        islice((name for name in sent if exact(name) and is_name(name) and name not in known), MAX_EXTRA)
+    )
+    return Names((*lacking, *(name for name in absent if name not in needed)), lacking, extra)
+
+
+def likely_name(names: Names, sent: str, name: str) -> float:
+    """How likely a name that was sent stands for a declared one that was not.
+
+    Names that have nothing in common may be one thing only where both are alone: one name too many,
+    and one required name missing.
+    """
+    alike = likeness(sent, name)
+    if alike >= MIN_LIKENESS:
+        return alike
+    alone = alike >= 0 and names.lacking == (name,) and names.extra == (sent,)
+    nearer = alone and any(likeness(sent, other) >= MIN_LIKENESS for other in names.absent)
+    return LAST_RESORT if alone and not nearer else 0.0
+
+
+MAX_PLACES_TOLD = 3
+MAX_DETAIL = 300
+MAX_COUNTED = 300
+"""Judges and searches stop at some number of faults, so that larger counts would not be true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all.
+
+    ``broken`` are the keywords of the published schema with what they ask for; empty where only the tool
+    itself is against the value. ``detail`` is the author's sentence, ``reason`` ours, which holds no value.
+    """
+
+    code: ViolationCode
+    broken: tuple[tuple[str, Any], ...]
+    detail: str | None
+    places: tuple[Location, ...]
+    forms: Forms
+    count: int
+    reason: str | None = None
+
+
+def more_places(trouble: Problem) -> str:
+    """How many places more a line about one name speaks of."""
+    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""
+
+
+def parameter(path: Path) -> str | None:
+    """The top-level name of a path, as it is shown."""
+    return shown(path[0]) if path else None
+
+
+def where(path: Path) -> str:
+    """A place in quotes, or the arguments as a whole."""
+    return f"'{place(path)}'" if path else "the arguments"
+
+
+def is_or_are(trouble: Problem) -> str:
+    """The verb that goes with :func:`named`."""
+    return "are" if trouble.count > 1 or not trouble.places[0].path else "is"
+
+
+def named(trouble: Problem) -> str:
+    """The places of a trouble: the first ones, and how many more there are."""
+    told = [where(spot.path) for spot in trouble.places[:MAX_PLACES_TOLD]]
+    rest = trouble.count - len(told)
+    if rest > 0:
+        others = f"{rest} more" if rest <= MAX_COUNTED else f"more than {MAX_COUNTED} others"
+        return f"{', '.join(told)} and {others}"
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+MAX_LOOKED_AT = 2_000
+MIN_SUBSTRING = 4
+
+
+def told_safely(refusal: Refusal, places: Sequence[Location], detail: str | None, limit: int) -> str:
+    """The author's sentence in one line; empty where it is about a secret, or repeats one from the call.
+
+    A call too large to be searched for secrets gets no such sentence either.
+    """
+    if not detail or not all(map(refusal.may_show, places)):
+        return ""
+    if any(place.path and _holds_secrets(refusal, place) for place in places):
+        return ""
+    for text in _private_texts(refusal.schema, refusal.outcome.arguments, refusal.policy.secret):
+        if text is None or _repeated(text, detail):
+            return ""
+    return sentence(detail, limit)
+
+
+def _holds_secrets(refusal: Refusal, place: Location) -> bool:
+    """Return whether a sentence about a container may be about a secret in it, of which it may say a part."""
+    waiting: list[Any] = [place.value]
+    for value in islice(waiting, MAX_LOOKED_AT):
+        if isinstance(value, Mapping):
+            if any(secret_name(key, refusal.policy.secret) for key in value):
+                return True
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return len(waiting) > MAX_LOOKED_AT
+
+
+def above_private_key(refusal: Refusal, path: Path) -> Path | None:
+    """Return the place below which a key of a secret map stands in this path; None if there is none.
+
+    The keys that a schema declares are published; any other key below a secret name may be a secret itself.
+    """
+    for length in range(1, len(path)):
+        above, key = refusal.look(path[:length]), path[length]
+        hides = isinstance(key, str) and (above.secret or not is_name(key))
+        if hides and not any(key in properties(form) for form in above.forms):
+            return path[:length]
+    return None
+
+
+def _repeated(text: str, detail: str) -> bool:
+    if len(text) >= MIN_SUBSTRING:
+        return text in detail or repr(text)[1:-1] in detail
+    return bool(text) and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", detail) is not None
+
+
+def _private_texts(
+    root: Schema, arguments: Mapping[str, Any], secrets: frozenset[str]
+) -> Iterator[str | None]:
+    """Texts and numbers under secret or undeclared names, and long texts; ``None`` when there is too much."""
+    waiting: list[tuple[Forms, Any, bool]] = [(forms(root, root), arguments, False)]
+    looked_at = 0
+    while waiting:
+        choices, value, private = waiting.pop()
+        looked_at += 1
+        if looked_at > MAX_LOOKED_AT:
+            yield None
+            return
+        if isinstance(value, (Mapping, list)):
+            waiting.extend(_inside(root, choices, value, secrets, private=private or marked_secret(choices)))
+        elif isinstance(value, str) and (private or marked_secret(choices) or len(value) > MAX_SCALAR):
+            yield value
+        elif isinstance(value, (int, float)) and (private or marked_secret(choices)):
+            yield _digits(value)
+
+
+def _digits(value: float) -> str:
+    # Python refuses to write an integer of thousands of digits; no sentence holds one either.
+    return (
+        ""
+        if isinstance(value, bool) or (isinstance(value, int) and value.bit_length() > 4_000)
+        else repr(value)
+    )
+
+
+def _inside(
+    root: Schema,
+    choices: Forms,
+    value: Mapping[str, Any] | list[Any],
+    secrets: frozenset[str],
+    *,
+    private: bool,
+) -> Iterator[tuple[Forms, Any, bool]]:
+    declared = {name for form in choices for name in properties(form)}
+    named = isinstance(value, Mapping)
+    for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
+        below = tuple(form for choice in choices for form in child(root, choice, key))
+        if private and named and isinstance(key, str) and key not in declared:
+            yield (), key, True
+        yield below, entry, private or (named and (key not in declared or secret_name(key, secrets)))

@@ -1,0 +1,137 @@
+"""What may be repaired, within which bounds, and what happens to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from mcp_lenient.errors import PolicyError
+from mcp_lenient.rules import DEFAULT_RULES, Rule
+from mcp_lenient.values.limits import Limits
+
+Mode = Literal["repair", "observe", "off"]
+Unrepairable = Literal["forward", "refuse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How lenient a server is; frozen, and checked when it is built.
+
+    >>> Policy(mode="observe").mode
+    'observe'
+    >>> Policy(disable={"rename_plural"}).allows("rename_plural")
+    False
+
+    Args:
+        mode: ``"repair"`` repairs and refuses; ``"observe"`` changes nothing and logs what it would have
+            done; ``"off"`` lets every call through untouched and unlogged.
+        unrepairable: What happens to a call that cannot be repaired where only a published schema
+            speaks (proxied, OpenAPI and custom tools, which often accept more than they publish):
+            ``"forward"`` sends it on as it came, ``"refuse"`` answers with the envelope. A function
+            tool's own validator leaves no doubt, so its unrepairable calls are always refused.
+        rules: The rules in force. A rule of your own is a :class:`mcp_lenient.Rule`.
+        disable: Names of rules that are off.
+        limits: Bounds on what is looked at.
+        aliases: Other names of top-level parameters, ``{"task": ("query", "q")}``.
+        drop: Further top-level keys, besides those that known clients add, that are dropped where the
+            schema forbids them.
+        secret: Further parameter names whose values no envelope may echo.
+        echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
+        destructive: Whether only rules of tiers 1 and 2 may act; None for what the tool's
+            ``destructiveHint`` says.
+
+    Raises:
+        PolicyError: When a field has a value that is not allowed; names the field and what is.
+    """
+
+    mode: Mode = "repair"
+    unrepairable: Unrepairable = "forward"
+    rules: tuple[Rule, ...] = DEFAULT_RULES
+    disable: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    drop: frozenset[str] = frozenset()
+    secret: frozenset[str] = frozenset()
+    echo_values: bool = True
+    destructive: bool | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("mode", self.mode, get_args(Mode))
+        _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
+        _instance("limits", self.limits, Limits)
+        _instance("echo_values", self.echo_values, bool)
+        if self.destructive is not None:
+            _instance("destructive", self.destructive, bool)
+        _set(self, "rules", _rules(self.rules))
+        for name in ("disable", "drop", "secret"):
+            _set(self, name, frozenset(_names(name, getattr(self, name))))
+        known = {rule.name for rule in (*DEFAULT_RULES, *self.rules)}
+        for rule in sorted(self.disable):
+            _one_of("disable", rule, sorted(known))
+        _set(self, "aliases", _aliases(self.aliases))
+
+    @classmethod
+    def strict(cls) -> Policy:
+        """No repairs at all, only good errors: every call that the tool refuses is refused by envelope."""
+        return cls(rules=(), unrepairable="refuse")
+
+    def allows(self, rule: str) -> bool:
+        """Whether this rule is in force."""
+        return rule not in self.disable and any(known.name == rule for known in self.rules)
+
+    def changed(self, **changes: Any) -> Policy:
+        """A copy with these fields changed, checked like a new one."""
+        return replace(self, **changes)
+
+
+def _set(policy: Policy, name: str, value: object) -> None:
+    object.__setattr__(policy, name, value)
+
+
+def _one_of(name: str, value: object, allowed: Sequence[object]) -> None:
+    if value not in allowed:
+        msg = f"Policy.{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}."
+        raise PolicyError(msg)
+
+
+def _instance(name: str, value: object, wanted: type) -> None:
+    if not isinstance(value, wanted):
+        msg = f"Policy.{name} must be a {wanted.__name__}, got {value!r}."
+        raise PolicyError(msg)
+
+
+def _rules(rules: object) -> tuple[Rule, ...]:
+    if isinstance(rules, str) or not isinstance(rules, (tuple, list)):
+        msg = f"Policy.rules must be a tuple of Rule, got {rules!r}."
+        raise PolicyError(msg)
+    for rule in rules:
+        _instance("rules", rule, Rule)
+    return tuple(rules)
+
+
+def _names(field_name: str, names: object) -> list[str]:
+    if isinstance(names, (str, bytes, Mapping)) or not hasattr(names, "__iter__"):
+        msg = f"Policy.{field_name} must be a collection of names, got {names!r}."
+        raise PolicyError(msg)
+    collected = list(names)
+    for name in collected:
+        if not isinstance(name, str) or not name:
+            msg = f"Policy.{field_name} must hold non-empty names, got {name!r}."
+            raise PolicyError(msg)
+    return collected
+
+
+def _aliases(aliases: object) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(aliases, Mapping) or not all(isinstance(name, str) and name for name in aliases):
+        msg = f"Policy.aliases must map a parameter to its other names, got {aliases!r}."
+        raise PolicyError(msg)
+    checked = {name: tuple(_names(f"aliases[{name!r}]", other)) for name, other in aliases.items()}
+    owners: dict[str, str] = {}
+    for name, others in checked.items():
+        for other in others:
+            if owners.setdefault(other, name) != name:
+                msg = f"Policy.aliases gives {other!r} to both {owners[other]!r} and {name!r}."
+                raise PolicyError(msg)
+    return MappingProxyType(checked)

@@ -1,0 +1,1 @@
+"""Read JSON Schemas; knows no rules."""

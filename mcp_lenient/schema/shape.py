@@ -1,0 +1,382 @@
+"""A JSON Schema, read: references resolved, ``allOf`` merged, and its validators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import unquote, urljoin
+
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD, ref_stands_alone
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+
+ROOT_URI = "urn:mcp-lenient:root"
+_BACKTRACKS = 10_000
+_STRUCTURE = frozenset(
+    "type properties required additionalProperties patternProperties items prefixItems $ref allOf anyOf oneOf "
+    "enum const $defs definitions".split()
+)
+_TELLING = frozenset("type properties items prefixItems $ref allOf anyOf oneOf enum const".split())
+"""Keywords that say what kind of value a branch of a union takes; ``required`` alone does not."""
+_BY_NAME = frozenset("properties patternProperties dependentSchemas $defs definitions".split())
+"""Keywords whose values hold schemas under names of the author's, which may be spelt like keywords."""
+_VALUES = frozenset("enum const default examples".split())
+_FOLLOWED = frozenset("$ref allOf $defs definitions".split())
+# OpenAPI's discriminator decides nothing in JSON Schema, and its mapping is as long as the union.
+_NOT_OWN = ANNOTATIONS | _FOLLOWED | {"discriminator"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What one schema says about a value's structure, with ``$ref`` and ``allOf`` followed.
+
+    ``types`` is None where every JSON type may come. ``branches`` are the sub-schemas of ``anyOf``,
+    ``oneOf`` or a list of types, each with what stands beside the union merged in.
+    """
+
+    types: frozenset[str] | None = None
+    enum: tuple[Any, ...] | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    closed: bool = False
+    extra: Any = None
+    patterns: Mapping[str, Any] = field(default_factory=dict)
+    items: Any = None
+    prefix: tuple[Any, ...] = ()
+    branches: tuple[Any, ...] = ()
+    format: str | None = None
+    nullable: bool = False
+    has_min_length: bool = False
+    default: tuple[Any, ...] = ()
+    examples: tuple[Any, ...] = ()
+    plain: bool = False
+    """Only structure: nothing but types, properties and items decides."""
+    unread: bool = False
+    """Part of it cannot be read, so that no rule may act on the value itself."""
+
+    def is_only(self, json_type: str) -> bool:
+        """Whether values of this JSON type may come, and of no other."""
+        return self.types is not None and len(self.types) == 1 and json_type in self.types
+
+
+def resolve(root: Mapping[str, Any], reference: str) -> Any:
+    """What a local ``$ref`` points at, or None: nothing is ever fetched."""
+    local = _local(root, reference)
+    if local is None or (local != "#" and not local.startswith("#/")):
+        return None
+    target: Any = root
+    for token in unquote(local[1:]).split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping) and name in target:
+            target = target[name]
+        elif isinstance(target, list) and name.isdecimal() and int(name) < len(target):
+            target = target[int(name)]
+        else:
+            return None
+    return target
+
+
+def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
+    """Read one schema; what cannot be read (a boolean, a dangling reference) has the empty shape."""
+    if not isinstance(schema, Mapping):
+        return Shape()
+    parts = list(_parts(root, schema))
+    branches = _branches(root, parts)
+    items = _last(parts, "items")
+    tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
+    return Shape(
+        types=_types(parts),
+        enum=_enum(parts),
+        properties=_properties(parts),
+        required=frozenset(name for part in parts for name in part.get("required", ())),
+        closed=_closed(parts),
+        extra=_last(parts, "additionalProperties"),
+        patterns={
+            name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()
+        },
+        items=_last(parts, "additionalItems") if tuples else items,
+        prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
+        branches=branches,
+        format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
+        nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
+        has_min_length=any("minLength" in part for part in parts),
+        default=tuple(part["default"] for part in parts if "default" in part)[:1],
+        examples=tuple(value for part in parts for value in _examples(part)),
+        plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
+        unread=any(UNREAD in part for part in parts),
+    )
+
+
+def _properties(parts: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The properties by name; one that several parts declare must be all that they say."""
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, sub in _mapping(part.get("properties")).items():
+            found.setdefault(name, []).append(sub)
+    return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
+
+
+def _parts(root: Mapping[str, Any], schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema, what it refers to and its ``allOf``; a reference to itself ends there."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Mapping) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        reference = part.get("$ref")
+        if not isinstance(reference, str) or not ref_stands_alone(root):
+            yield part
+        waiting.extend(reversed(part.get("allOf", ())))
+        if isinstance(reference, str):
+            waiting.append(resolve(root, reference))
+
+
+_UNSEEN = frozenset("if then else dependentSchemas".split())
+"""Keywords that declare properties which a shape does not know."""
+
+
+def _closed(parts: list[Mapping[str, Any]]) -> bool:
+    if any(part.get("additionalProperties") is False for part in parts):
+        return True
+    unseen = any(_UNSEEN & part.keys() for part in parts)
+    return not unseen and any(part.get("unevaluatedProperties") is False for part in parts)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _last(parts: list[Mapping[str, Any]], keyword: str) -> Any:
+    return next((part[keyword] for part in parts if keyword in part), None)
+
+
+def _examples(part: Mapping[str, Any]) -> list[Any]:
+    examples = part.get("examples")
+    single = [part["example"]] if "example" in part else []  # OpenAPI 3.0
+    return [*examples, *single] if isinstance(examples, list) else single
+
+
+def _types(parts: list[Mapping[str, Any]]) -> frozenset[str] | None:
+    types: frozenset[str] | None = None
+    for part in parts:
+        if "type" in part:
+            named = part["type"]
+            these = frozenset([named] if isinstance(named, str) else named)
+            types = these if types is None else types & these
+    return types
+
+
+def _enum(parts: list[Mapping[str, Any]]) -> tuple[Any, ...] | None:
+    for part in parts:
+        if isinstance(part.get("enum"), list):
+            return tuple(part["enum"])
+        if "const" in part:
+            return (part["const"],)
+    return None
+
+
+def _branches(root: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[Any, ...]:
+    for index, part in enumerate(parts):
+        for keyword in ("anyOf", "oneOf"):
+            union = part.get(keyword)
+            if isinstance(union, list) and any(_TELLING.intersection(_mapping(branch)) for branch in union):
+                union = [branch for branch in union if not _leads_back(root, branch, parts)]
+                beside = [_own(other) for other in (*parts[:index], *parts[index + 1 :])]
+                beside.append({name: value for name, value in _own(part).items() if name != keyword})
+                # Each once: where unions are opened one after the other, the same would pile up.
+                once = [other for at, other in enumerate(beside) if other and other not in beside[:at]]
+                return tuple(_both(once, branch) for branch in union)
+    types = _types(parts)
+    if types is not None and len(types) > 1:
+        return tuple({"allOf": [_own(part) for part in parts], "type": name} for name in sorted(types))
+    return ()
+
+
+def _leads_back(root: Mapping[str, Any], branch: Any, parts: list[Mapping[str, Any]]) -> bool:
+    """Whether a branch is the very schema that holds the union: it takes nothing that the others do not."""
+    within = _parts(root, branch)
+    return any(each is part for each in within for part in parts)
+
+
+def _own(part: Mapping[str, Any]) -> dict[str, Any]:
+    """What a part says itself, without annotations and without what was already followed."""
+    return {name: value for name, value in part.items() if name not in _NOT_OWN}
+
+
+def _both(beside: list[dict[str, Any]], branch: Any) -> Any:
+    return {"allOf": [*beside, branch]} if beside else branch
+
+
+def _no_fetch(uri: str) -> NoReturn:
+    msg = f"the schema refers to {uri}, and nothing is ever fetched"
+    raise LookupError(msg)
+
+
+def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
+    """What the parts of ``root`` refer to, built once for all of them: it takes as long as the root is large.
+
+    The root has a name of ours there; its own ``$id`` would lead its local references elsewhere.
+
+    Raises:
+        SchemaError: When it refers to what is not in it.
+    """
+    import jsonschema_rs
+
+    named = {name: value for name, value in root.items() if name != "$id"}
+    failure: Exception | None = None
+    # Written anew where it refers to itself by its own name, or holds a part with another one.
+    for document in (lambda: named, lambda: _absolute(root, named)):
+        try:
+            return jsonschema_rs.Registry([(ROOT_URI, document())], retriever=_no_fetch)
+        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
+            failure = error
+    raise _cannot_be_compiled(failure) from failure
+
+
+def _absolute(root: Mapping[str, Any], schema: Any) -> Any:
+    """The schema with its local references led to the root, so that a part of it can stand alone."""
+    if isinstance(schema, list):
+        return [_absolute(root, entry) for entry in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {keyword: _absolute_entry(root, keyword, value) for keyword, value in schema.items()}
+
+
+def _absolute_entry(root: Mapping[str, Any], keyword: str, value: Any) -> Any:
+    if keyword in _VALUES:
+        return value
+    if keyword in _BY_NAME and isinstance(value, Mapping):
+        return {name: _absolute(root, sub) for name, sub in value.items()}
+    if keyword == "$ref" and isinstance(value, str):
+        local = _local(root, value)
+        return value if local is None else ROOT_URI + local
+    return _absolute(root, value)
+
+
+def _local(root: Mapping[str, Any], reference: str) -> str | None:
+    """The fragment of a reference into the root, also by the name that the root gives itself; else None."""
+    if reference.startswith("#"):
+        return reference
+    own = root.get("$id")
+    if not isinstance(own, str):
+        return None
+    try:
+        target, _, fragment = urljoin(own, reference).partition("#")
+    except ValueError:
+        return None
+    return f"#{fragment}" if target == own.partition("#")[0] else None
+
+
+def _cannot_be_compiled(failure: Exception | None) -> SchemaError:
+    return SchemaError(f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}")
+
+
+def validator_for(
+    root: Mapping[str, Any], schema: Any, registry: jsonschema_rs.Registry | None = None
+) -> jsonschema_rs.Draft202012Validator:
+    """A validator for a part of ``root``; linear where it can be, bounded where it cannot, offline.
+
+    Args:
+        root: The whole, in the words of 2020-12.
+        schema: The part, or the whole itself.
+        registry: :func:`registry_of` the whole, for who asks for many parts of it.
+
+    Raises:
+        SchemaError: When the schema is not one, or refers to what is not in it.
+    """
+    if schema is root:
+        return compiled(schema)
+    return compiled(_absolute(root, schema), registry_of(root) if registry is None else registry)
+
+
+def _anything(_text: str) -> bool:
+    return True
+
+
+def _spells(form: re.Pattern[str], text: str) -> bool:
+    return form.fullmatch(text) is not None
+
+
+_FULL_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?"
+_TIMES = {
+    "date": re.compile(_FULL_DATE),
+    "date-time": re.compile(f"{_FULL_DATE}[Tt ]{_CLOCK}"),
+    "time": re.compile(_CLOCK),
+}
+"""RFC 3339, section 5.6, with the zone and the seconds optional, as ISO 8601 and most servers have them."""
+_OTHER_FORMATS = (
+    "duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
+    "relative-json-pointer uri uri-reference uri-template uuid"
+).split()
+FORMATS: Mapping[str, Callable[[str], bool]] = {
+    **dict.fromkeys(_OTHER_FORMATS, _anything),
+    **{name: partial(_spells, form) for name, form in _TIMES.items()},
+}
+"""The formats that are checked. In JSON Schema a format is an annotation; a text that is no date at all, such as
+``14/02/2026``, is refused all the same, since a server that takes it may read another day."""
+
+
+def compiled(
+    schema: Any, registry: jsonschema_rs.Registry | None = None
+) -> jsonschema_rs.Draft202012Validator:
+    """A validator of 2020-12; linear where it can be, bounded where it cannot, offline.
+
+    Raises:
+        SchemaError: When the schema is not one, or refers to what is not in it.
+    """
+    import jsonschema_rs
+
+    linear = jsonschema_rs.RegexOptions()
+    bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
+    failure: Exception | None = None
+    for patterns in (linear, bounded):
+        try:
+            return jsonschema_rs.Draft202012Validator(
+                schema,
+                retriever=_no_fetch,
+                registry=registry,
+                pattern_options=patterns,
+                validate_formats=True,
+                formats=dict(FORMATS),
+            )
+        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
+            failure = error
+    raise _cannot_be_compiled(failure) from failure
+
+
+_UNCONSTRAINED = frozenset(
+    "type title description default examples example deprecated readOnly writeOnly $comment".split()
+)
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": _is_integer,
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+
+
+def simple_check(schema: Any) -> Callable[[Any], bool] | None:
+    """The check that such a schema comes down to, or None."""
+    if (
+        isinstance(schema, Mapping)
+        and isinstance(schema.get("type"), str)
+        and _UNCONSTRAINED.issuperset(schema)
+    ):
+        return _CHECKS.get(schema["type"])
+    return None

@@ -1,0 +1,1 @@
+"""What happened to calls, for logs, metrics and traces; knows no server framework."""

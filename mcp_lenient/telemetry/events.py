@@ -1,0 +1,415 @@
+"""The log event of one call: a typed model, its fields made safe to log, and its line for people."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timezone
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
+
+import pydantic_core
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
+
+from mcp_lenient.types import JsonType, ViolationCode
+from mcp_lenient.values.display import (
+    LONGEST_PART,
+    LONGEST_POINTER,
+    LONGEST_TEXT,
+    escaped,
+    escaped_pointer,
+    shown_label,
+    shown_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from mcp_lenient.types import Repair, Violation
+
+
+EventName = Literal[
+    "call_repaired",
+    "call_rejected",
+    "call_accepted",
+    "call_observed",
+    "call_forwarded",
+    "call_refused_upstream",
+    "call_unanswered",
+]
+"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
+
+The last two come after one of the others, of a call that a proxy sent on: the server behind it did not accept
+its arguments, or gave no answer.
+"""
+LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
+    {
+        "call_repaired": logging.INFO,
+        "call_rejected": logging.WARNING,
+        "call_accepted": logging.DEBUG,
+        "call_observed": logging.INFO,
+        "call_forwarded": logging.INFO,
+        "call_refused_upstream": logging.WARNING,
+        "call_unanswered": logging.WARNING,
+    }
+)
+"""The level at which each event is logged."""
+LISTED: Final = 50
+"""How many repairs and violations one event lists; the counts beside them are of all."""
+_JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
+
+
+class CallFacts(NamedTuple):
+    """What is known of a call besides its judgment, as it came: nothing of it need be safe to log.
+
+    ``duration_us`` is the time that judging and repairing took. The other fields are those of
+    :class:`CallEvent`.
+    """
+
+    tool: str
+    duration_us: int = 0
+    server: str | None = None
+    mounted: str | None = None
+    client_name: str | None = None
+    client_version: str | None = None
+    subject: str | None = None
+    session_id: str | None = None
+    request_id: str | None = None
+    transport: str | None = None
+    trace_id: str | None = None
+    span_id: str | None = None
+
+
+_FACTS: Final = CallFacts._fields[2:]
+_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
+    {
+        "client_name": shown_label,
+        "client_version": shown_label,
+        "session_id": shown_name,
+        "request_id": shown_name,
+    }
+)
+"""The forms of what a client chooses; what the operator or a token says is escaped and cut."""
+
+
+def event_fields(
+    event: EventName,
+    facts: CallFacts,
+    *,
+    error_code: str | None = None,
+    violations: Sequence[Violation] = (),
+    repairs: Sequence[Repair] = (),
+    hints: Sequence[str] = (),
+    secret: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """The event for one call as it is written, dated now: every text escaped, every list cut, nothing empty.
+
+    It is what :class:`CallEvent` would write of itself, without the time that validation takes.
+
+    Args:
+        event: What became of the call.
+        facts: Who called what, over which way.
+        error_code: The envelope's code, of a call that was refused or would have been.
+        violations: What was still wrong after repair.
+        repairs: What was changed, or would have been.
+        hints: JSON Pointers of JSON texts that were kept as text.
+        secret: Names of the policy below which keys are not shown.
+    """
+    known: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(facts.tool)}
+    if error_code is not None:
+        known["error_code"] = escaped(error_code)
+    if violations:
+        known["violations"] = [_violation_record(item, secret) for item in violations[:LISTED]]
+        known["violation_count"] = len(violations)
+    if repairs:
+        known["repairs"] = [_repair_record(item, secret) for item in repairs[:LISTED]]
+        known["repair_count"] = len(repairs)
+    if hints:
+        known["hints"] = [
+            {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
+        ]
+    if facts.duration_us > 0:
+        known["duration_us"] = facts.duration_us
+    for name, text in zip(_FACTS, facts[2:], strict=True):
+        if text is not None:
+            known[name] = _FORMS.get(name, escaped)(text)
+    known["schema_version"] = 1
+    return known
+
+
+def timestamp() -> str:
+    """This moment, as events have it: UTC, ending in ``Z``."""
+    return f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
+
+
+def _violation_record(item: Violation, secret: frozenset[str]) -> dict[str, str]:
+    record: dict[str, str] = {"code": item.code, "pointer": escaped_pointer(item.pointer, secret)}
+    if item.received_type is not None:
+        record["received"] = item.received_type if item.received_type in _JSON_TYPES else "unknown"
+    return record
+
+
+def _repair_record(item: Repair, secret: frozenset[str]) -> dict[str, str]:
+    return {
+        "rule": escaped(item.rule, limit=LONGEST_PART),
+        "pointer": escaped_pointer(item.pointer, secret),
+        "before": item.before if item.before in _JSON_TYPES else "unknown",
+        "after": item.after if item.after in _JSON_TYPES else "unknown",
+    }
+
+
+__all__ = [
+    "LEVELS",
+    "LISTED",
+    "CallEvent",
+    "CallFacts",
+    "EventName",
+    "HintRecord",
+    "RecordedType",
+    "RepairRecord",
+    "ViolationRecord",
+    "event_fields",
+    "line_schema",
+    "read_event",
+]
+RecordedType = Literal[
+    "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
+]
+"""A JSON type name, ``absent`` for a property that was left out, ``unknown`` for what is not JSON."""
+# No control character, line separator, invisible or direction mark.
+_ONE_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
+Text = Annotated[str, Field(max_length=LONGEST_TEXT, pattern=_ONE_LINE)]
+RuleName = Annotated[str, Field(max_length=LONGEST_PART, pattern=_ONE_LINE)]
+PointerText = Annotated[str, Field(max_length=LONGEST_POINTER, pattern=_ONE_LINE)]
+
+
+class _Record(BaseModel):
+    # Descriptions from docstrings would be read from the source, and validators built, at each import.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class RepairRecord(_Record):
+    """One repair as it is logged."""
+
+    rule: RuleName = Field(description="What became what.")
+    pointer: PointerText = Field(description="JSON Pointer of the value as it was sent, escaped and cut.")
+    before: RecordedType = Field(description="JSON type of the value as it was sent.")
+    after: RecordedType = Field(description="JSON type of the value the tool got.")
+
+
+class ViolationRecord(_Record):
+    """One violation as it is logged."""
+
+    code: ViolationCode = Field(description="What is wrong.")
+    pointer: PointerText = Field(description="JSON Pointer of the faulty place, escaped and cut.")
+    received: RecordedType | None = Field(
+        default=None, description="JSON type of what came there; null where nothing did."
+    )
+
+
+class HintRecord(_Record):
+    """What was right, and yet may not be what was meant."""
+
+    code: Literal["json_text_kept"] = Field(
+        description="A JSON array or object came as text where a text is taken as well, and stayed text."
+    )
+    pointer: PointerText = Field(description="JSON Pointer of the place, escaped and cut.")
+
+
+class CallEvent(_Record):
+    """What became of one call: one line of the log.
+
+    It holds no argument value. All its text is on one line and bounded, or the event is not valid;
+    :func:`event_fields` escapes and cuts what a client sent.
+    """
+
+    timestamp: datetime | None = Field(
+        default=None,
+        description="When the event was built; null where the log's own time format cannot be read.",
+    )
+    event: EventName = Field(description="What became of the call.")
+    tool: Text = Field(description="The name by which the tool was called, whether it exists or not.")
+    error_code: Text | None = Field(
+        default=None, description="The envelope's code, of a call that was refused or would have been."
+    )
+    violations: tuple[ViolationRecord, ...] = Field(
+        default=(), max_length=LISTED, description="What was still wrong after repair, the first 50."
+    )
+    violation_count: NonNegativeInt = Field(default=0, description="How many violations there were in all.")
+    repairs: tuple[RepairRecord, ...] = Field(
+        default=(), max_length=LISTED, description="What was changed, or would have been, the first 50."
+    )
+    repair_count: NonNegativeInt = Field(default=0, description="How many repairs there were in all.")
+    hints: tuple[HintRecord, ...] = Field(
+        default=(),
+        max_length=LISTED,
+        description="What went on as it came, and may have been meant otherwise, the first 50.",
+    )
+    duration_us: NonNegativeInt = Field(
+        default=0, description="Microseconds that judging and repairing took, without the tool itself."
+    )
+    server: Text | None = Field(default=None, description="The name of the server that was called.")
+    mounted: Text | None = Field(
+        default=None,
+        description="The path of mounted servers down to the tool's own, where that is another one.",
+    )
+    client_name: Text | None = Field(default=None, description="What the client calls itself.")
+    client_version: Text | None = Field(default=None, description="The client's version, as it says.")
+    subject: Text | None = Field(
+        default=None,
+        description="Whom the request's access token speaks for: its ``sub`` claim, else its client id.",
+    )
+    session_id: Text | None = Field(
+        default=None, description="New with each request on stateless and on 2026-07-28 connections."
+    )
+    request_id: Text | None = Field(default=None, description="The id of the JSON-RPC request.")
+    transport: Text | None = Field(
+        default=None,
+        description="``stdio``, ``sse`` or ``streamable-http``; null for a call within the process.",
+    )
+    trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
+    span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
+    schema_version: Literal[1] = Field(description="The version of this model.")
+
+
+def line_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a line of the log: an event, its level, and what the application adds beside.
+
+    >>> line_schema()["properties"]["level"]["enum"]
+    ['debug', 'info', 'warning', 'error']
+    """
+    event = CallEvent.model_json_schema()
+    del event["additionalProperties"]
+    level = {
+        "description": "The level at which the event was logged.",
+        "enum": ["debug", "info", "warning", "error"],
+        "title": "Level",
+    }
+    properties = {**event["properties"], "level": level}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **event, "properties": properties}
+
+
+_INSTANT: Final = TypeAdapter(datetime)
+
+
+def read_event(line: str) -> CallEvent | None:
+    """The event that stands in one line of a JSON log; None for any other line.
+
+    What the application's own logging added to the line is left out. A time without a zone is taken for
+    local time; one that cannot be read becomes None and loses no event.
+
+    Raises:
+        TypeError: When the line is no text.
+    """
+    text = _text(line)
+    try:
+        written = pydantic_core.from_json(text.encode())
+        if not isinstance(written, dict):
+            return None
+        known = {name: value for name, value in written.items() if name in CallEvent.model_fields}
+        known["timestamp"] = _instant(known.get("timestamp"))
+        return CallEvent.model_validate(known)
+    except ValueError:  # not JSON, not text, or not an event: Pydantic's ValidationError is one too
+        return None
+
+
+def _text(line: Any) -> str:
+    if not isinstance(line, str):
+        msg = f"read_event: line must be a str, got {type(line).__name__}."
+        raise TypeError(msg)
+    return line
+
+
+def _instant(written: object) -> datetime | None:
+    try:
+        instant = _INSTANT.validate_python(written)
+        return instant if instant.tzinfo is not None else instant.astimezone()
+    except (ValidationError, ValueError, OverflowError, OSError):
+        return None
+
+
+Part = tuple[str, str]
+"""A piece of a line and its style, by the names that rich has for styles."""
+_STYLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "repaired": "green",
+        "rejected": "bold red",
+        "accepted": "dim",
+        "observed": "cyan",
+        "forwarded": "yellow",
+    }
+)
+_CODES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "": "",
+        "green": "\x1b[32m",
+        "bold red": "\x1b[1;31m",
+        "dim": "\x1b[2m",
+        "cyan": "\x1b[36m",
+        "yellow": "\x1b[33m",
+        "bold": "\x1b[1m",
+    }
+)
+_MOST_SHOWN: Final = 5
+
+
+def event_parts(known: Mapping[str, Any], *, today: datetime | None = None) -> list[Part]:
+    """The parts of one event's line; nothing in them can break the line or steer a terminal.
+
+    Args:
+        known: The event's fields as they are written.
+        today: Lines of another day carry their date; by default all carry the time alone.
+    """
+    outcome = str(known["event"]).removeprefix("call_")
+    parts = [(_time(known.get("timestamp"), today), "dim"), (f"{outcome:<9}", _STYLES.get(outcome, "yellow"))]
+    if "tool" in known:
+        parts.append((known["tool"], "bold"))
+    if "subject" in known and "reason" in known:
+        parts += [(known["subject"], "bold"), (known["reason"], "")]
+    parts += [(text, "") for text in _found(known)]
+    caller = " ".join(str(known[name]) for name in ("client_name", "client_version") if name in known)
+    if caller:
+        parts.append((f"by {caller}", "dim"))
+    parts += [(f"{name}={value}", "dim") for name, value in known.get("context", {}).items()]
+    return [(escaped(text, limit=8 * LONGEST_TEXT), style) for text, style in parts]
+
+
+def plain(parts: list[Part]) -> str:
+    """The line without colours."""
+    return " ".join(text for text, _ in parts)
+
+
+def coloured(parts: list[Part]) -> str:
+    """The line with the codes that terminals colour it by."""
+    return " ".join(f"{_CODES[style]}{text}\x1b[0m" if style else text for text, style in parts)
+
+
+def _time(written: str | None, today: datetime | None) -> str:
+    if written is None:
+        return "--:--:--"
+    at = datetime.fromisoformat(written.replace("Z", "+00:00")).astimezone()
+    same_day = today is None or at.date() == today.date()
+    return at.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M:%S")
+
+
+def _found(known: Mapping[str, Any]) -> Iterator[str]:
+    violations, repairs = known.get("violations", ()), known.get("repairs", ())
+    if "error_code" in known:
+        yield known["error_code"]
+    faults = [_violation(each, alone=len(violations) == 1) for each in violations]
+    yield from _some("at ", faults, known.get("violation_count", 0))
+    mended = [f"{each['rule']} at {each['pointer'] or '/'}" for each in repairs]
+    yield from _some("after " if faults else "", mended, known.get("repair_count", 0))
+    yield from _some("", [f"{each['code']} at {each['pointer']}" for each in known.get("hints", ())], 0)
+
+
+def _some(word: str, texts: list[str], count: int) -> Iterator[str]:
+    """The first few of a list, and how many more there are."""
+    more = max(count, len(texts)) - min(len(texts), _MOST_SHOWN)
+    if texts:
+        yield f"{word}{', '.join(texts[:_MOST_SHOWN])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _violation(record: Mapping[str, Any], *, alone: bool) -> str:
+    """Place, fault and what came; of a single one the event's code tells the fault."""
+    received = f" ({record['received']})" if "received" in record else ""
+    return f"{record['pointer'] or '/'}{'' if alone else ' ' + record['code']}{received}"

@@ -1,0 +1,61 @@
+"""What was accepted as it came and may have been meant otherwise; for the log only, nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import pydantic_core
+
+from mcp_lenient.schema.shape import shape_of
+from mcp_lenient.values.pointers import pointer
+
+if TYPE_CHECKING:
+    from mcp_lenient.schema.shape import Shape
+
+_LONGEST: Final = 100_000
+_MOST_BRANCHES: Final = 50
+_CONTAINERS: Final[Mapping[str, tuple[str, type]]] = {"[": ("array", list), "{": ("object", dict)}
+
+
+def kept_texts(root: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """JSON Pointers of texts that are a JSON array or object, at parameters that take text and that as well.
+
+    Such a text is accepted, and so it stays text. Texts of more than 100,000 characters are not looked into.
+
+    Args:
+        root: The tool's input schema.
+        arguments: What the tool gets.
+    """
+    texts = {name: kind for name, value in arguments.items() if (kind := _container(value)) is not None}
+    if not texts:
+        return ()
+    declared = shape_of(root, root).properties
+    return tuple(
+        pointer((name,))
+        for name, (json_type, read) in texts.items()
+        if name in declared
+        and {"string", json_type} <= _types(root, shape_of(root, declared[name]))
+        and _is(arguments[name], read)
+    )
+
+
+def _container(value: object) -> tuple[str, type] | None:
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return None
+    return _CONTAINERS.get(value.lstrip()[:1])
+
+
+def _types(root: Mapping[str, Any], shape: Shape) -> set[str]:
+    """The types that a schema names, in itself or in the branches of a union."""
+    types = set(shape.types or ())
+    for branch in shape.branches[:_MOST_BRANCHES]:
+        types |= shape_of(root, branch).types or set()
+    return types
+
+
+def _is(text: str, read: type) -> bool:
+    try:
+        return isinstance(pydantic_core.from_json(text), read)
+    except ValueError:
+        return False

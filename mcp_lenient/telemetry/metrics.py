@@ -1,0 +1,167 @@
+"""Metrics by OpenTelemetry's API: what becomes of calls, counted. Without an SDK nothing happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from mcp_lenient.values.display import shown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from opentelemetry.metrics import Counter, Histogram
+
+    from mcp_lenient.telemetry.events import EventName
+    from mcp_lenient.types import Repair, Violation
+
+UNKNOWN_TOOL: Final = "(unknown)"
+"""The ``tool`` of a call whose tool the server does not have."""
+OTHER_CLIENT: Final = "(other)"
+"""The ``client`` of whom neither the table here nor the operator names."""
+NO_CLIENT: Final = "(none)"
+"""The ``client`` of a call of which no client is known."""
+
+CLIENTS: Final = frozenset(
+    {
+        "@librechat/api-client",
+        "@n8n/n8n-nodes-langchain.mcpclienttool",
+        "anthropic/claudeai",
+        "claude-ai",
+        "claude-code",
+        "cline",
+        "codex-mcp-client",
+        "continue-client",
+        "cursor",
+        "cursor-vscode",
+        "fastmcp",
+        "gemini-cli-mcp-client",
+        "github-copilot-developer",
+        "goose",
+        "inspector-client",
+        "mcp",
+        "mcp-inspector",
+        "n8n",
+        "openai-mcp",
+        "opencode",
+        "q dev cli",
+        "roo code",
+        "visual studio code",
+        "visual studio code - insiders",
+        "windsurf-client",
+        "zed",
+    }
+)
+"""Names that common clients give themselves, in lower case."""
+
+_API: Final = "opentelemetry.metrics"
+_PROVIDER_VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
+_SECONDS: Final = (1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 0.1, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Instruments:
+    calls: Counter
+    repairs: Counter
+    violations: Counter
+    added_time: Histogram
+
+
+@lru_cache(maxsize=1)
+def _instruments() -> _Instruments:
+    """The instruments of this process; they follow a provider that is set later."""
+    from opentelemetry import metrics
+
+    meter = metrics.get_meter("mcp_lenient")
+    return _Instruments(
+        calls=meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by what became of them."),
+        repairs=meter.create_counter(
+            "mcp_lenient.repairs", "{repair}", "Changes that were made, or would have been."
+        ),
+        violations=meter.create_counter(
+            "mcp_lenient.violations", "{violation}", "What was wrong and could not be repaired."
+        ),
+        added_time=meter.create_histogram(
+            "mcp_lenient.added_time",
+            "s",
+            "Time that judging and repairing took, without the tool itself.",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        ),
+    )
+
+
+class Metrics:
+    """The metrics of one middleware.
+
+    Labels have values from closed sets only: outcomes, rules, codes, the tools that the server has, and of
+    clients those that are well known or that the operator names.
+
+    Args:
+        clients: Names of clients to be told apart besides the well-known ones, in any case.
+    """
+
+    __slots__ = ("_clients",)
+
+    def __init__(self, clients: Collection[str] = ()) -> None:
+        if isinstance(clients, str) or not all(isinstance(name, str) for name in clients):
+            msg = f"clients must be names of clients, like ['acme-agent'], but is {clients!r}"
+            raise TypeError(msg)
+        self._clients = CLIENTS.union(name.lower() for name in clients)
+        if _PROVIDER_VARIABLE in os.environ:
+            _instruments()  # whoever asks for the first one has the provider loaded that is named there
+
+    @property
+    def live(self) -> bool:
+        """Whether there is a provider to count for; one may be set at any time."""
+        # Nobody can have set one without importing the API. Until then its instruments stand for none. Asking
+        # for the provider reads the environment each time.
+        if _API not in sys.modules:
+            return False
+        return getattr(_instruments().calls, "_real_instrument", True) is not None
+
+    def accepted(self, tool: str, started: int) -> None:
+        """Count a call that was right."""
+        each = _instruments()
+        each.calls.add(1, {"outcome": "accepted", "tool": shown_name(tool)})
+        each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
+
+    def count(
+        self,
+        event: EventName,
+        *,
+        tool: str | None,
+        client: str | None,
+        started: int,
+        repairs: Sequence[Repair] = (),
+        violations: Sequence[Violation] = (),
+    ) -> None:
+        """Count what became of a call.
+
+        Args:
+            event: What became of it.
+            tool: The tool's name; None where the server has none of the name that was called.
+            client: What the client calls itself.
+            started: When the call came, by ``perf_counter_ns``.
+            repairs: What was changed, or would have been.
+            violations: What was still wrong after repair.
+        """
+        outcome, told = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
+        whose = {"tool": told, "client": self._label(client)}
+        each = _instruments()
+        each.calls.add(1, {"outcome": outcome, "tool": told})
+        each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
+        for repair in repairs:
+            each.repairs.add(1, {"rule": repair.rule, **whose})
+        for violation in violations:
+            each.violations.add(1, {"code": violation.code, **whose})
+
+    def _label(self, client: str | None) -> str:
+        if client is None:
+            return NO_CLIENT
+        # What a bridge passes on, as `claude-ai (via mcp-remote 0.1.37)`, is its own client's name.
+        name = client[:128].partition(" (via ")[0].lower()
+        return name if name in self._clients else OTHER_CLIENT

@@ -1,0 +1,235 @@
+"""Where a process writes its events: ``configure_logging``, for a server that has no logging of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from contextlib import contextmanager, suppress
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from random import random
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from mcp_lenient.errors import LoggingError
+from mcp_lenient.telemetry.events import LEVELS
+from mcp_lenient.telemetry.sinks import (
+    OwnLogger,
+    Render,
+    Stderr,
+    coloured_line,
+    json_line,
+    plain_line,
+    with_bound,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcp_lenient.telemetry.events import EventName
+
+Style = Literal["json", "text"]
+Level = Literal["info", "warning", "error"]
+
+EVENTS: Final = logging.getLogger("mcp_lenient.events")
+_LEVELS: Final = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def configure_logging(
+    *,
+    style: Style = "json",
+    file: str | os.PathLike[str] | None = None,
+    level: Level = "info",
+    accepted: float = 0.0,
+    max_bytes: int = 50_000_000,
+    backups: int = 5,
+    colors: bool | None = None,
+) -> None:
+    """Choose where the events of this process go, and in which form; once, before the server runs.
+
+    With no argument they are JSON lines on stderr, as they are without this call, and carry what
+    ``structlog.contextvars.bind_contextvars`` binds. A bound name that the event has for itself is written
+    as ``context_<name>``. Stdout, which belongs to the protocol, is never written to.
+
+    It concerns the events of this library alone: neither structlog's configuration nor any logger of the
+    application is touched. What is chosen here wins for these events over the application's own structlog
+    configuration; an application that wants them in its own logs does not call this. Calling again
+    replaces what was chosen before.
+
+    Args:
+        style: ``"json"``, one object on each line, which can be read back; or ``"text"`` for people.
+        file: A file to append to instead of stderr. Its directory must be there. It is for one process:
+            two that rotate one file lose lines.
+        level: The least level that is written: repairs are ``"info"``, refusals ``"warning"``, and
+            ``"error"`` writes neither.
+        accepted: The share of accepted calls that is written whatever the level, from 0 (none) to 1
+            (all); which ones, chance decides for each call.
+        max_bytes: The size at which a file is rotated; 0 never rotates.
+        backups: How many rotated files are kept, as ``file.1``, ``file.2``, ...
+        colors: Whether text is coloured; by default where stderr is a terminal and ``NO_COLOR`` is not set.
+
+    Raises:
+        LoggingError: When an argument is wrong; says which, and what is allowed.
+    """
+    _check("style", style, get_args(Style))
+    _check("level", level, get_args(Level))
+    if isinstance(accepted, bool) or not isinstance(accepted, (int, float)) or not 0 <= accepted <= 1:
+        msg = f"accepted must be a number from 0 to 1, but is {accepted!r}"
+        raise LoggingError(msg)
+    _check_count("max_bytes", max_bytes)
+    _check_count("backups", backups)
+    sink = Stderr() if file is None else _file(file, max_bytes, backups)
+    if colors is None:
+        colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
+    render = json_line if style == "json" else coloured_line if colors else plain_line
+    chosen = Destination(sink, render, _LEVELS[level], accepted)
+    EVENTS.addHandler(chosen)
+    _reset(chosen)
+
+
+def reset_logging() -> None:
+    """Take back what :func:`configure_logging` chose, and close its file."""
+    _reset(None)
+
+
+def _reset(kept: Destination | None) -> None:
+    for handler in EVENTS.handlers[:]:
+        if isinstance(handler, Destination) and handler is not kept:
+            EVENTS.removeHandler(handler)
+            handler.close()
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Write no event meanwhile, whatever was configured, or is configured in the meantime."""
+    silence = _Silence()
+    EVENTS.addHandler(silence)
+    try:
+        yield
+    finally:
+        EVENTS.removeHandler(silence)
+
+
+def destination() -> Destination | _Silence | None:
+    """Where events go: to nowhere while :func:`silenced`, else where :func:`configure_logging` chose, if anywhere."""
+    chosen: Destination | None = None
+    for handler in EVENTS.handlers:
+        if isinstance(handler, _Silence):
+            return handler
+        if isinstance(handler, Destination):
+            chosen = handler
+    return chosen
+
+
+class _Silence(logging.NullHandler):
+    """Takes every event, and writes none."""
+
+    def write(self, _level: str, _fields: Mapping[str, Any]) -> None:
+        """Nothing is written of an event that was wanted just before."""
+
+    def wants(self, _event: EventName) -> bool:
+        """Whether an event of this name would be written: none is."""
+        return False
+
+
+class Destination(logging.NullHandler):
+    """What :func:`configure_logging` chose.
+
+    It stands among the standard library's handlers, which are one for a process and are closed at its end.
+    """
+
+    def __init__(
+        self,
+        sink: Stderr | _File,
+        render: Render,
+        level: int,
+        accepted: float,
+    ) -> None:
+        super().__init__()
+        self._sink = sink
+        self._logger = OwnLogger(sink, with_bound, render)
+        self._accepted = accepted
+        self._least = level
+
+    def wants(self, event: EventName) -> bool:
+        """Whether an event of this name would be written; of accepted calls, whether this one is."""
+        if event == "call_accepted":
+            return self._accepted > 0 and random() < self._accepted  # noqa: S311 - a sample is no secret
+        return LEVELS[event] >= self._least
+
+    def write(self, level: str, fields: Mapping[str, Any]) -> None:
+        """Write one event, with the variables that the application has bound for the moment by structlog."""
+        self._logger.write(level, fields)
+
+    def close(self) -> None:
+        """Close the file, if it is one; written to again, as after a ``dictConfig``, it is opened again."""
+        if isinstance(self._sink, logging.Handler):
+            with suppress(OSError):  # a full disk, where what is left cannot be written
+                self._sink.close()
+        super().close()
+
+
+class _File(RotatingFileHandler):
+    """A file that is rotated by size; what cannot be written raises."""
+
+    stream: Any
+
+    def _open(self) -> Any:
+        return Path(self.baseFilename).open("ab")
+
+    def line(self, line: str) -> None:
+        """Write one line, without the record and the formatter that this handler has for other loggers."""
+        written = f"{line}\n".encode()
+        self.acquire()
+        try:
+            if self.stream is None:
+                self.stream = self._open()
+            if 0 < self.maxBytes < os.fstat(self.stream.fileno()).st_size + len(written):
+                self.doRollover()
+            self.stream.write(written)
+            self.stream.flush()
+        finally:
+            self.release()
+
+    debug = info = warning = line
+
+
+def _check(name: str, given: object, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        msg = f"{name} must be one of {', '.join(map(repr, allowed))}, but is {given!r}"
+        raise LoggingError(msg)
+
+
+def _check_count(name: str, given: object) -> None:
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        msg = f"{name} must be a whole number from 0 on, but is {given!r}"
+        raise LoggingError(msg)
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # it is closed
+        return False
+
+
+def _file(file: str | os.PathLike[str], max_bytes: int, backups: int) -> _File:
+    try:
+        path = Path(file)
+    except TypeError as error:
+        msg = f"file must be a path, but is {file!r}"
+        raise LoggingError(msg) from error
+    if _is_stdout(path):
+        msg = f"file must not be stdout, which belongs to the protocol, but is {str(path)!r}"
+        raise LoggingError(msg)
+    try:
+        return _File(path, maxBytes=max_bytes, backupCount=backups)
+    except OSError as error:
+        msg = f"file must be one that can be written to, but {str(path)!r} is not: {error.strerror}"
+        raise LoggingError(msg) from error
+
+
+def _is_stdout(path: Path) -> bool:
+    with suppress(OSError):
+        return str(path) != os.devnull and os.path.samestat(path.stat(), os.fstat(1))
+    return False

@@ -1,0 +1,284 @@
+"""The suite's side: the cases, the program under test, and the verdict on its answers."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
+
+from mcp_lenient.errors import LenientError
+from mcp_lenient.values.json_values import same_json
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+Verdict = Literal["right", "corrupted", "refused", "miscoded", "unsupported"]
+"""What an answer is worth.
+
+``right``: as expected. ``corrupted``: the tool ran with other arguments, or ran where it must not.
+``refused``: refused though there is one reading. ``miscoded``: rightly refused, with a code that is not
+among the acceptable. ``unsupported``: the implementation cannot express the schema or what is declared.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an implementation made of a call: ``codes`` only where it names any."""
+
+    outcome: Literal["ran", "refused", "unsupported"]
+    arguments: Any = None
+    codes: frozenset[str] | None = None
+    reason: str = ""
+
+
+def verdict(case: Case, reply: Reply) -> Verdict:
+    """What the reply is worth.
+
+    >>> from mcp_lenient.testing.conformance import Case, Expected, Reply, verdict
+    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    >>> case = Case("numbers/text", schema, {"n": "5"}, Expected("repaired", {"n": 5}), "One reading.")
+    >>> verdict(case, Reply("ran", {"n": 5})), verdict(case, Reply("ran", {"n": True}))
+    ('right', 'corrupted')
+
+    Args:
+        case: What was asked.
+        reply: What came back. A default that the schema declares for a name at the top may stand in its
+            arguments or not.
+    """
+    if reply.outcome == "unsupported":
+        return "unsupported"
+    if case.expected.outcome == "refused":
+        if reply.outcome == "ran":
+            return "corrupted"
+        return "right" if reply.codes is None or reply.codes <= case.expected.codes else "miscoded"
+    if reply.outcome == "refused":
+        return "refused"
+    wanted, came = (_with_defaults(case.schema, each) for each in (case.expected.arguments, reply.arguments))
+    return "right" if same_json(came, wanted) else "corrupted"
+
+
+def _with_defaults(schema: Mapping[str, Any], arguments: Any) -> Any:
+    if not isinstance(arguments, Mapping):
+        return arguments
+    declared = schema["properties"].items()
+    return {**{name: node["default"] for name, node in declared if "default" in node}, **arguments}
+
+
+_SCHEMA: Final = "schema.json"
+
+
+class CasesError(LenientError):
+    """A folder holds no cases, or a file of cases cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is to become of a call.
+
+    ``arguments`` are those that the tool gets: the repaired ones, or those that were sent where nothing may
+    change. ``codes`` are the violation codes that a refusal may name.
+    """
+
+    outcome: Literal["repaired", "unchanged", "refused"]
+    arguments: Any = None
+    codes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call.
+
+    Attributes:
+        id: The file's name and the case's own.
+        schema: The input schema of the tool.
+        arguments: What was sent.
+        expected: What is to become of it.
+        why: One sentence.
+        rule: The repair that is made here, or must not be made.
+        destructive: Whether the tool is marked as one that destroys.
+        declared: The ``aliases`` and the names to ``drop`` that the author or operator has declared.
+    """
+
+    id: str
+    schema: Mapping[str, Any]
+    arguments: Any
+    expected: Expected
+    why: str
+    rule: str | None = None
+    destructive: bool = False
+    declared: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_trap(self) -> bool:
+        """Whether the call must be refused or stay as it is."""
+        return self.expected.outcome != "repaired"
+
+    def request(self) -> dict[str, Any]:
+        """What an adapter is told: all but what is expected."""
+        return {
+            "id": self.id,
+            "schema": self.schema,
+            "arguments": self.arguments,
+            "destructive": self.destructive,
+            "declared": self.declared,
+        }
+
+
+def load_cases(folder: str | Path) -> tuple[Case, ...]:
+    """All cases of a folder, file by file in the order of their names.
+
+    Args:
+        folder: Where the ``*.json`` files are; ``schema.json`` among them is not read.
+
+    Raises:
+        CasesError: When there are none, or a file is not what it should be; names the file.
+    """
+    files = sorted(file for file in Path(folder).glob("*.json") if file.name != _SCHEMA)
+    if not files:
+        msg = f"no cases in {folder}: no *.json file is there"
+        raise CasesError(msg)
+    return tuple(case for file in files for case in _cases(file))
+
+
+def _cases(file: Path) -> list[Case]:
+    try:
+        return [_case(row) for row in json.loads(file.read_text(encoding="utf-8"))["cases"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        msg = f"{file} is no file of cases: {type(error).__name__}: {error}"
+        raise CasesError(msg) from error
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    expected = row["expected"]
+    return Case(
+        id=row["id"],
+        schema=row["schema"],
+        arguments=row["arguments"],
+        expected=Expected(
+            expected["outcome"],
+            expected.get("arguments", row["arguments"]),
+            frozenset(expected.get("codes", ())),
+        ),
+        why=row["why"],
+        rule=row.get("rule"),
+        destructive=row.get("destructive", False),
+        declared=row.get("declared", {}),
+    )
+
+
+_PATIENCE: Final = 30.0
+
+
+class SubjectError(LenientError):
+    """The program ended, was silent for too long, or wrote what is no answer."""
+
+
+class Subject:
+    """A program that answers calls; started when entered, ended when left.
+
+    Args:
+        command: The program and its arguments.
+        patience: Seconds that one answer may take.
+    """
+
+    def __init__(self, command: Sequence[str], *, patience: float = _PATIENCE) -> None:
+        self._command = list(command)
+        self._patience = patience
+        self._lines: queue.Queue[str | None] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        """Start the program.
+
+        Raises:
+            SubjectError: When it cannot be started.
+        """
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the caller's own command
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            )
+        except OSError as error:
+            msg = f"cannot start {self._command[0]}: {error.strerror or error}"
+            raise SubjectError(msg) from error
+        # A pipe cannot be read with a time limit on every platform; a queue can.
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the program."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        with suppress(OSError):  # what was not taken any more cannot be flushed
+            self._stdin.close()
+
+    @property
+    def _stdin(self) -> IO[str]:
+        assert self._process.stdin is not None  # noqa: S101 - it was opened as a pipe
+        return self._process.stdin
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - it was opened as a pipe
+        with self._process.stdout as lines:
+            for line in lines:
+                self._lines.put(line)
+        self._lines.put(None)
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One line to the program, and the line it answers.
+
+        Raises:
+            SubjectError: When no answer comes, or none to this request.
+        """
+        try:
+            self._stdin.write(json.dumps(request) + "\n")
+            self._stdin.flush()
+            line = self._lines.get(timeout=self._patience)
+        except queue.Empty:
+            msg = f"{request['id']}: no answer within {self._patience:g} s"
+            raise SubjectError(msg) from None
+        except OSError:
+            line = None
+        if line is None:
+            msg = f"{request['id']}: the program ended"
+            raise SubjectError(msg)
+        return _answer(line, request)
+
+    def call(self, case: Case) -> Reply:
+        """What the program makes of a case.
+
+        Raises:
+            SubjectError: When no answer comes, or none that follows the protocol.
+        """
+        answer = self.ask(case.request())
+        outcome = answer.get("outcome")
+        if outcome == "ran" and "arguments" in answer:
+            return Reply("ran", answer["arguments"])
+        if outcome == "refused":
+            codes = answer.get("codes")
+            return Reply("refused", codes=None if codes is None else frozenset(codes))
+        if outcome == "unsupported":
+            return Reply("unsupported", reason=str(answer.get("reason", "")))
+        msg = f"{case.id}: the answer's outcome is none of ran (with arguments), refused, unsupported"
+        raise SubjectError(msg)
+
+
+def _answer(line: str, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict) or answer.get("id") != request["id"]:
+        msg = f"{request['id']}: the program wrote what is no answer to this call: {line[:80]!r}"
+        raise SubjectError(msg)
+    return answer

@@ -1,0 +1,519 @@
+"""Valid arguments, made up from a JSON Schema: the same ones for the same seed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.schema.compile import readable
+from mcp_lenient.schema.shape import Shape, resolve, shape_of, validator_for
+
+_MORE: Final = 3
+"""How often more than its least a part without a most is repeated."""
+_MOST_PARTS: Final = 10_000
+"""How many parts a text has at most: ``(a{9999}){9999}`` asks for more than anybody sends."""
+_CLASSES: Final = {
+    "d": string.digits,
+    "w": string.ascii_letters + string.digits + "_",
+    "s": " ",
+    "D": string.ascii_letters,
+    "W": " -",
+    "S": string.ascii_letters + string.digits,
+}
+_WRITTEN: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
+_PLACES: Final = frozenset("bBAzZ")
+_VISIBLE: Final = "".join(map(chr, range(0x20, 0x7F)))
+_COUNT: Final = re.compile(r"\{(\d+)(,?)(\d*)\}")
+_CODE: Final = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})")
+_GROUP: Final = re.compile(r"\?(?::|P?<[A-Za-z_]\w*>|(<?[=!]))")
+
+
+class _UnreadError(Exception):
+    """A part of a pattern that is not read here."""
+
+
+def pattern_text(pattern: str, random: Random) -> str | None:
+    r"""A text that a pattern most likely fits; None where the pattern is not plain.
+
+    Lookarounds are passed over and places (``\b``) not seen to, so that the caller checks the text.
+
+    >>> pattern_text("^[A]{2}-(?:7|7)$", Random(0))
+    'AA-7'
+    """
+    reader = _Reader(pattern, random)
+    try:
+        text = reader.choices()
+    except (_UnreadError, IndexError, RecursionError):
+        return None
+    return text if reader.at == len(pattern) else None
+
+
+class _Reader:
+    """Reads a pattern from left to right, and writes as it reads."""
+
+    def __init__(self, pattern: str, random: Random) -> None:
+        self.pattern = pattern
+        self.random = random
+        self.at = 0
+        self.parts = 0
+
+    def choices(self) -> str:
+        """One of the parts between bars."""
+        written = [self._part()]
+        while self._next("|"):
+            written.append(self._part())
+        return self.random.choice(written)
+
+    def _next(self, wanted: str) -> bool:
+        found = self.pattern.startswith(wanted, self.at)
+        self.at += len(wanted) if found else 0
+        return found
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.pattern[self.at - 1]
+
+    def _part(self) -> str:
+        written: list[str] = []
+        while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
+            start = self.at
+            first = self._one()
+            least, most = self._times()
+            # Each repetition is read anew, so that it need not be the same as the first.
+            end, made = self.at, [first]
+            for _ in range(self.random.randint(least, most) - 1):
+                self.at = start
+                made.append(self._one())
+            self.at = end
+            written += made if most and (least or self.random.random() < 0.5) else []
+        return "".join(written)
+
+    def _times(self) -> tuple[int, int]:
+        least, most = 1, 1
+        counted = _COUNT.match(self.pattern, self.at)
+        if counted is not None:
+            self.at = counted.end()
+            least = int(counted[1])
+            most = int(counted[3]) if counted[3] else least + (_MORE if counted[2] else 0)
+        elif self._next("?"):
+            least, most = 0, 1
+        elif self._next("*"):
+            least, most = 0, _MORE
+        elif self._next("+"):
+            least, most = 1, 1 + _MORE
+        if counted or (least, most) != (1, 1):
+            self._next("?")
+        return least, max(least, most)
+
+    def _one(self) -> str:
+        self.parts += 1
+        if self.parts > _MOST_PARTS:
+            raise _UnreadError
+        char = self._take()
+        if char in "^$":
+            return ""
+        if char == "(":
+            return self._group()
+        if char == "[":
+            return self.random.choice(self._set())
+        if char == ".":
+            return self.random.choice(string.ascii_letters + string.digits)
+        if char == "\\":
+            return self._escaped()
+        if char in "*+?{":
+            raise _UnreadError
+        return char
+
+    def _group(self) -> str:
+        kind = _GROUP.match(self.pattern, self.at)
+        if kind is not None:
+            self.at = kind.end()
+        elif self.pattern[self.at] == "?":
+            raise _UnreadError
+        text = self.choices()
+        if not self._next(")"):
+            raise _UnreadError
+        return "" if kind is not None and kind[1] else text
+
+    def _escaped(self) -> str:
+        return "" if self.pattern[self.at] in _PLACES and self._take() else self.random.choice(self._escape())
+
+    def _escape(self) -> str:
+        """The characters that an escape stands for."""
+        code = _CODE.match(self.pattern, self.at)
+        if code is not None:
+            self.at = code.end()
+            return chr(int(code[1] or code[2], 16))
+        char = self._take()
+        if char in _CLASSES:
+            return _CLASSES[char]
+        if char.isalnum() and char not in _WRITTEN:
+            raise _UnreadError
+        return _WRITTEN.get(char, char)
+
+    def _set(self) -> str:
+        """The characters that brackets stand for."""
+        but, known, first = self._next("^"), "", True
+        while first or not self._next("]"):
+            first = False
+            one = self._member()
+            if len(one) == 1 and self.pattern[self.at] == "-" and self.pattern[self.at + 1] != "]":
+                self.at += 1
+                last = self._member()
+                one = "".join(map(chr, range(ord(one), min(ord(last), ord(one) + 0x80) + 1)))
+            known += one
+        chosen = "".join(sorted(set(_VISIBLE) - set(known))) if but else known
+        if not chosen:
+            raise _UnreadError
+        return chosen
+
+    def _member(self) -> str:
+        char = self._take()
+        return self._escape() if char == "\\" else char
+
+
+WORDS: Final = (
+    "alpha",
+    "two words",
+    "Zürich",
+    "任务一",
+    "a, b",
+    "007",
+    "1.50",
+    "42",
+    "null",
+    "true",
+    "[1]",
+    "x=1;y=2",
+    "C:\\new\\table",
+    'say "hi"',
+    "it's",
+)
+FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
+    "date": ("2026-01-31", "1999-12-01", "2099-12-31"),
+    "date-time": ("2026-01-31T12:30:00Z", "2026-01-31T12:30:00+01:00", "2099-12-31T23:59:59Z"),
+    "time": ("12:30:00Z",),
+    "duration": ("P1D", "PT90M"),
+    "email": ("ann@example.com",),
+    "idn-email": ("ann@example.com",),
+    "name-email": ("Ann <ann@example.com>",),
+    "uri": ("https://example.com/a?b=1,2",),
+    "uri-reference": ("/a?b=1,2",),
+    "multi-host-uri": ("postgresql://example.com:5432/data",),
+    "uuid": ("123e4567-e89b-42d3-a456-426614174000",),
+    "uuid1": ("123e4567-e89b-12d3-a456-426614174000",),
+    "uuid3": ("123e4567-e89b-32d3-a456-426614174000",),
+    "uuid4": ("123e4567-e89b-42d3-a456-426614174000",),
+    "uuid5": ("123e4567-e89b-52d3-a456-426614174000",),
+    "ipv4": ("192.0.2.1",),
+    "ipv4network": ("192.0.2.0/24",),
+    "ipv4interface": ("192.0.2.1/24",),
+    "ipv6": ("2001:db8::1",),
+    "ipv6network": ("2001:db8::/32",),
+    "ipv6interface": ("2001:db8::1/32",),
+    "ipvanyaddress": ("192.0.2.1", "2001:db8::1"),
+    "ipvanynetwork": ("192.0.2.0/24",),
+    "ipvanyinterface": ("192.0.2.1/24",),
+    "hostname": ("example.com",),
+    "json-pointer": ("/a/0",),
+    "regex": ("^a+$",),
+    "color": ("#aabbcc",),
+    "directory-path": (".",),
+    "byte": ("aGk=",),
+    "base64": ("aGk=",),
+    "base64url": ("aGk=",),
+    "json-string": ('{"a": 1}',),
+}
+WIDE_FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
+    "date-time": ("2026-01-31T12:30:00", "1999-12-01T12:30:00"),
+    "time": ("12:30:00",),
+}
+"""Texts that many tools take for a format, though the format has none of them."""
+SAMPLES: Final = (
+    *(
+        "a",
+        "A",
+        "ab",
+        "abc",
+        "ABC",
+        "Abc",
+        "a1",
+        "A1",
+        "a-b",
+        "a_b",
+        "a.b",
+        "a/b",
+        "/a/b",
+        "AB12",
+        "ab12cd34",
+    ),
+    *(
+        "0",
+        "1",
+        "12",
+        "123",
+        "1234",
+        "12345",
+        "1.2",
+        "1.2.3",
+        "v1.2.3",
+        "-1",
+        "+491701234567",
+        "#aabbcc",
+        "#ABC",
+    ),
+    *(
+        "00:00",
+        "12:30",
+        "2026",
+        "2026-01",
+        "2026-01-31",
+        "en",
+        "en-US",
+        "USD",
+        "a@example.com",
+        "https://example.com",
+    ),
+    *("EURUSD", "AAPL", "ABC-123", "10.0.0.1", "deadbeef", "0x1f", "5m", "1h", "1d", "text/plain"),
+    *dict.fromkeys(text for values in FORMATS.values() for text in values),
+)
+NAMES: Final = ("key", "1", *FORMATS["date"][:1])
+"""Names of a map's entries."""
+DECIMALS: Final = ("12.50", "7", "0.125")
+NUMBERS: Final = (0, 1, 2, 3, 7, 10, 42, 100, -1)
+FRACTIONS: Final = (0.5, 1.25, 2.0, 3.75, 10.5, -0.5)
+
+_TRIES: Final = 40
+_DEEPEST: Final = 4
+"""Levels below which only what is required is made up."""
+
+
+class NoValueError(Exception):
+    """No value could be made up for a schema; says for which part."""
+
+
+def valid_arguments(
+    schema: Mapping[str, Any], random: Random, *, optional: float, wide: bool = False
+) -> dict[str, Any]:
+    """Arguments that the schema takes.
+
+    Args:
+        schema: The input schema of a tool.
+        random: Where all choices come from.
+        optional: How likely a parameter that may be left out is there.
+        wide: Whether texts and names of maps are chosen from more, for a tool that takes less than its schema.
+
+    Raises:
+        NoValueError: When none could be made up.
+    """
+    read = readable(schema)
+    if read.unread:
+        raise NoValueError(read.told)
+    schema = read.root
+    maker = _Maker(schema, random, wide)
+    judge = PublishedSchemaValidator(read)
+    for _ in range(_TRIES):
+        made = maker.object(shape_of(schema, schema), 0, optional)
+        if judge.accepts(made):
+            return made
+    fault = judge.faults(made)[0]
+    msg = f"nothing that was made up is valid at {'/'.join(map(str, fault.path)) or 'the top'}"
+    raise NoValueError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    root: Mapping[str, Any]
+    random: Random
+    wide: bool
+
+    def value(self, schema: Any, depth: int) -> Any:
+        """A value for a schema, most likely a valid one."""
+        shape = shape_of(self.root, schema)
+        keywords = _keywords(self.root, schema)
+        if isinstance(keywords.get("examples"), list) and keywords["examples"]:
+            return self.random.choice(keywords["examples"])
+        if shape.enum:
+            return self.random.choice(shape.enum)
+        if shape.branches:
+            return self._branch(shape, depth)
+        makers: Mapping[str, Callable[[], Any]] = {
+            "string": lambda: self._text(schema, keywords, depth),
+            "integer": lambda: self._number(keywords, whole=True),
+            "number": lambda: self._number(keywords, whole=False),
+            "boolean": lambda: self.random.random() < 0.5,
+            "null": lambda: None,
+            "array": lambda: self._array(shape, keywords, depth),
+            "object": lambda: {
+                **self.object(shape, depth, 0.5 if depth < _DEEPEST else 0.0),
+                **self._entries(shape, keywords, depth),
+            },
+        }
+        return makers[_kind(shape)]()
+
+    def object(self, shape: Shape, depth: int, optional: float) -> dict[str, Any]:
+        """An object with what is required, and with some of what is not."""
+        made = {
+            name: self.value(schema, depth + 1)
+            for name, schema in shape.properties.items()
+            if name in shape.required or self.random.random() < optional
+        }
+        for name in sorted(shape.required - shape.properties.keys()):
+            made[name] = self.value(shape.extra, depth + 1)
+        return made
+
+    def _entries(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        """Entries of a map: names that nobody declared, where only such are taken."""
+        least = int(keywords.get("minProperties", 0))
+        if shape.properties or shape.required or (shape.closed and not shape.patterns):
+            return {}
+        made: dict[str, Any] = {}
+        for at in range(_TRIES):
+            if len(made) >= least and (
+                made or depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
+            ):
+                break
+            name, schema = self._name(shape, keywords, depth, at)
+            made[name] = self.value(schema, depth + 1)
+        return made
+
+    def _name(self, shape: Shape, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Any]:
+        """A name of a map's entry, and the schema of its value."""
+        if shape.patterns:
+            pattern, schema = self.random.choice(sorted(shape.patterns.items(), key=lambda each: each[0]))
+            return self._text({"type": "string", "pattern": pattern}, {"pattern": pattern}, depth), schema
+        schema = shape.extra if isinstance(shape.extra, Mapping) else True
+        names = keywords.get("propertyNames")
+        if isinstance(names, Mapping):
+            return str(self.value({"type": "string", "allOf": [names]}, depth + 1)), schema
+        name = self.random.choice(NAMES) if self.wide else NAMES[0]
+        return f"{name}{at}" if at else name, schema
+
+    def _branch(self, shape: Shape, depth: int) -> Any:
+        branches = [each for each in shape.branches if not shape_of(self.root, each).is_only("null")]
+        if depth >= _DEEPEST or not branches:
+            # What ends a recursion soonest: null, else a branch that is no container.
+            branches = sorted(shape.branches, key=lambda each: _weight(shape_of(self.root, each)))[:1]
+        chosen = self.random.choice(branches)
+        # Decimals are published as a number or a text; a text of digits is right for what takes any text, too.
+        kinds = {_kind(shape_of(self.root, each)) for each in branches}
+        if kinds == {"number", "string"} and shape_of(self.root, chosen) == Shape(
+            types=frozenset({"string"}), plain=True
+        ):
+            return self.random.choice(DECIMALS)
+        return self.value(chosen, depth + 1)
+
+    def _array(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> list[Any]:
+        least = int(keywords.get("minItems", 0))
+        most = min(int(keywords.get("maxItems", least + 3)), least + 3)
+        size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
+        schemas = [*shape.prefix, *[shape.items] * max(0, size - len(shape.prefix))]
+        if keywords.get("uniqueItems") and not shape.prefix:
+            return self._distinct(shape.items, size, depth)
+        return [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
+
+    def _distinct(self, schema: Any, size: int, depth: int) -> list[Any]:
+        """Items that differ, as many as are wanted or are soon found."""
+        made: list[Any] = []
+        for _ in range(_TRIES):
+            if len(made) == size:
+                break
+            value = self.value(schema, depth + 1)
+            made += [value] if value not in made else []
+        return made
+
+    def _text(self, schema: Any, keywords: Mapping[str, Any], depth: int) -> str:
+        least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))
+        if "pattern" in keywords:
+            judge = validator_for(self.root, schema)
+            fitting = [text for text in (*SAMPLES, *WORDS) if judge.is_valid(text)]
+            if not fitting:
+                written = (pattern_text(keywords["pattern"], self.random) for _ in range(_TRIES))
+                fitting = [text for text in written if text is not None and judge.is_valid(text)]
+            return self.random.choice(fitting or ["none fits"])
+        form = str(keywords.get("format"))
+        if form in FORMATS:
+            return self.random.choice((*FORMATS[form], *(WIDE_FORMATS.get(form, ()) if self.wide else ())))
+        if keywords.get("contentMediaType") == "application/json":
+            return json.dumps(self.value(keywords.get("contentSchema", True), depth + 1))
+        word = self.random.choice((*WORDS, *SAMPLES) if self.wide else WORDS)
+        if len(word) < least:
+            word = (word + " more") * (least // len(word) + 1)
+        return word[: max(least, min(most, len(word)))][:most]
+
+    def _number(self, keywords: Mapping[str, Any], *, whole: bool) -> int | float:
+        low, high = _bounds(keywords)
+        step = keywords.get("multipleOf")
+        choices: tuple[int | float, ...] = NUMBERS if whole else (*FRACTIONS, *NUMBERS)
+        if step:
+            lowest = low if low > -math.inf else min(0, high - 3 * step)
+            first = math.ceil(lowest / step) * step
+            choices = tuple(first + step * count for count in range(4))
+        fitting = [number for number in choices if low <= number <= high]
+        if fitting:
+            return self.random.choice(fitting)
+        if low > -math.inf:
+            return math.ceil(low) if whole or math.ceil(low) <= high else (low + high) / 2
+        return math.floor(high)
+
+
+def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+    """The keywords of a schema, of what it refers to and of all it must also be; the narrower bounds win."""
+    merged: dict[str, Any] = {}
+    for part in _parts(root, schema, set()):
+        for keyword, value in part.items():
+            known = merged.get(keyword)
+            if keyword.lower().removeprefix("exclusive").startswith("min") and known is not None:
+                merged[keyword] = max(known, value)
+            elif keyword.lower().removeprefix("exclusive").startswith("max") and known is not None:
+                merged[keyword] = min(known, value)
+            else:
+                merged.setdefault(keyword, value)
+    return merged
+
+
+def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Mapping[str, Any]]:
+    if not isinstance(schema, Mapping) or id(schema) in seen:
+        return
+    seen.add(id(schema))
+    yield schema
+    if isinstance(schema.get("$ref"), str):
+        yield from _parts(root, resolve(root, schema["$ref"]), seen)
+    for sub in schema.get("allOf", ()):
+        yield from _parts(root, sub, seen)
+
+
+def _kind(shape: Shape) -> str:
+    """The JSON type to make; a text where any may come."""
+    if shape.types:
+        return min(shape.types - {"null"} or shape.types)
+    if shape.properties or shape.required:
+        return "object"
+    return "array" if shape.items or shape.prefix else "string"
+
+
+def _weight(shape: Shape) -> int:
+    if shape.is_only("null"):
+        return 0
+    return 2 if shape.properties or shape.items or shape.branches else 1
+
+
+def _bounds(keywords: Mapping[str, Any]) -> tuple[float, float]:
+    """The lowest and the highest number; what is excluded is kept at a distance."""
+    low = keywords.get("minimum", -math.inf)
+    high = keywords.get("maximum", math.inf)
+    above, below = keywords.get("exclusiveMinimum"), keywords.get("exclusiveMaximum")
+    gap = 1.0
+    if None not in (above, below):
+        gap = min(1.0, (below - above) / 4)  # type: ignore[operator]  # neither is None
+    return (
+        low if above is None else max(low, above + gap),
+        high if below is None else min(high, below - gap),
+    )

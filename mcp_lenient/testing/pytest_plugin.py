@@ -1,0 +1,79 @@
+"""``pytest --lenient-stress package.server:mcp``: a server stressed as one more test, without writing one."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from mcp_lenient.testing import StressReport
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option, which is given once for each server."""
+    parser.getgroup("mcp-lenient").addoption(
+        "--lenient-stress",
+        action="append",
+        default=[],
+        metavar="MODULE:SERVER",
+        help="call every tool of this FastMCP server with damaged arguments, without running the tools, "
+        "and fail where a repair gives a call another meaning",
+    )
+
+
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """One test for each server, after all others."""
+    for where in config.getoption("--lenient-stress"):
+        items.append(_Stress.from_parent(session, name=f"lenient-stress[{where}]", where=where))  # noqa: PERF401
+
+
+class _CorruptedError(Exception):
+    """Calls were repaired to something else than was meant, or none was tried."""
+
+
+class _Stress(pytest.Item):
+    def __init__(self, *, where: str, **known: Any) -> None:
+        super().__init__(**known)
+        self._where = where
+
+    def runtest(self) -> None:
+        # Loaded late: the plugin is there in every run of pytest, and hardly ever asked.
+        from mcp_lenient.testing import stress
+
+        report: StressReport = stress(_loaded(self._where))
+        self.add_report_section("call", "lenient-stress", str(report))
+        if report.unprotected:
+            msg = f"no LenientMiddleware stands before {', '.join(report.unprotected)}, so nothing of it was tried."
+            raise _CorruptedError(msg)
+        if not report.calls:
+            raise _CorruptedError(report.headline + "; see the report.")
+        if report.corrupted:
+            msg = f"{len(report.corrupted)} calls were repaired to something else than was meant; see the report."
+            raise _CorruptedError(msg)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
+        if isinstance(excinfo.value, (_CorruptedError, pytest.UsageError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, *args, **kwargs)
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        return self._where, None, self.name
+
+
+def _loaded(where: str) -> Any:
+    module, _, attribute = where.partition(":")
+    try:
+        server = getattr(import_module(module), attribute, None) if attribute else None
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        msg = f"--lenient-stress {where}: there is no module {error.name!r}. `python -m pytest` looks in this folder too."
+        raise pytest.UsageError(msg) from None
+    if server is None:
+        msg = f"--lenient-stress takes MODULE:SERVER, like package.server:mcp; there is nothing at {where!r}."
+        raise pytest.UsageError(msg)
+    return server

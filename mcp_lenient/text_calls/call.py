@@ -1,0 +1,137 @@
+"""A call as JSON: which objects are one, and what they call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.text_calls.source import container
+from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.limits import Limits
+
+MOST_CALLS: Final = 1_000
+_LONGEST_NAME: Final = 256
+_NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
+_ARGUMENT_KEYS: Final = ("arguments", "args", "input", "parameters", "params")
+_SERVER_KEYS: Final = ("server", "server_name")
+_OTHER_KEYS: Final = frozenset(
+    "id call_id tool_call_id index type status caller thought thoughts reasoning reason explanation".split()
+)
+_NESTED_KEYS: Final = ("function", "function_call", "tool_call", "params")
+"""Keys that may hold a call as a whole; ``params`` is that of a JSON-RPC request."""
+_LIST_KEY: Final = "tool_calls"
+
+_CLAIMS: Final = tuple(
+    re.compile(rf"""[{{,\s"'](?:{"|".join(keys)})["']?\s*:""") for keys in (_NAME_KEYS, _ARGUMENT_KEYS)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the server where the text names one, the tool, and what to call it with."""
+
+    server: str | None
+    tool: str
+    arguments: dict[str, Any]
+
+
+def claims_to_be_call(text: str) -> bool:
+    """Whether JSON that cannot be read has the keys of a call."""
+    return all(claim.search(text) for claim in _CLAIMS)
+
+
+def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
+    """The calls that a JSON value is: one, or a list of them. None where it is data, and no call at all.
+
+    Raises:
+        ToolCallError: When it is meant to be a call and has not exactly one reading.
+    """
+    if isinstance(value, list):
+        return _calls_in_list(value, limits)
+    if not isinstance(value, dict):
+        return None
+    if _is_call(value):
+        return [_call(value, limits)]
+    if isinstance(value.get(_LIST_KEY), list):
+        return _calls_in_list(value[_LIST_KEY], limits)
+    nested = [inner for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)]
+    if len(nested) > 1:
+        msg = "an object holds two tool calls under different keys"
+        raise ToolCallError(msg)
+    servers = {key: value[key] for key in _SERVER_KEYS if key in value}
+    return [_call({**servers, **nested[0]}, limits)] if nested else None
+
+
+def _calls_in_list(values: list[Any], limits: Limits) -> list[ToolCall] | None:
+    calls: list[ToolCall] = []
+    others = 0
+    for value in values:
+        own = calls_in(value, limits) if isinstance(value, dict) else None
+        calls += own or ()
+        others += own is None
+        if len(calls) > MOST_CALLS:
+            msg = f"a list holds more than {MOST_CALLS:,} tool calls"
+            raise ToolCallError(msg)
+    if calls and others:
+        msg = "a list holds tool calls beside something else"
+        raise ToolCallError(msg)
+    return calls or None
+
+
+def _is_call(value: Mapping[str, Any]) -> bool:
+    """Whether it has a name and arguments, right or wrong; an object under ``function`` is no name."""
+    has_name = any(key in value and not isinstance(value[key], dict) for key in _NAME_KEYS)
+    return has_name and any(key in value for key in _ARGUMENT_KEYS)
+
+
+def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:
+    tool = _name(value, _NAME_KEYS, "tool")
+    server = _name(value, _SERVER_KEYS, "server") if any(map(value.get, _SERVER_KEYS)) else None
+    own = [key for key in _ARGUMENT_KEYS if key in value]
+    if len(own) > 1:
+        msg = f"a call of '{shown(tool)}' has arguments in both '{own[0]}' and '{own[1]}'"
+        raise ToolCallError(msg)
+    known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
+    other = next((key for key in value if key not in known), None)
+    if other is not None:
+        msg = f"an object with a name and '{own[0]}' has the key '{shown(other)}' too, which no tool call has"
+        raise ToolCallError(msg)
+    arguments = _arguments(tool, value[own[0]], limits)
+    if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
+        msg = f"'{shown(tool)}' is either defined or called: its parameters are a JSON Schema"
+        raise ToolCallError(msg)
+    return ToolCall(server, tool, arguments)
+
+
+def _name(value: Mapping[str, Any], keys: tuple[str, ...], what: str) -> str:
+    names = [value[key] for key in keys if value.get(key) is not None]
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+            msg = f"a call names its {what} by something else than a short text"
+            raise ToolCallError(msg)
+    if len(set(names)) != 1:
+        several = " and ".join(f"'{shown(name)}'" for name in names[:2])
+        msg = f"a call names two {what}s, {several}" if names else f"a call names no {what}"
+        raise ToolCallError(msg)
+    only: str = names[0]
+    return only
+
+
+def _arguments(tool: str, sent: Any, limits: Limits) -> dict[str, Any]:
+    """Arguments as an object or as its text; none at all where they are null or an empty text."""
+    if sent is None or sent == "":
+        return {}
+    arguments = container(sent, limits) if isinstance(sent, str) else sent
+    if isinstance(arguments, dict):
+        return arguments
+    what = (
+        "text that is no JSON object"
+        if isinstance(sent, str)
+        else f"of type {json_type(sent)}, where an object is expected"
+    )
+    msg = f"the arguments of '{shown(tool)}' are {what}"
+    raise ToolCallError(msg)

@@ -1,0 +1,292 @@
+"""The walk through a text, from tag to tag and from JSON to JSON; all that is between is prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.text_calls.call import MOST_CALLS, ToolCall, calls_in, claims_to_be_call
+from mcp_lenient.text_calls.source import Source
+from mcp_lenient.values.display import shown
+
+MOST_PLACES: Final = 5_000
+"""Tags and JSON values that are looked at before a text is given up; one that is not plain JSON counts for ten."""
+MOST_MARKS: Final = 100_000
+"""Characters that may begin one."""
+
+_WRAPPERS: Final = frozenset("tool_call tool_calls function_call function_calls tool_use".split())
+"""Tags that hold calls and name nothing."""
+_NO_CALLS: Final = frozenset(
+    "think thinking thought thoughts reasoning tool_response tool_result tool_results function_results".split()
+)
+"""Tags in which nothing is a call: what was only thought of, and what came back."""
+
+_NAME: Final = r"\w[\w.:-]{0,127}(?:/[\w.:-]{1,127}){0,4}"
+_IN_OBJECT: Final = r"""\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
+_OBJECT: Final = rf"\{{{_IN_OBJECT}"
+# It begins with a set of characters, by which the search runs through prose ten times as fast.
+_PLACE: Final = re.compile(
+    rf"""[<\[{{](?=[\w\s/!"'}}{{$])(?:
+        (?<=<)(?:(?P<closed>/{_NAME}\s*>)|(?P<opened>{_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
+      | (?P<json>(?<=\{{){_IN_OBJECT}|(?<=\[)\s*{_OBJECT})
+    )""",
+    re.VERBOSE,
+)
+_OPENED: Final = re.compile(rf"<({_NAME})(\s[^<>]*)?>\s*")
+_CLOSED: Final = re.compile(rf"\s*</({_NAME})\s*>")
+_CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
+_FENCE: Final = re.compile(r"\s*```")
+_SPACE: Final = re.compile(r"\s*")
+_STRING: Final = re.compile('"[^"]*"')
+_CUT_OFF: Final = re.compile(r"<(?:/|/?[^\W\d][\w.:-]{0,127}\s?)?\Z")
+
+
+class Found(NamedTuple):
+    """A call, and where it begins."""
+
+    call: ToolCall
+    at: int
+
+
+class _Tag(NamedTuple):
+    name: str
+    at: int
+    has_attributes: bool
+
+
+def find_calls(source: Source) -> list[Found]:
+    """The calls that a text holds, at least one.
+
+    Raises:
+        ToolCallError: When there is none, or something that is not certainly read.
+    """
+    scan = _Scan(source)
+    scan.run()
+    return scan.found
+
+
+@dataclass(slots=True)
+class _Scan:
+    source: Source
+    found: list[Found] = field(default_factory=list)
+    places: int = 0
+    opened: dict[str, int] = field(default_factory=dict)
+    """Tags of prose that are open, each with ``unnamed`` as it was then."""
+    waiting: dict[str, int] = field(default_factory=dict)
+    """Tags that hold calls and are open, each with the number of calls as it was then."""
+    unnamed: int = 0
+    """Calls in tags that named no server."""
+    end: int = -1
+    """Where the last call in tags ends."""
+    data: int | None = None
+    """Where the first JSON stands that is no call."""
+
+    def run(self) -> None:
+        """Walk through the text."""
+        steps: Mapping[str, Callable[[int], int]] = {
+            "json": self._json,
+            "opened": self._opened,
+            "closed": self._closed,
+            "comment": self._comment,
+        }
+        marks = sum(map(self.source.masked.count, "<[{"))
+        if marks > MOST_MARKS:
+            msg = f"The text has {marks:,} brackets, more than the {MOST_MARKS:,} that are looked at."
+            raise ToolCallError(msg)
+        at = 0
+        while (place := _PLACE.search(self.source.masked, at)) is not None:
+            self._count(place.start())
+            at = steps[place.lastgroup or ""](place.start())
+        self._finish(at)
+
+    def _count(self, at: int, times: int = 1) -> None:
+        self.places += times
+        if self.places > MOST_PLACES:
+            raise self.source.error(at, f"the text holds more than {MOST_PLACES:,} tags and JSON values")
+
+    def _finish(self, at: int) -> None:
+        source = self.source
+        cut_off = _CUT_OFF.search(source.masked, max(at, len(source.masked) - 130))
+        if cut_off is not None:
+            raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
+        for name in self.waiting:
+            self._hold_calls(name, len(source.text))
+        if self.found:
+            return
+        msg = "No tool call was found in the text."
+        if not source.text.strip():
+            msg = "The text is empty, so it holds no tool call."
+        elif self.data is not None:
+            msg = f"No tool call was found: the JSON at {source.where(self.data)} has not both a tool's name and arguments."
+        raise ToolCallError(msg)
+
+    def _add(self, call: ToolCall, at: int) -> None:
+        if len(self.found) == MOST_CALLS:
+            raise self.source.error(at, f"the text holds more than {MOST_CALLS:,} tool calls")
+        self.found.append(Found(call, at))
+
+    # --- JSON by itself -------------------------------------------------------------------------------
+
+    def _json(self, at: int) -> int:
+        end, is_plain = self.source.end(at)
+        if not is_plain:
+            self._count(at, 10)
+        value = self.source.read(at, end)
+        if value is None and claims_to_be_call(self.source.text[at:end]):
+            raise self.source.error(at, self.source.unreadable(at, end))
+        calls = self._calls(value, at)
+        for call in calls:
+            self._add(call, at)
+        if not calls and self.data is None:
+            self.data = at
+        return end
+
+    def _calls(self, value: Any, at: int) -> list[ToolCall]:
+        try:
+            return calls_in(value, self.source.limits) or []
+        except ToolCallError as error:
+            raise self.source.error(at, str(error)) from None
+
+    # --- tags -----------------------------------------------------------------------------------------
+
+    def _opened(self, at: int) -> int:
+        """An opening tag, with all that follow it directly."""
+        masked = self.source.masked
+        tags: list[_Tag] = []
+        end = at
+        while (tag := _OPENED.match(masked, end)) is not None:
+            if tag[1] in _NO_CALLS or tag[1] in _WRAPPERS:
+                break
+            if tags:
+                self._count(end)
+            tags.append(_Tag(tag[1], end, tag[2] is not None))
+            end = tag.end()
+        if not tags:
+            return self._special(at)
+        content = _CONTENT.match(masked, end)
+        if content is not None:
+            return self._tagged(tags, end)
+        closed = _CLOSED.match(masked, end)
+        if len(tags) > 1 and closed is not None and closed[1] == tags[-1].name:
+            raise self.source.error(
+                tags[-1].at, f"<{tags[-1].name}> is empty; without arguments a call is written with {{}}"
+            )
+        if end == len(masked):
+            raise self.source.error(tags[-1].at, "the text ends after an opening tag; it may be cut off")
+        self.opened.update((tag.name, self.unnamed) for tag in tags)
+        return end
+
+    def _special(self, at: int) -> int:
+        """A tag that names nothing: it holds calls, or what is none."""
+        tag = _OPENED.match(self.source.masked, at)
+        if tag is None:  # never: the place was found by the same pattern
+            return at + 1
+        if tag[1] in _WRAPPERS:
+            self.waiting[tag[1]] = len(self.found)
+            return tag.end()
+        end = self.source.masked.find(f"</{tag[1]}>", tag.end())
+        if end < 0:
+            raise self.source.error(at, f"<{tag[1]}> is not closed; the text may be cut off")
+        return end + len(tag[1]) + 3
+
+    def _tagged(self, tags: list[_Tag], at: int) -> int:
+        """JSON inside of tags: a call of a tool, or the calls of a server."""
+        source = self.source
+        odd = next((tag for tag in tags if tag.has_attributes), None)
+        if odd is not None:
+            raise source.error(odd.at, f"<{odd.name}> has attributes, which a tool call has not")
+        if len(tags) > 2:
+            names = "".join(f"<{tag.name}>" for tag in tags[:3])
+            raise source.error(tags[0].at, f"{names} are more tags than a server's and a tool's")
+        if len(tags) == 1:
+            self.end = self._tool(None, tags[0], at)
+            self.unnamed += 1
+            return self.end
+        server, tool = tags
+        end = self._tool(server.name, tool, at)
+        while (following := _OPENED.match(source.masked, self._past_space(end))) is not None:
+            self._count(end)
+            tag = _Tag(following[1], self._past_space(end), following[2] is not None)
+            if tag.has_attributes or not _CONTENT.match(source.masked, following.end()):
+                raise source.error(tag.at, f"<{tag.name}> inside of <{server.name}> is no tool call")
+            end = self._tool(server.name, tag, following.end())
+        self.end = self._past_closing(server, end)
+        return self.end
+
+    def _past_space(self, at: int) -> int:
+        space = _SPACE.match(self.source.masked, at)
+        return at if space is None else space.end()
+
+    def _tool(self, server: str | None, tag: _Tag, at: int) -> int:
+        """One tool's tag with its arguments; where it ends."""
+        source = self.source
+        content = _CONTENT.match(source.masked, at)
+        start = at if content is None else content.end()
+        string = _STRING.match(source.masked, start)
+        end = string.end() if string is not None else source.end(start)[0]
+        arguments = source.read(start, end)
+        if arguments is None:
+            raise source.error(start, source.unreadable(start, end))
+        if not isinstance(arguments, dict):
+            raise source.error(start, f"<{tag.name}> holds an array, where arguments are an object")
+        inner = self._inner(arguments)
+        if inner and (server is None or inner[0].tool == tag.name):
+            raise source.error(
+                tag.at,
+                f"<{tag.name}> holds a call of '{shown(inner[0].tool)}', or is a call with such arguments",
+            )
+        if content is not None and content[1]:
+            fence = _FENCE.match(source.masked, end)
+            if fence is None:
+                raise source.error(end, "the fence is not closed; the text may be cut off")
+            end = fence.end()
+        self._add(ToolCall(server, tag.name, arguments), tag.at)
+        return self._past_closing(tag, end)
+
+    def _inner(self, arguments: dict[str, Any]) -> list[ToolCall]:
+        """The calls that arguments look like."""
+        try:
+            return calls_in(arguments, self.source.limits) or []
+        except ToolCallError:
+            return []
+
+    def _past_closing(self, tag: _Tag, at: int) -> int:
+        closed = _CLOSED.match(self.source.masked, at)
+        if closed is not None and closed[1] == tag.name:
+            return closed.end()
+        found = f"</{closed[1]}>" if closed is not None else "something else"
+        what = f"{found} follows" if self._past_space(at) < len(self.source.masked) else "the text is cut off"
+        raise self.source.error(at, f"</{tag.name}> is expected here to close the tag, but {what}")
+
+    def _closed(self, at: int) -> int:
+        """A closing tag outside of a call."""
+        source = self.source
+        closed = _CLOSED.match(source.masked, at)
+        if closed is None:  # never: the place was found by the same pattern
+            return at + 1
+        name = closed[1]
+        if name in self.waiting:
+            self._hold_calls(name, at)
+            del self.waiting[name]
+        elif name in self.opened:
+            if self.unnamed > self.opened.pop(name):
+                what = f"<{name}> holds both text and a tool's tag: it may be a server, or only text around"
+                raise source.error(at, what)
+        elif name in _NO_CALLS and self.found:
+            raise source.error(at, f"</{name}> has no opening tag, so what is before may be no call")
+        elif self.end >= 0 and not source.text[self.end : at].strip() and name not in _WRAPPERS:
+            raise source.error(at, f"</{name}> has no opening tag")
+        return closed.end()
+
+    def _hold_calls(self, name: str, at: int) -> None:
+        if self.waiting[name] == len(self.found):
+            raise self.source.error(at, f"<{name}> was opened, and no tool call stands in it")
+
+    def _comment(self, at: int) -> int:
+        end = self.source.masked.find("-->", at)
+        if end < 0:
+            raise self.source.error(at, "a comment is not closed; the text may be cut off")
+        return end + 3

@@ -1,0 +1,139 @@
+"""A text in which calls are looked for: where JSON in it ends, what it says, and where that is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_text import Dialect, parse_container, plain
+from mcp_lenient.values.limits import Limits
+
+_QUOTINGS: Final = 3
+_DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
+_MARK: Final = re.compile(r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]""")
+_DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
+_EXTENT: Final = json.JSONDecoder(strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text within its limits.
+
+    Attributes:
+        text: The text, out of the JSON string that it may have come as.
+        masked: The same with what is escaped in it masked, so that each quote in it opens or closes.
+        limits: What is read at all.
+    """
+
+    text: str
+    masked: str
+    limits: Limits
+
+    @classmethod
+    def of(cls, text: str, limits: Limits) -> Source:
+        """The source of a text that an agent wrote.
+
+        Raises:
+            ToolCallError: When it is longer than the limits allow.
+        """
+        if len(text) > limits.text:
+            msg = f"The text has {len(text):,} characters, more than the {limits.text:,} that are read."
+            raise ToolCallError(msg)
+        text = _unquoted(text)
+        masked = text.replace("\\\\", "\0\0").replace('\\"', "\0\0").replace("\\'", "\0\0")
+        return cls(text, masked, limits)
+
+    def where(self, at: int) -> str:
+        """A position, for people."""
+        return f"line {self.text.count(chr(10), 0, at) + 1}, column {at - self.text.rfind(chr(10), 0, at)}"
+
+    def error(self, at: int, what: str) -> ToolCallError:
+        """The error of one place."""
+        return ToolCallError(f"At {self.where(at)}: {what}.")
+
+    def read(self, start: int, end: int) -> Any:
+        """The array or object that is spelled there; None where it cannot be read."""
+        return container(self.text[start:end], self.limits)
+
+    def unreadable(self, start: int, end: int) -> str:
+        """Why the JSON there cannot be read."""
+        try:
+            json.loads(self.text[start:end], object_pairs_hook=_refuse_duplicates, strict=False)
+        except _DuplicateKeyError as error:
+            return f"the JSON that begins here names the key '{shown(error.args[0])}' twice"
+        except (ValueError, RecursionError):
+            return "what begins here cannot be read as JSON, JSON5 or Python"
+        return (
+            "the JSON that begins here holds a number that would not be kept exactly, or a backspace or form feed "
+            "(a backslash that was not doubled?), or is nested too deeply"
+        )
+
+    def end(self, at: int) -> tuple[int, bool]:
+        """Where the array or object that begins here ends, and whether it is plain JSON.
+
+        Raises:
+            ToolCallError: When it does not end.
+        """
+        try:
+            return _EXTENT.raw_decode(self.text, at)[1], True
+        except (ValueError, RecursionError):
+            return self._relaxed_end(at), False
+
+    def _relaxed_end(self, at: int) -> int:
+        depth = 0
+        for mark in _MARK.finditer(self.masked, at, at + self.limits.relaxed_text):
+            token = mark[0]
+            if token[0] in "\"'" and (len(token) < 2 or token[0] != token[-1]):
+                break
+            depth += _DEPTH.get(token, 0)
+            if depth > self.limits.depth:
+                raise self.error(
+                    at, f"the JSON that begins here nests deeper than {self.limits.depth} levels"
+                )
+            if depth == 0 and token in _DEPTH:
+                return mark.end()
+        raise self.error(at, "the JSON that begins here does not end; the text may be cut off")
+
+
+def container(text: str, limits: Limits) -> Any:
+    """The array or object that a whole text spells; None where it spells none."""
+    parsed = parse_container(
+        text,
+        max_text=limits.text,
+        max_relaxed=limits.relaxed_text,
+        max_depth=limits.depth,
+        dialects=_DIALECTS,
+    )
+    return None if parsed is None else plain(parsed.value)
+
+
+def _unquoted(text: str) -> str:
+    """The text that a whole text spells as a JSON string."""
+    for _ in range(_QUOTINGS):
+        bare = text.strip()
+        if len(bare) < 2 or bare[0] != '"' or bare[-1] != '"':
+            break
+        try:
+            text = _EXTENT.decode(bare)
+        except ValueError:
+            break
+    return text
+
+
+class _DuplicateKeyError(ValueError):
+    """A key that an object names twice."""
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _DuplicateKeyError(key)
+        seen.add(key)
+    return dict(pairs)

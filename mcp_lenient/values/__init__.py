@@ -1,0 +1,1 @@
+"""JSON values, texts and names; knows no schema."""

@@ -1,0 +1,335 @@
+"""Show values and names that came from a client: bounded, on one line, without secrets."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from mcp_lenient.types import Path
+from mcp_lenient.values.pointers import text_of
+
+MAX_NAME = 64
+MAX_SCALAR = 64
+MAX_INTEGER_BITS = 200
+MAX_DEPTH = 64
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
+_TOOL_NAME = re.compile(r"[\w./-]{1,128}")
+_KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
+_PAIR = re.compile(r"[{}\":=&]")
+"""What stands between a name and its value in JSON, headers and queries."""
+_DIGIT = re.compile(r"\d")
+_DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
+HIDDEN = "{…}"
+"""What stands for a name or key that may hold a value."""
+# These lists may only grow: a name that is found in none of them is not safe, only not known.
+# Stems that are found anywhere in a name, run together or not. Where a common word has one in it, what follows
+# in that word is excluded at this one stem.
+_STEMS = (
+    r"passwor[dt]|passwd|passphrase|passcode|passkey|pswd|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|motdepasse"
+    r"|lösenord|salasana|пароль|密码|密碼|パスワード|비밀번호"
+    r"|secret(?!ar(?:y|ia|ie))|token(?!i[sz])|credential|(?<!sa)(?<!massa)creds"
+    r"|authori[sz]ation|authentication|bearer|cookie|jwt|mnemonic|hmac|signature|kubeconfig|keystore|keytab|htpass|pgpass"
+    r"|(?:seed|recovery|secret)phrase|(?:recovery|backup|onetime|mfa|auth|security|verification|login)code|onetimepass"
+    r"|(?:user|card|atm|account|security|login)pin(?!g)|pin(?:code|number)"
+    r"|socialsecurity|(?:credit|debit)card|card(?:number|num)(?!b)|cvc|cvv"
+    r"|conn(?:ection)?str|(?:database|db|mongo|postgres|redis|jdbc|webhook|sas|presigned|signed)ur[il]|jdbc"
+    r"|(?:db|user|smtp|ftp|imap|mail|admin|root|ssh|app|login|http|ldap|vault|sudo|proxy)pass"
+    r"|(?:api|private|access|secret|auth|signing|encryption)key"
+    r"|(?:priv|sign|encrypt|decrypt|decryption|session|master|shared"
+    r"|hmac|ssh|rsa|aes|pgp|gpg|license|licence|account|storage|deploy|recovery|cipher|subscription|consumer|client"
+    r"|webhook|host|app|service|root|wallet|crypto|ssl|tls|openai|anthropic|stripe|sendgrid|twilio|google|azure|aws"
+    r"|acct|wpa|wifi|certificate|activation|product|unlock)keys?(?!board|word)"
+    r"|keymaterial|keyfile|keypass|storepass|sudopw|passw|serviceaccountjson|githubpat|codeverifier|clientassertion"
+    r"|(?:twofactor|2fa|sms|device|unlock|door|safe|alarm)code|twofa|2fa|securityanswer|magiclink|parola|csrf|ccnum|enckey|(?:account|routing)number"
+)
+# Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
+_WORDS = frozenset(
+    "auth basicauth bearer cookie cookies credential credentials cvc cvv jwt mnemonic passcode passphrase passwd "
+    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig ssn totp hotp".split()
+)
+_ENDINGS = ("auth", "dsn", "pem", "ssn")
+_BEGINNINGS = (
+    "ssn",
+    "authh",
+    "authk",
+    "autht",
+    "authc",
+    "authd",
+    "authi",
+    "authp",
+    "auths",
+    "authu",
+    "authv",
+)
+_SECRET = re.compile(_STEMS)
+_LONGEST_SECRET = 256
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case.
+
+    >>> name_words("maxHTTPResults_2")
+    ('max', 'http', 'results', '2')
+    """
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def secret_name(name: object, more: Collection[str] = ()) -> bool:
+    """Whether a parameter of this name holds what must not be repeated.
+
+    >>> [secret_name(name) for name in ("api_key", "authToken", "tokenizer")]
+    [True, True, False]
+    """
+    if not isinstance(name, str):
+        return False
+    if len(name) > _LONGEST_SECRET:
+        return True
+    if name in more or (_remembered if len(name) <= MAX_NAME else _is_secret)(name):
+        return True
+    squashed = "".join(name_words(name)) if more else ""
+    return any("".join(name_words(other)) == squashed for other in more)
+
+
+def _is_secret(name: str) -> bool:
+    words = name_words(name if name.isascii() else unicodedata.normalize("NFKC", name))
+    return (
+        _SECRET.search("".join(words)) is not None
+        or any(map(_secret_word, words))
+        or ("key" in words and any(_SECRET.search(f"{word}key") for word in words))
+    )
+
+
+_remembered = lru_cache(maxsize=4096)(_is_secret)
+
+
+def _secret_word(word: str) -> bool:
+    return word in _WORDS or word.endswith(_ENDINGS) or word.startswith(_BEGINNINGS)
+
+
+def shown_name(name: object) -> str:
+    """Return a tool's name, or an id, as logs and answers may show it; masked unless it is one by its form.
+
+    >>> shown_name("get-note"), shown_name('search({"password": "x"})')
+    ('get-note', '{…}')
+    """
+    return name if isinstance(name, str) and _TOOL_NAME.fullmatch(name) else HIDDEN
+
+
+def shown_label(text: str) -> str:
+    """Return what a program says of itself, as a log may show it; masked unless it is a label by its form."""
+    return text if is_label(text) and not secret_name(text) else HIDDEN
+
+
+def shown_key(key: str) -> str:
+    """Return a key of an object as a log may show it; masked unless it has the form of a parameter's name.
+
+    >>> shown_key("maxResults"), shown_key("password:hunter2")
+    ('maxResults', '{…}')
+    """
+    named = len(key) <= MAX_NAME and _KEY.fullmatch(key) is not None
+    if not named or (not key.isdecimal() and _DIGIT_RUN.search(key)):
+        return HIDDEN
+    # What comes after `password` in one word with digits may be the password.
+    return HIDDEN if _DIGIT.search(key) and secret_name(key) else key
+
+
+def is_name(key: str) -> bool:
+    """Return whether a key that nobody declared may be repeated to its sender: a name by its form, no text.
+
+    >>> is_name("max results"), is_name('{"query": "x"}'), is_name("password hunter2")
+    (True, False, False)
+    """
+    return _PAIR.search(key) is None and (len(key.split()) < 2 or not secret_name(key[:_LONGEST_SECRET]))
+
+
+def shown(text: object, limit: int = MAX_NAME) -> str:
+    r"""A client's name in a form that can be printed anywhere: escaped and cut.
+
+    >>> print(shown("a\nb"))
+    a\nb
+    """
+    raw = text if isinstance(text, str) else text_of(text)
+    if len(raw) <= limit and raw.isprintable():
+        return raw
+    return cut("".join(map(_printable, raw[: limit + 1])), limit)
+
+
+def is_label(text: object) -> bool:
+    """Say whether a program's own name or version is one by its form.
+
+    >>> [is_label(text) for text in ("claude-ai (via mcp-remote 0.1.37)", "a: b", "{}")]
+    [True, False, False]
+    """
+    return isinstance(text, str) and _LABEL.fullmatch(text) is not None
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, at most ``limit`` characters of it."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def place(path: Path) -> str:
+    """Where a value stands, as a model writes it.
+
+    >>> place(("rows", 0, "age"))
+    'rows[0].age'
+    """
+    if len(path) > 8:
+        return cut(f"{place(path[:4])} … {place(path[-2:])}", 4 * MAX_NAME)
+    text = "".join(_step(part) for part in path)
+    return cut(text.removeprefix("."), 4 * MAX_NAME)
+
+
+def _step(part: str | int) -> str:
+    if not isinstance(part, str):
+        return f"[{shown(part)}]"
+    return f".{shown(part)}" if _PLAIN_NAME.fullmatch(part) else f'["{shown(part)}"]'
+
+
+def short_scalar(value: object) -> bool:
+    """Whether this is a scalar that is short enough to be repeated, and that JSON can write."""
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, int):
+        return value.bit_length() <= MAX_INTEGER_BITS
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str) and len(value) <= MAX_SCALAR and not _SURROGATE.search(value)
+
+
+def in_json(value: object) -> str:
+    """A value as JSON in one printable line."""
+    written = _ENCODER.encode(value)
+    return written if written.isprintable() else "".join(map(_printable, written))
+
+
+def fits_json(value: object, limit: int) -> bool:
+    """Whether a value can be written in JSON, within this many characters."""
+    if not _shallow(value, limit):
+        return False
+    try:
+        return len(_FINITE_ENCODER.encode(value).encode()) <= limit
+    except (TypeError, ValueError):
+        return False
+
+
+def _shallow(value: object, limit: int) -> bool:
+    """Whether a value has so few parts and levels that writing it is cheap."""
+    waiting: list[tuple[object, int]] = [(value, 0)]
+    seen = 0
+    while waiting:
+        current, depth = waiting.pop()
+        seen += len(current) if isinstance(current, (str, list, tuple, Mapping)) else 1
+        if (
+            seen + len(waiting) > limit
+            or depth > MAX_DEPTH
+            or (isinstance(current, int) and current.bit_length() > 4 * limit)
+        ):
+            return False
+        below = (*current, *current.values()) if isinstance(current, Mapping) else current
+        if isinstance(below, (list, tuple)):
+            waiting.extend((entry, depth + 1) for entry in below)
+    return True
+
+
+def sentence(text: object, limit: int) -> str:
+    """An author's text in one printable line without addresses, cut; empty when it is no text."""
+    if not isinstance(text, str):
+        return ""
+    words = _URL.sub("", text[: 4 * limit]).split()
+    return shown(" ".join(words), limit)
+
+
+def first_sentence(text: object, limit: int) -> str:
+    """The first sentence of an author's text, in the form of :func:`sentence`.
+
+    >>> first_sentence("The city. Upper case.", 80)
+    'The city.'
+    """
+    line = sentence(text, 4 * limit)
+    end = re.search(r"(?<=[^.\s]{2}[.!?])\s", line)
+    return cut(line[: end.start()] if end else line, limit)
+
+
+def encodable(value: Any) -> Any:
+    """The same JSON value with lone surrogates written out, so that it can be sent as UTF-8."""
+    if isinstance(value, str):
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", value)
+    if isinstance(value, Mapping):
+        return {encodable(key): encodable(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [encodable(entry) for entry in value]
+    return value
+
+
+def exact(name: object) -> bool:
+    """Whether a name can stand in a message or patch as it is."""
+    return isinstance(name, str) and len(name) <= MAX_NAME and not _SURROGATE.search(name)
+
+
+LONGEST_TEXT: Final = 128
+LONGEST_PART: Final = 64
+_MOST_PARTS: Final = 16
+LONGEST_POINTER: Final = _MOST_PARTS * (LONGEST_PART + 1) + 1
+_LONGEST_REMEMBERED: Final = 128
+_HERE: Final = ""
+_MORE: Final = "…"
+
+
+def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
+    r"""Text that a client chose, as a log may show it: on one line, printable, at most ``limit`` characters.
+
+    Escaping twice changes nothing. The form is for reading: a backslash of the text stays as it is.
+
+    >>> escaped("a\nb\x1b[31m")
+    'a\\nb\\u001b[31m'
+    """
+    if len(text) <= limit and text.isprintable():
+        return text
+    return shown(text, limit)
+
+
+def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
+    """Return a JSON Pointer as a log may show it: at most 15 parts, and of each only what has a name's form.
+
+    Keys below a secret name are secret too; ``secret`` are names that a policy adds.
+
+    >>> escaped_pointer('/rows/0/password:hunter2')
+    '/rows/0/{…}'
+    >>> escaped_pointer("/credentials/hunter")
+    '/credentials/{…}'
+    """
+    return (_remembered_pointer if len(pointer) <= _LONGEST_REMEMBERED else _masked)(pointer, secret)
+
+
+def _masked(pointer: str, names: frozenset[str]) -> str:
+    parts = pointer.split("/", _MOST_PARTS)
+    kept: list[str] = []
+    secret = False
+    for part in parts[:_MOST_PARTS]:
+        kept.append(_HERE if not part and not kept else HIDDEN if secret else _part(part))
+        secret = secret or secret_name(part, names)
+    more = len(parts) > _MOST_PARTS
+    return f"{'/'.join(kept)}/{_MORE}" if more else "/".join(kept)
+
+
+_remembered_pointer = lru_cache(maxsize=1024)(_masked)
+
+
+def _part(part: str) -> str:
+    return part if part == _MORE else shown_key(part)

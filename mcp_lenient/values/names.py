@@ -1,0 +1,214 @@
+"""Compare names: case style, number, other spellings, and one letter more or less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+LONGEST_NAME = 100
+"""Characters of the longest sent name that is compared by more than its case style."""
+_SHORTEST_SINGULAR = 2
+_WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
+_GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
+_KEPT_GAP = "\x1f"
+
+
+def fold_case(text: str) -> str:
+    """The text without its letter case, of the same length: ``ß`` and ``ss`` stay two spellings."""
+    folded = text.casefold()
+    return folded if len(folded) == len(text) else text.lower()
+
+
+def fold_name(name: str) -> str:
+    """The name without its case style; names that fold alike differ by nothing else.
+
+    A separator counts only between two digits, where it changes the number.
+
+    >>> {fold_name(name) for name in ("maxResults", "max_results", "Max-Results", "MAX RESULTS")}
+    {'maxresults'}
+    >>> fold_name("page_2") == fold_name("page2"), fold_name("v1_2") == fold_name("v12")
+    (True, False)
+    """
+    if "_" not in name and "-" not in name and " " not in name:
+        return fold_case(name)
+    kept = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
+    return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in one case.
+
+    >>> words_of("maxHTTPDepth") == words_of("MAX_HTTP_DEPTH"), words_of("for_ce") == words_of("force")
+    (True, False)
+    """
+    return [fold_case(word) for word in _WORD.findall(name)]
+
+
+def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
+    """The declared names by their fold; None where two fold alike. Built once per schema."""
+    folded: dict[str, str | None] = {}
+    for name in declared:
+        key = fold_name(name)
+        folded[key] = None if key in folded else name
+    return folded
+
+
+def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
+    """The one declared name that differs from the sent one by case style alone.
+
+    An underscore or hyphen in front says that a key is not the caller's own (``_meta``) or means something
+    (``-date``), so it is never taken away; toward a declared ``_from`` one is added.
+
+    Args:
+        sent: The name that came.
+        declared: What :func:`folded_names` made of the declared names.
+    """
+    target = declared.get(fold_name(sent))
+    if target is None or target == sent or _lead(sent) not in ("", _lead(target)):
+        return None
+    return target
+
+
+def _lead(name: str) -> str:
+    return name[: len(name) - len(name.lstrip("_-"))]
+
+
+def by_singular(plurals: Iterable[str], declared: Iterable[str] = ()) -> dict[str, str | None]:
+    """Return plurals by the fold of their singular, behind underscores in front; None where two share one. Built once per schema.
+
+    >>> by_singular(["tags", "keys"], ["key"])
+    {'tag': 'tags'}
+
+    Args:
+        plurals: The declared names that a singular may be meant for.
+        declared: All declared names; a singular among them is meant for itself.
+    """
+    own = frozenset(map(fold_name, declared))
+    found: dict[str, str | None] = {}
+    for name in plurals:
+        for singular in _singulars(fold_name(name)):
+            key = _lead(name) + singular
+            if singular not in own:
+                found[key] = None if key in found else name
+    return found
+
+
+def plural_target(sent: str, plurals: Mapping[str, str | None]) -> str | None:
+    """Return the one declared name that is the plural of the sent one.
+
+    Args:
+        sent: The name that came.
+        plurals: What :func:`by_singular` made of the declared names.
+    """
+    return plurals.get(_lead(sent) + fold_name(sent)) if len(sent) <= LONGEST_NAME else None
+
+
+def _singulars(plural: str) -> Iterator[str]:
+    """Yield what a folded name is the plural of: by ``ies``, ``es`` and ``s``, as English spelling has them."""
+    candidates = (plural[:-3] + "y", plural[:-2], plural[:-1])
+    for ending, singular in zip(("ies", "es", "s"), candidates, strict=True):
+        if plural.endswith(ending) and len(singular) >= _SHORTEST_SINGULAR and ending in _plurals(singular):
+            yield singular
+
+
+def _plurals(singular: str) -> tuple[str, ...]:
+    """Return the endings that make the plural of a folded name; none where it does not end in a letter a to z."""
+    last, before = singular[-1], singular[-2]
+    if not "a" <= last <= "z":
+        return ()
+    if last == "y" and before not in "aeiou":
+        return ("ies",)
+    if last == "o":
+        return ("es", "s")
+    return ("es",) if singular.endswith(("s", "x", "z", "ch", "sh")) else ("s",)
+
+
+def squashed(name: str) -> str:
+    """The letters and digits of a name alone, without their case: ``$dry-run`` and ``dryRun`` are one."""
+    return "".join(filter(str.isalnum, fold_case(name))) or name
+
+
+_SHORTEST_SQUASHED = 3
+_SHORTEST_REPLACED = 4
+_MOST_SHORTENED = 2_000
+"""Declared names of one object of which the slips are known."""
+Spelt = Mapping[str, tuple[str, ...]]
+"""Declared names by what is left of them."""
+
+
+def by_letters(declared: Iterable[str]) -> Spelt:
+    """The declared names by their letters and digits alone."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in declared:
+        letters = squashed(name)
+        found[letters] = (*found.get(letters, ()), name)
+    return found
+
+
+def by_letters_but_one(spelt: Spelt) -> Spelt:
+    """The declared names by what is left of them without any one letter."""
+    found: dict[str, tuple[str, ...]] = {}
+    for letters in islice(spelt, _MOST_SHORTENED):
+        if len(letters) <= LONGEST_NAME:
+            for rest in _but_one(letters):
+                found[rest] = (*found.get(rest, ()), *spelt[letters])
+    return found
+
+
+def one_slip_away(sent: str, spelt: Spelt, shortened: Spelt) -> Iterator[tuple[str, ...]]:
+    """The declared names that a name may be a slip of: a letter too many, one missing, or two swapped.
+
+    Args:
+        sent: The name that came.
+        spelt: What :func:`by_letters` made of the declared names.
+        shortened: What :func:`by_letters_but_one` made of that.
+    """
+    letters = squashed(sent)
+    if not _SHORTEST_SQUASHED <= len(letters) <= LONGEST_NAME:
+        return
+    for other in (*_but_one(letters), *_swaps(letters)):
+        if other in spelt and len(other) >= _SHORTEST_SQUASHED:
+            yield spelt[other]
+    if letters in shortened:
+        yield shortened[letters]
+
+
+def is_slip(sent: str, name: str) -> bool:
+    """Return whether two names are one letter apart, or two swapped letters.
+
+    >>> is_slip("tgas", "tags"), is_slip("max_result", "max_results"), is_slip("gte", "lte")
+    (True, True, False)
+    """
+    short, long = sorted((squashed(sent), squashed(name)), key=len)
+    if short == long or len(long) - len(short) > 1 or len(short) < _SHORTEST_SQUASHED:
+        return False
+    at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
+    if len(short) < len(long):
+        return long[at].isalpha() and short[at:] == long[at + 1 :]
+    pair = short[at : at + 2]
+    return pair.isalpha() and pair == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+
+
+def is_replaced(sent: str, name: str) -> bool:
+    """Return whether two names differ in one letter.
+
+    >>> is_replaced("insure", "ensure"), is_replaced("gte", "lte")
+    (True, False)
+    """
+    one, other = squashed(sent), squashed(name)
+    if len(one) != len(other) or len(one) < _SHORTEST_REPLACED:
+        return False
+    pairs = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    return len(pairs) == 1 and pairs[0][0].isalpha() and pairs[0][1].isalpha()
+
+
+def _but_one(letters: str) -> set[str]:
+    return {letters[:at] + letters[at + 1 :] for at, letter in enumerate(letters) if letter.isalpha()}
+
+
+def _swaps(letters: str) -> Iterator[str]:
+    for at in range(len(letters) - 1):
+        pair = letters[at : at + 2]
+        if pair[0] != pair[1] and pair.isalpha():
+            yield f"{letters[:at]}{pair[::-1]}{letters[at + 2 :]}"
