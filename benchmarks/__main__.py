@@ -24,6 +24,8 @@ _SCRIPTS = {
     "report": ("millions", "matrix"),
     "load": ("calls",),
     "side_by_side": ("json_file",),
+    "path": (),
+    "structure": (),
 }
 """The scripts, each a module of this package with ``main(console, ...)``, and the options it takes."""
 
