@@ -24,6 +24,7 @@ _SCRIPTS = {
     "report": ("millions", "matrix"),
     "load": ("calls",),
     "side_by_side": ("json_file",),
+    "text_calls": ("verbose",),
     "path": (),
     "structure": (),
 }

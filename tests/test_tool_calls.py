@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -88,7 +89,7 @@ _ONE = [
         '<find>{"q": "x"}</find><tool_response>{"rows": []}</tool_response>', _FIND, id="result-of-a-call"
     ),
     pytest.param('<!-- <a>{}</a> --><find>{"q": "x"}</find>', _FIND, id="comment"),
-    pytest.param('{"rows": [1]} then {"name": "find", "arguments": {"q": "x"}}', _FIND, id="data-before"),
+    pytest.param('{"rows": [1]} and\n{"name": "find", "arguments": {"q": "x"}}', _FIND, id="data-before"),
     pytest.param(
         "<proxy><run>{'name': 'find', 'arguments': {}}</run></proxy>",
         ToolCall("proxy", "run", {"name": "find", "arguments": {}}),
@@ -149,7 +150,7 @@ _REFUSED = [
     pytest.param(
         "<find>{}</find> <tool_call>{}", "no tool call stands in it", id="nothing-in-tool-call-left-open"
     ),
-    pytest.param("<tool_call>what</tool_call>", "no tool call stands in it", id="nothing-in-tool-call"),
+    pytest.param("<tool_call>what now?</tool_call>", "no tool call stands in it", id="nothing-in-tool-call"),
     pytest.param(
         "<web><find>{}</web></find>", "</find> is expected here to close the tag, but </web>", id="crossed"
     ),
@@ -292,6 +293,27 @@ _HOSTILE = {
     "endless-comment": "{a: /*" + "*" * _MEGA,
     "comments": "<!--" * 30_000,
     "thoughts": "<think>" * 30_000,
+    "glm": "<tool_call>a<arg_key>b</arg_key><arg_value>" * 20_000,
+    "glm-keys": "<tool_call>a" + "<arg_key>b</arg_key><arg_value>" * 20_000,
+    "qwen": "<function=a>" * 50_000,
+    "qwen-parameters": "<function=a>" + "<parameter=b>c" * 50_000,
+    "qwen-closings": "<function=a><parameter=b>" + "</parameter> " * 50_000,
+    "mistral": "[TOOL_CALLS]" * 50_000,
+    "harmony": "<|start|>assistant" * 30_000,
+    "harmony-spaces": " " * _MEGA + "<|channel|>",
+    "harmony-messages": "<|channel|>final<|message|>a<|end|>" * 20_000,
+    "gemma": "<|tool_call>call:a{b:" * 30_000,
+    "gemma-nesting": "<|tool_call>call:a{b:" + "[" * _MEGA,
+    "kimi": "<|tool_calls_section_begin|>" * 30_000,
+    "kimi-calls": "<|tool_calls_section_begin|>" + "<|tool_call_begin|>" * 30_000,
+    "deepseek": "<｜tool▁calls▁begin｜>" * 30_000,
+    "dsml": '<｜DSML｜tool_calls><｜DSML｜invoke name="a">'
+    + '<｜DSML｜parameter name="b" string="true">' * 20_000,
+    "llama": "[a(" * 100_000,
+    "llama-nesting": "[a(b=" + "[" * 90_000 + "]" * 90_000 + ")]",
+    "empty-tags": "<br/>" * 30_000,
+    "open-comments": "/*\n" * 30_000,
+    "reasoning": "[THINK]" * 30_000,
     "spaces-in-server": f"<a><b>{{}}</b>{' ' * _MEGA}",
 }
 
@@ -310,6 +332,240 @@ def test_a_thousand_calls_are_read():
     assert len(parse_tool_calls("<a><b>{}</b></a>\n" * 1_000)) == 1_000
 
 
+_EDIT = ToolCall(None, "edit", {"path": "a.py", "text": "  x = 1\n"})
+_NATIVE = [
+    pytest.param(
+        "qwen_xml",
+        "I edit.\n<tool_call>\n<function=edit>\n<parameter=path>\na.py\n</parameter>\n<parameter=text>\n  x = 1\n\n"
+        "</parameter>\n</function>\n</tool_call>",
+        [_EDIT],
+        id="qwen-xml",
+    ),
+    pytest.param(
+        "qwen_xml",
+        "<tool_call>\n<function=edit>\n<parameter=text>\nuse </parameter> and <parameter=a> here\n</parameter>\n</function>"
+        "\n</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>",
+        [
+            ToolCall(None, "edit", {"text": "use </parameter> and <parameter=a> here"}),
+            ToolCall(None, "now", {}),
+        ],
+        id="qwen-xml-tags-in-a-value",
+    ),
+    pytest.param(
+        "glm",
+        "hm, <tool_call>?</think>Now.<tool_call>edit<arg_key>path</arg_key><arg_value>a.py</arg_value>"
+        "<arg_key>text</arg_key><arg_value>  x = 1\n</arg_value></tool_call><tool_call>now</tool_call> done",
+        [_EDIT, ToolCall(None, "now", {})],
+        id="glm",
+    ),
+    pytest.param(
+        "deepseek",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>find\n```json\n"
+        '{"q": "x"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>find<｜tool▁sep｜>{"q": "x"}<｜tool▁call▁end｜>'
+        "<｜tool▁calls▁end｜>",
+        [_FIND, _FIND],
+        id="deepseek",
+    ),
+    pytest.param(
+        "deepseek",
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="find">\n<｜DSML｜parameter name="q" string="true">7</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="n" string="false">7</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name="now"/>\n'
+        "</｜DSML｜tool_calls>",
+        [ToolCall(None, "find", {"q": "7", "n": 7}), ToolCall(None, "now", {})],
+        id="deepseek-dsml",
+    ),
+    pytest.param(
+        "kimi",
+        "Look. <|tool_calls_section_begin|><|tool_call_begin|>functions.find:0<|tool_call_argument_begin|>"
+        '{"q": "x"}<|tool_call_end|><|tool_calls_section_end|>',
+        [_FIND],
+        id="kimi",
+    ),
+    pytest.param(
+        "kimi",
+        'Fine.<|close|>think<|sep|><|open|>tools<|sep|><|open|>call tool="find" index="1"<|sep|>'
+        '<|open|>argument key="q&amp;a" type="string"<|sep|>1<|close|>argument<|sep|>'
+        '<|open|>argument key="n" type="number"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
+        [ToolCall(None, "find", {"q&a": "1", "n": 1})],
+        id="kimi-k3",
+    ),
+    pytest.param(
+        "mistral", '[TOOL_CALLS] [{"name": "find", "arguments": {"q": "x"}}]', [_FIND], id="mistral-list"
+    ),
+    pytest.param(
+        "mistral",
+        '[THINK]or [TOOL_CALLS]a[ARGS]{}[/THINK]So:[TOOL_CALLS]find[CALL_ID]abc123456[ARGS]{"q": "x"}[TOOL_CALLS]now[ARGS]{}',
+        [_FIND, ToolCall(None, "now", {})],
+        id="mistral",
+    ),
+    pytest.param(
+        "harmony",
+        "<|channel|>analysis<|message|>no <|call|> yet<|end|><|start|>assistant<|channel|>commentary to=functions.find "
+        '<|constrain|>json<|message|>{"q": "x"}<|call|>',
+        [_FIND],
+        id="harmony",
+    ),
+    pytest.param(
+        "harmony",
+        ' to=functions.find<|channel|>commentary<|message|>{"q": "x"}',
+        [_FIND],
+        id="harmony-prefilled",
+    ),
+    pytest.param("llama", '<|python_tag|>{"name": "find", "parameters": {"q": "x"}}', [_FIND], id="llama"),
+    pytest.param(
+        "llama",
+        "[find(q='x'), web.open(url=\"u\", deep=True, tags=['a'])]",
+        [_FIND, ToolCall(None, "web.open", {"url": "u", "deep": True, "tags": ["a"]})],
+        id="llama-python",
+    ),
+    pytest.param(
+        "gemma",
+        '<|channel>thought\nhm<channel|><|tool_call>call:find{q:<|"|>x, {y}<|"|>,a b:[1,{c:null}]}<tool_call|>Done.',
+        [ToolCall(None, "find", {"q": "x, {y}", "a b": [1, {"c": None}]})],
+        id="gemma",
+    ),
+    pytest.param("json", "<now/>", [ToolCall(None, "now", {})], id="empty-tag"),
+    pytest.param(
+        "json", "I look.\n<web><now /></web>", [ToolCall("web", "now", {})], id="empty-tag-of-a-server"
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "calls"), _NATIVE)
+def test_native_dialects_are_read(dialect, text, calls):
+    """Each family's own form is read, whether its dialect is named or found."""
+    assert list(parse_tool_calls(text)) == calls
+    assert list(parse_tool_calls(text, dialect=dialect)) == calls
+
+
+@pytest.mark.parametrize(("dialect", "text", "calls"), _NATIVE)
+def test_a_native_call_that_is_cut_off_is_refused(dialect, text, calls):
+    """Cut off before the end of its last call, a text gives no other call."""
+    for at in range(1, len(text)):
+        try:
+            read = list(parse_tool_calls(text[:at], dialect=dialect))
+        except ToolCallError:
+            continue
+        assert read == calls[: len(read)]
+
+
+_NO_CALL = {
+    "sentence": 'I would never run {"name": "rm", "arguments": {"path": "/"}}.',
+    "sentence-after": '{"name": "rm", "arguments": {}} is what I must not write',
+    "think-tokens": '[THINK]\n{"name": "rm", "arguments": {}}\n[/THINK] Done.',
+    "think-signs": '◁think▷\n{"name": "rm", "arguments": {}}\n◁/think▷ Done.',
+    "analysis": '<|channel|>analysis<|message|>{"name": "rm", "arguments": {}}<|end|>',
+    "final": '<|channel|>final<|message|>{"name": "rm", "arguments": {}}',
+    "line-comment": '// {"name": "rm", "arguments": {}}',
+    "script-comment": '# {"name": "rm", "arguments": {}}',
+    "block-comment": '/*\n{"name": "rm", "arguments": {}}\n*/',
+    "other-method": '{"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "rm", "arguments": {}}}',
+    "line-break-in-html": "a line<br/>\n<br/>\n<hr />",
+    "element-in-a-sentence": "Write <rm/> to remove it.",
+}
+
+
+@pytest.mark.parametrize("text", _NO_CALL.values(), ids=_NO_CALL)
+def test_what_is_quoted_or_thought_is_no_call(text):
+    """A call in a sentence, a comment or reasoning, and a request of another method, are not read as calls."""
+    with pytest.raises(ToolCallError, match="No tool call was found"):
+        parse_tool_calls(text)
+
+
+_NATIVE_REFUSED = [
+    pytest.param(
+        "<tool_call>find<arg_key>n</arg_key><arg_value>7</arg_value></tool_call>",
+        "pass the tools'",
+        id="type",
+    ),
+    pytest.param(
+        "<tool_call>\n<function=f>\n<parameter=a>\n1x\n<parameter=b>\n2x\n</parameter>\n</function>\n</tool_call>",
+        "may not be closed",
+        id="parameter-left-open",
+    ),
+    pytest.param(
+        "<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value><arg_key>a</arg_key><arg_value>y</arg_value></tool_call>",
+        "names 'a' twice",
+        id="twice",
+    ),
+    pytest.param("[TOOL_CALLS]find[ARGS][1]", "are an array", id="array"),
+    pytest.param('[TOOL_CALLS]find{"q": 1}', "name and \\[ARGS\\]", id="no-args-mark"),
+    pytest.param("[f(1)]", "named arguments", id="positional"),
+    pytest.param("[f(a=b)]", "no plain value", id="expression"),
+    pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would not be kept exactly", id="lost-digits"),
+    pytest.param("<|channel|>final no message", "has no <|message|>".replace("|", "\\|"), id="header"),
+]
+
+
+@pytest.mark.parametrize(("text", "what"), _NATIVE_REFUSED)
+def test_a_native_call_without_one_reading_is_refused(text, what):
+    """What a dialect leaves open is refused; the error says what and where."""
+    with pytest.raises(ToolCallError, match=what) as raised:
+        parse_tool_calls(text)
+    assert str(raised.value).startswith("At line ")
+
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "s": {"type": "string"},
+        "t": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "b": {"$ref": "#/$defs/flag"},
+        "o": {"type": "object"},
+    },
+    "$defs": {"flag": {"type": "boolean"}},
+}
+_DEFINED = [
+    pytest.param([{"type": "function", "function": {"name": "f", "parameters": _SCHEMA}}], id="openai"),
+    pytest.param([{"name": "f", "inputSchema": _SCHEMA}], id="mcp"),
+    pytest.param([{"name": "f", "input_schema": _SCHEMA}], id="anthropic"),
+    pytest.param({"f": _SCHEMA}, id="mapping"),
+    pytest.param([SimpleNamespace(name="f", inputSchema=_SCHEMA)], id="object"),
+]
+
+
+@pytest.mark.parametrize("tools", _DEFINED)
+def test_schemas_say_which_values_are_texts(tools):
+    """Where a dialect marks no texts, a value is text where its schema takes one, and JSON elsewhere."""
+    sent = {"n": "7", "s": "7", "t": "null", "b": "True", "o": '{"a": 1.50}'}
+    pairs = "".join(f"<arg_key>{key}</arg_key><arg_value>{value}</arg_value>" for key, value in sent.items())
+    call = parse_tool_call(f"<tool_call>f{pairs}</tool_call>", tools=tools)
+    assert call.arguments == {"n": 7, "s": "7", "t": None, "b": True, "o": {"a": 1.5}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "g", "arguments": {}}',
+        "<g>{}</g>",
+        "<g/>",
+        "[TOOL_CALLS]g[ARGS]{}",
+        "<tool_call>g</tool_call>",
+    ],
+)
+def test_only_given_tools_are_called(text):
+    """A call of another tool than those given is refused by its name."""
+    assert parse_tool_call(text).tool == "g"
+    assert parse_tool_call(text, tools=["f", "g"]).tool == "g"
+    with pytest.raises(ToolCallError, match=r"'g' .*is not among the tools given"):
+        parse_tool_calls(text, tools=["f"])
+
+
+def test_an_unknown_dialect_is_named():
+    """A dialect that does not exist is an error that lists those that do."""
+    with pytest.raises(
+        ValueError, match=r"dialect must be one of deepseek, gemma, glm, .*, but is 'klingon'"
+    ):
+        parse_tool_calls("<a>{}</a>", dialect="klingon")
+
+
+def test_tools_are_names_or_definitions():
+    """Anything else is a TypeError."""
+    with pytest.raises(TypeError, match="one is of type int"):
+        parse_tool_calls("<a>{}</a>", tools=[5])
+
+
 _TEXT = st.text(st.characters(exclude_characters="\b\f"), max_size=12)
 _KEY = st.text(st.characters(exclude_characters="\b\f"), max_size=5)
 _NAMES = st.text(st.sampled_from("abzXY019_-."), min_size=1, max_size=12).map("t".__add__)
@@ -321,7 +577,7 @@ _JSON = st.recursive(
 _CALL_KEYS = {"name", "tool", "tool_name", "function", "function_call", "tool_call", "tool_calls", "params"}
 _ARGUMENTS = st.dictionaries(_KEY, _JSON, max_size=3).filter(_CALL_KEYS.isdisjoint)
 _CALLS = st.builds(ToolCall, st.none() | _NAMES, _NAMES, _ARGUMENTS)
-_PROSE = st.sampled_from(["", "\n", "Now I look it up: ", " and then,\n\n", "```\n```", "it's 5 > 3 & \\o/ "])
+_PROSE = st.sampled_from(["", "\n", "\nNow I look it up:\n", "\n and then,\n\n", "\nit's 5 > 3 & \\o/\n"])
 
 
 def _in_tags(call: ToolCall) -> str:
@@ -375,6 +631,12 @@ _PIECES = st.sampled_from(
         *"< > </ <a> <b> </a> </b> <think> </think> <tool_call> <!-- -->".split(),
         *r"""{ } [ ] " ' \ : , ``` // /* {} 1 "name" "arguments" name args""".split(),
         *" \n\ud800",
+        *"[TOOL_CALLS] [ARGS] [THINK] [/THINK] a[ARGS] <function=a> <parameter=b> </parameter> </function>".split(),
+        *"<arg_key> </arg_key> <arg_value> </arg_value> <tool_call>a <|python_tag|> [a(b=1)]".split(),
+        *"<|channel|>final to=functions.a <|message|> <|start|>assistant <|call|> <|end|>".split(),
+        *'<|tool_call>call:a{ b:1} <|"|> <tool_call|> <|tool_calls_section_begin|> <|open|>tools<|sep|>'.split(),
+        *"<|tool_call_begin|>a:0<|tool_call_argument_begin|> <|tool_call_end|> <|tool_calls_section_end|>".split(),
+        *"<｜tool▁calls▁begin｜> <｜tool▁call▁begin｜> a<｜tool▁sep｜> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> <a/>".split(),
     ]
 )
 

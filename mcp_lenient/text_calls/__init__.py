@@ -1,31 +1,47 @@
-"""Tool calls that an agent wrote as text: one reading of each, or an error that says what was found where."""
+"""Tool calls that a model wrote as text: one reading of each, or an error that says what was found where."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.scan import Found, find_calls
+from mcp_lenient.text_calls.call import Found, ToolCall
+from mcp_lenient.text_calls.choice import DIALECTS, JSON, dialect_of
+from mcp_lenient.text_calls.native import Reader, native_calls
+from mcp_lenient.text_calls.scan import find_calls
 from mcp_lenient.text_calls.source import Source
+from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.limits import Limits
 
 __all__ = ["ToolCall", "parse_tool_call", "parse_tool_calls"]
 
 
-def parse_tool_call(text: str, *, limits: Limits | None = None) -> ToolCall:
-    """The one tool call that a text holds, whatever prose stands around it.
+def parse_tool_call(
+    text: str,
+    *,
+    tools: Iterable[Any] | Mapping[str, Any] | None = None,
+    dialect: str | None = None,
+    limits: Limits | None = None,
+) -> ToolCall:
+    """Read the one tool call that a text holds, whatever prose is around it.
 
     >>> parse_tool_call('I will look. <web><search>{"query": "weather"}</search></web>')
     ToolCall(server='web', tool='search', arguments={'query': 'weather'})
 
     Args:
-        text: What an agent wrote; see :func:`parse_tool_calls` for the forms.
+        text: What a model wrote; see :func:`parse_tool_calls` for the forms.
+        tools: As there.
+        dialect: As there.
         limits: As there.
 
     Raises:
         ToolCallError: When the text holds no call, more than one, or one that has two readings.
+        ValueError: When there is no such dialect.
+        TypeError: When ``tools`` are neither names nor definitions.
     """
-    source, found = _found(text, limits)
+    source, found = _found(text, tools, dialect, limits)
     if len(found) > 1:
         told = [f"'{shown(each.call.tool)}' at {source.where(each.at)}" for each in found[:2]]
         told += ["..."] * (len(found) > 2)
@@ -34,31 +50,63 @@ def parse_tool_call(text: str, *, limits: Limits | None = None) -> ToolCall:
     return found[0].call
 
 
-def parse_tool_calls(text: str, *, limits: Limits | None = None) -> tuple[ToolCall, ...]:
-    """All tool calls that a text holds, in their order.
+def parse_tool_calls(
+    text: str,
+    *,
+    tools: Iterable[Any] | Mapping[str, Any] | None = None,
+    dialect: str | None = None,
+    limits: Limits | None = None,
+) -> tuple[ToolCall, ...]:
+    r"""Read all tool calls that a text holds, in their order.
 
-    >>> parse_tool_calls('{"name": "a", "arguments": "{}"} and then <b>{"n": 1}</b>')
+    >>> parse_tool_calls('{"name": "a", "arguments": "{}"}\nand then <b>{"n": 1}</b>')
     (ToolCall(server=None, tool='a', arguments={}), ToolCall(server=None, tool='b', arguments={'n': 1}))
+    >>> parse_tool_calls('[TOOL_CALLS]search[ARGS]{"query": "tea"}')
+    (ToolCall(server=None, tool='search', arguments={'query': 'tea'}),)
 
     A call is ``<server><tool>{...}</tool></server>``, ``<tool>{...}</tool>``, or a JSON object with a name
     (``name``, ``tool``, ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``,
-    ``parameters``, ``params``; also as JSON text), bare, fenced, in a list, inside OpenAI's
-    ``{"type": "function", "function": {...}}`` or ``tool_calls``, or in tags like ``<tool_call>``. Where
-    plain JSON fails, JSON5 and Python literals are read. What stands in ``<think>``, in ``<tool_response>``
-    and the like or in a comment is no call.
+    ``parameters``, ``params``; also as JSON text), on lines of its own, fenced, in a list, inside OpenAI's
+    ``{"type": "function", "function": {...}}`` or ``tool_calls``, or in tags like ``<tool_call>``. A call without
+    arguments may be ``<tool/>`` on a line of its own. Where plain JSON fails, JSON5 and Python literals are read.
+
+    The native forms of model families are read as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
+    ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is read in one dialect, that of its first call.
+
+    Reasoning (``<think>``, ``[THINK]``, the analysis channel of Harmony and the like), results, comments and JSON
+    within a sentence are no calls.
 
     Args:
-        text: What an agent wrote.
+        text: What a model wrote.
+        tools: The tools that may be called: names, or definitions as MCP or OpenAI writes them, or a mapping of
+            names to input schemas. Only these are called. Schemas say which values of Qwen's and GLM's XML are
+            texts; without them a value that may be either is an error. Default: any tool.
+        dialect: The dialect to read, one of those named here or ``json``. Default: the one that the text is in.
         limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on
             nesting (``depth``); the others do not apply.
 
     Raises:
         ToolCallError: When the text holds no call, or anything that has two readings, is cut off, names a
             key twice or goes beyond the limits; says what and where. 1,000 calls at most are read.
+        ValueError: When there is no such dialect.
+        TypeError: When ``tools`` are neither names nor definitions.
     """
-    return tuple(each.call for each in _found(text, limits)[1])
+    return tuple(each.call for each in _found(text, tools, dialect, limits)[1])
 
 
-def _found(text: str, limits: Limits | None) -> tuple[Source, list[Found]]:
+def _found(
+    text: str, tools: Iterable[Any] | Mapping[str, Any] | None, dialect: str | None, limits: Limits | None
+) -> tuple[Source, list[Found]]:
+    if dialect is not None and dialect != JSON and dialect not in DIALECTS:
+        msg = f"dialect must be one of {', '.join(sorted([JSON, *DIALECTS]))}, but is {dialect!r}"
+        raise ValueError(msg)
+    known = KnownTools.of(tools)
     source = Source.of(text, limits or Limits())
-    return source, find_calls(source)
+    chosen = dialect_of(source.text) if dialect is None else DIALECTS.get(dialect)
+    if chosen is None:
+        return source, find_calls(source, known)
+    found = native_calls(Reader(source, known), chosen)
+    if not found:
+        msg = "No tool call was found in the text."
+        raise ToolCallError(msg)
+    return source, found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.source import container
@@ -24,6 +24,8 @@ _OTHER_KEYS: Final = frozenset(
 _NESTED_KEYS: Final = ("function", "function_call", "tool_call", "params")
 """Keys that may hold a call as a whole; ``params`` is that of a JSON-RPC request."""
 _LIST_KEY: Final = "tool_calls"
+_CALL_METHOD: Final = "tools/call"
+"""The method of a JSON-RPC request that is a call."""
 
 _CLAIMS: Final = tuple(
     re.compile(rf"""[{{,\s"'](?:{"|".join(keys)})["']?\s*:""") for keys in (_NAME_KEYS, _ARGUMENT_KEYS)
@@ -39,6 +41,13 @@ class ToolCall:
     arguments: dict[str, Any]
 
 
+class Found(NamedTuple):
+    """A call, and where it begins."""
+
+    call: ToolCall
+    at: int
+
+
 def claims_to_be_call(text: str) -> bool:
     """Whether JSON that cannot be read has the keys of a call."""
     return all(claim.search(text) for claim in _CLAIMS)
@@ -52,7 +61,7 @@ def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
     """
     if isinstance(value, list):
         return _calls_in_list(value, limits)
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or value.get("method", _CALL_METHOD) != _CALL_METHOD:
         return None
     if _is_call(value):
         return [_call(value, limits)]

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import MOST_CALLS, ToolCall, calls_in, claims_to_be_call
+from mcp_lenient.text_calls.call import MOST_CALLS, Found, ToolCall, calls_in, claims_to_be_call
+from mcp_lenient.text_calls.native import CLOSING, REASONING
 from mcp_lenient.text_calls.source import Source
+from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
 MOST_PLACES: Final = 5_000
@@ -27,28 +29,30 @@ _NO_CALLS: Final = frozenset(
 _NAME: Final = r"\w[\w.:-]{0,127}(?:/[\w.:-]{1,127}){0,4}"
 _IN_OBJECT: Final = r"""\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
 _OBJECT: Final = rf"\{{{_IN_OBJECT}"
+_TOKENS: Final = [pair for pair in REASONING if not pair[0].startswith("<think")]
+_OPENED_REASONING: Final = "|".join(re.escape(opening) for opening, _ in _TOKENS)
+_CLOSED_REASONING: Final = "|".join(re.escape(closing) for _, closing in _TOKENS)
+_VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
+"""HTML's void elements (HTML Living Standard, 13.1.2), which stand by themselves in prose."""
+_BEFORE_CALL: Final = re.compile(r"\s*(?:[,;]|```[\w+-]*|<\|\w+\|>)?\s*")
+_AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]<{]|```|\n|\Z)")
 # It begins with a set of characters, by which the search runs through prose ten times as fast.
 _PLACE: Final = re.compile(
-    rf"""[<\[{{](?=[\w\s/!"'}}{{$])(?:
-        (?<=<)(?:(?P<closed>/{_NAME}\s*>)|(?P<opened>{_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
+    rf"""(?P<reasoning>{_OPENED_REASONING})|(?P<reasoned>{_CLOSED_REASONING})|[<\[{{](?=[\w\s/!"'}}{{$])(?:
+        (?<=<)(?:(?P<closed>/{_NAME}\s*>)|(?P<empty>{_NAME}\s*/>)|(?P<opened>{_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
       | (?P<json>(?<=\{{){_IN_OBJECT}|(?<=\[)\s*{_OBJECT})
     )""",
     re.VERBOSE,
 )
-_OPENED: Final = re.compile(rf"<({_NAME})(\s[^<>]*)?>\s*")
+_OPENED: Final = re.compile(rf"<({_NAME})(\s[^<>]*)?(?<!/)>\s*")
 _CLOSED: Final = re.compile(rf"\s*</({_NAME})\s*>")
+_COMMENT: Final = re.compile(r"^[^\S\n]{0,100}/\*|\*/", re.MULTILINE)
+_EMPTY: Final = re.compile(rf"<({_NAME})\s*/>")
 _CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _FENCE: Final = re.compile(r"\s*```")
 _SPACE: Final = re.compile(r"\s*")
 _STRING: Final = re.compile('"[^"]*"')
 _CUT_OFF: Final = re.compile(r"<(?:/|/?[^\W\d][\w.:-]{0,127}\s?)?\Z")
-
-
-class Found(NamedTuple):
-    """A call, and where it begins."""
-
-    call: ToolCall
-    at: int
 
 
 class _Tag(NamedTuple):
@@ -57,13 +61,13 @@ class _Tag(NamedTuple):
     has_attributes: bool
 
 
-def find_calls(source: Source) -> list[Found]:
+def find_calls(source: Source, tools: KnownTools) -> list[Found]:
     """The calls that a text holds, at least one.
 
     Raises:
         ToolCallError: When there is none, or something that is not certainly read.
     """
-    scan = _Scan(source)
+    scan = _Scan(source, tools)
     scan.run()
     return scan.found
 
@@ -71,6 +75,7 @@ def find_calls(source: Source) -> list[Found]:
 @dataclass(slots=True)
 class _Scan:
     source: Source
+    tools: KnownTools
     found: list[Found] = field(default_factory=list)
     places: int = 0
     opened: dict[str, int] = field(default_factory=dict)
@@ -82,7 +87,15 @@ class _Scan:
     end: int = -1
     """Where the last call in tags ends."""
     data: int | None = None
-    """Where the first JSON stands that is no call."""
+    """Where the first JSON begins that is no call."""
+    quoted: int | None = None
+    """Where the first call begins that a sentence or a comment quotes."""
+    unknown: Found | None = None
+    """The first call of a tool that is not among those given."""
+    commented: bool = False
+    """Whether a comment is open."""
+    past: int = 0
+    """Where the last JSON, tag or comment ended."""
 
     def run(self) -> None:
         """Walk through the text."""
@@ -91,6 +104,9 @@ class _Scan:
             "opened": self._opened,
             "closed": self._closed,
             "comment": self._comment,
+            "empty": self._empty,
+            "reasoning": self._reasoning,
+            "reasoned": self._reasoned,
         }
         marks = sum(map(self.source.masked.count, "<[{"))
         if marks > MOST_MARKS:
@@ -99,8 +115,14 @@ class _Scan:
         at = 0
         while (place := _PLACE.search(self.source.masked, at)) is not None:
             self._count(place.start())
-            at = steps[place.lastgroup or ""](place.start())
+            self._note_comments(place.start())
+            self.past = at = steps[place.lastgroup or ""](place.start())
         self._finish(at)
+
+    def _note_comments(self, at: int) -> None:
+        """Follow comments like ``/* ... */`` that begin a line, up to a position."""
+        for mark in _COMMENT.finditer(self.source.text, self.past, at):
+            self.commented = mark[0] != "*/"
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
@@ -119,11 +141,21 @@ class _Scan:
         msg = "No tool call was found in the text."
         if not source.text.strip():
             msg = "The text is empty, so it holds no tool call."
+        elif self.unknown is not None:
+            named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
+            msg = f"No tool call was found: '{named}' at {where} is not among the tools given."
+        elif self.quoted is not None:
+            msg = (
+                f"No tool call was found: the one at {source.where(self.quoted)} is within a sentence or a comment; "
+                "a call is on lines of its own."
+            )
         elif self.data is not None:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} has not both a tool's name and arguments."
         raise ToolCallError(msg)
 
     def _add(self, call: ToolCall, at: int) -> None:
+        if not self.tools.has(call.tool):
+            raise self.source.error(at, f"'{shown(call.tool)}' is called, which is not among the tools given")
         if len(self.found) == MOST_CALLS:
             raise self.source.error(at, f"the text holds more than {MOST_CALLS:,} tool calls")
         self.found.append(Found(call, at))
@@ -138,11 +170,28 @@ class _Scan:
         if value is None and claims_to_be_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
         calls = self._calls(value, at)
+        if calls and not self._stands_alone(at, end):
+            self.quoted = at if self.quoted is None else self.quoted
+            return end
+        unknown = next((call for call in calls if not self.tools.has(call.tool)), None)
+        if unknown is not None:
+            self.unknown = self.unknown or Found(unknown, at)
+            return end
         for call in calls:
             self._add(call, at)
         if not calls and self.data is None:
             self.data = at
         return end
+
+    def _stands_alone(self, at: int, end: int) -> bool:
+        """Return whether what is read is on lines of its own, so that no sentence and no comment quotes it."""
+        text = self.source.text
+        if self.waiting:
+            return True
+        line = max(text.rfind("\n", self.past, at) + 1, self.past)
+        return not self.commented and bool(
+            _BEFORE_CALL.fullmatch(text, line, at) and _AFTER_CALL.match(text, end)
+        )
 
     def _calls(self, value: Any, at: int) -> list[ToolCall]:
         try:
@@ -169,6 +218,9 @@ class _Scan:
         content = _CONTENT.match(masked, end)
         if content is not None:
             return self._tagged(tags, end)
+        empty = _EMPTY.match(masked, end)
+        if len(tags) == 1 and empty is not None:
+            return self._only_empty(tags[0], empty)
         closed = _CLOSED.match(masked, end)
         if len(tags) > 1 and closed is not None and closed[1] == tags[-1].name:
             raise self.source.error(
@@ -178,6 +230,42 @@ class _Scan:
             raise self.source.error(tags[-1].at, "the text ends after an opening tag; it may be cut off")
         self.opened.update((tag.name, self.unnamed) for tag in tags)
         return end
+
+    def _empty(self, at: int) -> int:
+        """A tag without content, which is a call without arguments where it is on a line of its own."""
+        tag = _EMPTY.match(self.source.masked, at)
+        if tag is None:  # never: the place was found by the same pattern
+            return at + 1
+        if tag[1].lower() not in _VOID and self._stands_alone(at, tag.end()):
+            if self.tools.has(tag[1]):
+                self._add(ToolCall(None, tag[1], {}), at)
+            elif self.unknown is None:
+                self.unknown = Found(ToolCall(None, tag[1], {}), at)
+        return tag.end()
+
+    def _only_empty(self, server: _Tag, empty: re.Match[str]) -> int:
+        """A tag without content inside of a server's tag; text around it makes both of them prose."""
+        if self.source.masked.find(f"</{server.name}>", empty.end()) < 0:
+            raise self.source.error(server.at, f"<{server.name}> is not closed; the text may be cut off")
+        closed = _CLOSED.match(self.source.masked, empty.end())
+        if closed is None or closed[1] != server.name or server.has_attributes or empty[1].lower() in _VOID:
+            self.opened[server.name] = self.unnamed
+            return empty.start()
+        self._add(ToolCall(server.name, empty[1], {}), empty.start())
+        return closed.end()
+
+    def _reasoning(self, at: int) -> int:
+        opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
+        end = self.source.text.find(CLOSING[opening], at)
+        if end < 0:
+            raise self.source.error(at, f"{opening} is not closed; the text may be cut off")
+        return end + len(CLOSING[opening])
+
+    def _reasoned(self, at: int) -> int:
+        closing = next(own for _, own in _TOKENS if self.source.text.startswith(own, at))
+        if self.found:
+            raise self.source.error(at, f"{closing} has no opening, so what is before may be no call")
+        return at + len(closing)
 
     def _special(self, at: int) -> int:
         """A tag that names nothing: it holds calls, or what is none."""

@@ -101,14 +101,14 @@ class Source:
         raise self.error(at, "the JSON that begins here does not end; the text may be cut off")
 
 
-def container(text: str, limits: Limits) -> Any:
-    """The array or object that a whole text spells; None where it spells none."""
+def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:
+    """Return the array or object that a whole text spells; None where it spells none."""
     parsed = parse_container(
         text,
         max_text=limits.text,
         max_relaxed=limits.relaxed_text,
         max_depth=limits.depth,
-        dialects=_DIALECTS,
+        dialects=dialects,
     )
     return None if parsed is None else plain(parsed.value)
 

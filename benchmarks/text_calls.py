@@ -1,0 +1,97 @@
+"""Calls that models wrote as text: the recorded outputs of the package ``canitoolcall``, read by ``parse_tool_calls``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from mcp_lenient import ToolCallError, parse_tool_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+_PACKAGE = "canitoolcall"
+_OUTCOMES = ("right", "not read", "different", "invented")
+_ASKED = 380
+
+
+def figures() -> list[tuple[str, str, str]]:
+    """Return how many of the recorded outputs are read right."""
+    if find_spec(_PACKAGE) is None:
+        return [("calls in text", f"skipped: pip install --no-deps {_PACKAGE}", "")]
+    found = Counter(outcome for _, _, outcome in _outcomes(with_schemas=True))
+    measured = ", ".join(f"{outcome} {found[outcome]}" for outcome in _OUTCOMES)
+    return [
+        (
+            f"calls in text, {sum(found.values())} recorded outputs",
+            measured,
+            f"at least {_ASKED} right, 0 different, 0 invented",
+        )
+    ]
+
+
+def main(console: Console, *, verbose: bool = False) -> None:
+    """Print what becomes of each family of recorded outputs, by what is known of the tools."""
+    if find_spec(_PACKAGE) is None:
+        console.print(f"Install the recorded outputs first: pip install --no-deps {_PACKAGE}")
+        return
+    for with_schemas in (True, False):
+        known = "their definitions" if with_schemas else "nothing"
+        table = Table("family", *_OUTCOMES, title=f"Calls in text, with {known} given of the tools")
+        rows = list(_outcomes(with_schemas=with_schemas))
+        for family in (*sorted({family for family, _, _ in rows}), "all"):
+            found = Counter(outcome for own, _, outcome in rows if family in (own, "all"))
+            table.add_row(family, *(str(found[outcome]) for outcome in _OUTCOMES))
+        console.print(table)
+        if verbose:
+            for _, fixture, outcome in rows:
+                if outcome != "right":
+                    console.print(f"{outcome}: {fixture}")
+
+
+def _outcomes(*, with_schemas: bool) -> Iterator[tuple[str, str, str]]:
+    for family in sorted(files(_PACKAGE).joinpath("_data/fixtures").iterdir(), key=lambda each: each.name):
+        if family.is_dir():
+            for file in family.iterdir():
+                if file.name.endswith(".jsonl"):
+                    for line in file.read_text(encoding="utf-8").splitlines():
+                        fixture = json.loads(line)
+                        yield (
+                            family.name,
+                            fixture["id"],
+                            _outcome(fixture, fixture["tools"] if with_schemas else None),
+                        )
+
+
+def _outcome(fixture: dict[str, Any], tools: Any) -> str:
+    expected = (fixture.get("expected") or {}).get("tool_calls", [])
+    try:
+        found = parse_tool_calls(fixture["raw_output"], tools=tools)
+    except ToolCallError:
+        return "right" if not expected else "not read"
+    if not expected:
+        return "invented"
+    read = [{"name": call.tool, "arguments": call.arguments} for call in found]
+    return "right" if _same(read, expected) else "different"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are equal, ``true`` not being 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True) or (
+        one == other and _kinds(one) == _kinds(other)
+    )
+
+
+def _kinds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _kinds(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_kinds(entry) for entry in value]
+    return "number" if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value)

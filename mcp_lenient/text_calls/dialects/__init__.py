@@ -1,0 +1,1 @@
+"""How model families write calls natively, a file each; facts from their chat templates and published parsers."""

@@ -1,0 +1,85 @@
+"""Gemma 4: ``<|tool_call>call:name{key:<|"|>text<|"|>,other:1}<tool_call|>``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+
+_OPENER: Final = re.compile(r"<\|tool_call>")
+_CALL: Final = re.compile(rf"\s*call:(?P<name>{NAME})\s*(?=\{{)")
+_END: Final = re.compile(r"\s*<tool_call\|>")
+_QUOTE: Final = '<|"|>'
+_KEY: Final = re.compile(
+    r'\s*(?:<\|"\|>(?P<quoted>[^<>]{1,256})<\|"\|>|(?P<bare>[^<>{}\[\]:,"\n]{1,256}?))\s*:'
+)
+_LITERAL: Final = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}\]])")
+_SPACE: Final = re.compile(r"\s*")
+_NEXT: Final = re.compile(r"\s*(?P<sign>[,}\]])")
+
+
+def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    call = reader.expect(_CALL, opener.end(), "call:name{...}")
+    arguments, end = _object(reader, call.end(), 0)
+    return [ToolCall(None, call["name"], arguments)], reader.expect(_END, end, "<tool_call|>").end()
+
+
+def _past_space(reader: Reader, at: int) -> int:
+    return reader.expect(_SPACE, at, "").end()
+
+
+def _object(reader: Reader, at: int, depth: int) -> tuple[dict[str, Any], int]:
+    found: dict[str, Any] = {}
+    at = _past_space(reader, at + 1)
+    if reader.text[at : at + 1] == "}":
+        return found, at + 1
+    while True:
+        key = reader.expect(_KEY, at, "a name and a colon")
+        value, end = _value(reader, key.end(), depth + 1)
+        reader.put(found, key["quoted"] or key["bare"], value, at)
+        sign = reader.expect(_NEXT, end, "a comma or a closing bracket")
+        if sign["sign"] != ",":
+            return found, _closed(reader, sign, "}")
+        at = sign.end()
+
+
+def _array(reader: Reader, at: int, depth: int) -> tuple[list[Any], int]:
+    found: list[Any] = []
+    at = _past_space(reader, at + 1)
+    if reader.text[at : at + 1] == "]":
+        return found, at + 1
+    while True:
+        value, end = _value(reader, at, depth + 1)
+        found.append(value)
+        sign = reader.expect(_NEXT, end, "a comma or a closing bracket")
+        if sign["sign"] != ",":
+            return found, _closed(reader, sign, "]")
+        at = sign.end()
+
+
+def _closed(reader: Reader, sign: re.Match[str], expected: str) -> int:
+    if sign["sign"] != expected:
+        raise reader.source.error(sign.start(), f"{expected} is expected here")
+    return sign.end()
+
+
+def _value(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
+    at = _past_space(reader, at)
+    if depth > reader.source.limits.depth:
+        raise reader.source.error(at, f"the call nests deeper than {reader.source.limits.depth} levels")
+    if reader.text.startswith(_QUOTE, at):
+        end = reader.text.find(_QUOTE, at + len(_QUOTE))
+        if end < 0:
+            raise reader.source.error(at, "a text is not closed; the call may be cut off")
+        return reader.text[at + len(_QUOTE) : end], end + len(_QUOTE)
+    if reader.text[at : at + 1] == "{":
+        return _object(reader, at, depth)
+    if reader.text[at : at + 1] == "[":
+        return _array(reader, at, depth)
+    literal = reader.expect(_LITERAL, at, "a value")
+    return reader.scalar(literal[0], at), literal.end()
+
+
+DIALECT: Final = Dialect("gemma", _OPENER, _read, re.compile(r'<tool_call\|>|<\|"\|>'))

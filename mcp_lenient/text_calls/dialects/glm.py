@@ -1,0 +1,32 @@
+"""GLM 4.5 to 5: ``<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>``.
+
+Texts are raw, everything else is JSON; which of the two comes from the tool's schema.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+
+_OPENER: Final = re.compile(rf"<tool_call>\s*(?P<name>{NAME})\s*(?=<arg_key>|</tool_call>|\Z)")
+_KEY: Final = re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,256}?)\s*</arg_key>\s*<arg_value>")
+_VALUE_END: Final = re.compile(r"</arg_value>\s*(?=<arg_key>|</tool_call>)")
+_CLOSE: Final = re.compile(r"\s*</tool_call>")
+
+
+def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    name, at, arguments = opener["name"], opener.end(), dict[str, Any]()
+    while (key := _KEY.match(reader.text, at)) is not None:
+        end = _VALUE_END.search(reader.text, key.end())
+        if end is None:
+            raise reader.source.error(key.start(), "a value is not closed; the text may be cut off")
+        value = reader.typed(name, key["key"], reader.text[key.end() : end.start()], key.start())
+        reader.put(arguments, key["key"], value, key.start())
+        at = end.end()
+    return [ToolCall(None, name, arguments)], reader.expect(_CLOSE, at, "</tool_call>").end()
+
+
+DIALECT: Final = Dialect("glm", _OPENER, _read, re.compile(r"</?tool_call>|</?arg_(?:key|value)>"))

@@ -1,0 +1,35 @@
+"""Harmony (gpt-oss): messages with a header; one addressed ``to=functions.name`` is a call, whatever its channel."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+
+_OPENER: Final = re.compile(
+    rf"(?:(?:<\|start\|>|\A\s*)(?:assistant)?(?:\s{{0,9}}to=(?:functions\.)?(?P<role>{NAME}))?\s{{0,9}})?"
+    rf"<\|channel\|>\s{{0,9}}\w{{1,32}}(?:\s{{0,9}}to=(?:functions\.)?(?P<channel>{NAME}))?"
+    r"\s{0,9}(?:<\|constrain\|>\s{0,9}\w{1,32}\s{0,9}|\w{1,32}\s{0,9})?"
+    r"(?P<open><\|message\|>)?"
+)
+_SPACE: Final = re.compile(r"\s*")
+_END: Final = re.compile(r"\s*(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)")
+_MESSAGE_END: Final = re.compile(r"<\|(?:end|return)\|>|(?=<\|start\|>assistant)|\Z")
+
+
+def _read(reader: Reader, header: re.Match[str]) -> tuple[list[ToolCall], int]:
+    name = header["role"] or header["channel"]
+    if header["open"] is None:
+        raise reader.source.error(header.start(), "a message's header has no <|message|>")
+    if name is None:
+        closed = _MESSAGE_END.search(reader.text, header.end())
+        return [], len(reader.text) if closed is None else closed.end()
+    if header["role"] and header["channel"] and header["role"] != header["channel"]:
+        raise reader.source.error(header.start(), "a message is addressed to two tools")
+    arguments, end = reader.json_object(reader.expect(_SPACE, header.end(), "").end())
+    return [ToolCall(None, name, arguments)], reader.expect(_END, end, "the end of the message").end()
+
+
+DIALECT: Final = Dialect("harmony", _OPENER, _read, re.compile(r"<\|message\|>|<\|call\|>"))

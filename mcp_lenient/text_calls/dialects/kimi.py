@@ -1,0 +1,65 @@
+"""Kimi: K2 (``functions.name:0`` and JSON between tokens) and K3 (``<|open|>call tool="name"<|sep|>``)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+
+_OPENER: Final = re.compile(r"<\|tool_calls_section_begin\|>|(?P<k3><\|open\|>tools<\|sep\|>)")
+_CALL: Final = re.compile(
+    rf"[^<]*<\|tool_call_begin\|>\s*(?:functions\.)?(?P<name>{NAME}?):\d+\s*<\|tool_call_argument_begin\|>\s*"
+)
+_CALL_END: Final = re.compile(r"\s*<\|tool_call_end\|>")
+_END: Final = re.compile(r"[^<]*<\|tool_calls_section_end\|>")
+_K3_CALL: Final = re.compile(rf"""\s*<\|open\|>call tool="(?P<name>{NAME})"(?: index="\d+")?<\|sep\|>""")
+_ARGUMENT: Final = re.compile(
+    r"""\s*<\|open\|>argument key="(?P<key>[^"\n]{1,256})" type="(?P<type>\w+)"<\|sep\|>"""
+)
+_ARGUMENT_END: Final = re.compile(
+    r"<\|close\|>argument<\|sep\|>(?=\s*(?:<\|open\|>argument key=|<\|close\|>call<\|sep\|>))"
+)
+_K3_CALL_END: Final = re.compile(r"\s*<\|close\|>call<\|sep\|>")
+_K3_END: Final = re.compile(r"\s*<\|close\|>tools<\|sep\|>")
+
+
+def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    return _k3(reader, opener.end()) if opener["k3"] else _k2(reader, opener.end())
+
+
+def _k2(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+    calls = []
+    while (call := _CALL.match(reader.text, at)) is not None:
+        arguments, end = reader.json_object(call.end())
+        at = reader.expect(_CALL_END, end, "<|tool_call_end|>").end()
+        calls.append(ToolCall(None, call["name"], arguments))
+    return calls, reader.expect(_END, at, "<|tool_calls_section_end|>").end()
+
+
+def _k3(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+    calls = []
+    while (call := _K3_CALL.match(reader.text, at)) is not None:
+        arguments, at = _arguments(reader, call.end())
+        at = reader.expect(_K3_CALL_END, at, "the end of the call").end()
+        calls.append(ToolCall(None, call["name"], arguments))
+    return calls, reader.expect(_K3_END, at, "the end of the calls").end()
+
+
+def _arguments(reader: Reader, at: int) -> tuple[dict[str, Any], int]:
+    arguments: dict[str, Any] = {}
+    while (argument := _ARGUMENT.match(reader.text, at)) is not None:
+        end = _ARGUMENT_END.search(reader.text, argument.end())
+        if end is None:
+            raise reader.source.error(argument.start(), "an argument is not closed; the text may be cut off")
+        raw = reader.text[argument.end() : end.start()]
+        value = raw if argument["type"] == "string" else reader.scalar(raw, at)
+        reader.put(arguments, argument["key"].replace("&quot;", '"').replace("&amp;", "&"), value, at)
+        at = end.end()
+    return arguments, at
+
+
+DIALECT: Final = Dialect(
+    "kimi", _OPENER, _read, re.compile(r"<\|tool_call|<\|(?:open|close)\|>(?:call|argument)\b")
+)

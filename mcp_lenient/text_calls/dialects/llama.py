@@ -1,0 +1,76 @@
+"""Llama: JSON after ``<|python_tag|>`` (3), or a list of Python calls as the whole text (4)."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Final
+
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.text_calls.call import MOST_CALLS, ToolCall, calls_in
+from mcp_lenient.text_calls.native import Dialect, Reader
+from mcp_lenient.text_calls.source import container
+
+_OPENER: Final = re.compile(
+    r"<\|python_tag\|>\s*(?=\{)|(?P<python>(?:\A|<\|python_start\|>)\s*(?=\[\s*[^\W\d][\w.]*\())"
+)
+_MORE: Final = re.compile(r"\s*;\s*(?=\{)")
+_PYTHON_END: Final = re.compile(r"\s*(?:<\|python_end\|>\s*|\Z)")
+
+
+def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    return _python(reader, opener.end()) if opener["python"] is not None else _json(reader, opener.end())
+
+
+def _json(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+    calls: list[ToolCall] = []
+    more: re.Match[str] | None = None
+    while more is not None or not calls:
+        start = at if more is None else more.end()
+        value, at = reader.json_object(start)
+        try:
+            own = calls_in(value, reader.source.limits)
+        except ToolCallError as error:
+            raise reader.source.error(start, str(error)) from None
+        if own is None:
+            raise reader.source.error(start, "the object has not both a tool's name and arguments")
+        calls += own
+        more = _MORE.match(reader.text, at)
+        if more is None:
+            break
+    return calls, at
+
+
+def _python(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+    end = _end_of_list(reader, at)
+    text = reader.text[at:end]
+    if len(text) > reader.source.limits.relaxed_text:
+        raise reader.source.error(at, "the list of calls is longer than what is read")
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise reader.source.error(at, "the list of calls cannot be read; it may be cut off") from None
+    if not isinstance(tree, ast.List) or len(tree.elts) > MOST_CALLS:
+        raise reader.source.error(at, "this is no list of calls")
+    calls = [_call(reader, text, node, at) for node in tree.elts]
+    return calls, reader.expect(_PYTHON_END, end, "the end of the text").end()
+
+
+def _end_of_list(reader: Reader, at: int) -> int:
+    marker = reader.text.find("<|python_end|>", at)
+    return len(reader.text.rstrip()) if marker < 0 else marker
+
+
+def _call(reader: Reader, text: str, node: ast.expr, at: int) -> ToolCall:
+    if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
+        raise reader.source.error(at, "the list holds something else than calls with named arguments")
+    values = [f"{json.dumps(word.arg)}: {ast.get_source_segment(text, word.value)}" for word in node.keywords]
+    arguments = container("{" + ", ".join(values) + "}", reader.source.limits)
+    name = ast.get_source_segment(text, node.func)
+    if name is None or not isinstance(arguments, dict):
+        raise reader.source.error(at, "an argument of a call is no plain value")
+    return ToolCall(None, name, arguments)
+
+
+DIALECT: Final = Dialect("llama", _OPENER, _read)

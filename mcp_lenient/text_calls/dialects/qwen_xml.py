@@ -1,0 +1,51 @@
+"""Qwen3-Coder, Qwen3.5 and later: ``<function=name><parameter=key>`` in ``<tool_call>``.
+
+Values are raw text between one line break and another; their types come from the tool's schema.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+
+_OPENER: Final = re.compile(rf"(?P<outer><tool_call>\s*)?<function=\s*(?P<name>{NAME})\s*>")
+_PARAMETER: Final = re.compile(r"\s*<parameter=\s*(?P<key>[^<>\n]{1,256}?)\s*>")
+_CLOSE: Final = re.compile(r"\s*</function>")
+_OUTER_CLOSE: Final = re.compile(r"\s*</tool_call>")
+_LINE_OF_A_MARK: Final = re.compile(r"^\s*(?:<parameter=[^<>\n]+>|</function>)\s*$", re.MULTILINE)
+_VALUE_END: Final = re.compile(
+    r"</parameter>\s*(?=<parameter=[^<>\n]+>|</function>\s*(?:</tool_call>|<function=|\Z))"
+)
+
+
+def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    name, at, arguments = opener["name"], opener.end(), dict[str, Any]()
+    while (parameter := _PARAMETER.match(reader.text, at)) is not None:
+        end = _VALUE_END.search(reader.text, parameter.end())
+        if end is None:
+            raise reader.source.error(parameter.start(), "a parameter is not closed; the text may be cut off")
+        raw = _value(reader.text[parameter.end() : end.start()])
+        if _LINE_OF_A_MARK.search(raw):
+            raise reader.source.error(
+                parameter.start(), "a parameter may not be closed, or its value holds a tag"
+            )
+        value = reader.typed(name, parameter["key"], raw, at)
+        reader.put(arguments, parameter["key"], value, at)
+        at = end.end()
+    at = reader.expect(_CLOSE, at, "</function>").end()
+    closed = _OUTER_CLOSE.match(reader.text, at)
+    if opener["outer"] and closed is None:
+        at = reader.expect(_OUTER_CLOSE, at, "</tool_call>").end()
+    return [ToolCall(None, name, arguments)], closed.end() if closed else at
+
+
+def _value(raw: str) -> str:
+    return raw[1:-1] if len(raw) > 1 and raw[0] == raw[-1] == "\n" else raw.removeprefix("\n")
+
+
+DIALECT: Final = Dialect(
+    "qwen_xml", _OPENER, _read, re.compile(r"</function>|</parameter>|<parameter=|</?tool_call>")
+)

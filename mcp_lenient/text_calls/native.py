@@ -1,0 +1,198 @@
+"""Calls between the markers of a model family; all that is outside of them is prose or reasoning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.text_calls.call import MOST_CALLS, Found, ToolCall
+from mcp_lenient.text_calls.source import container
+from mcp_lenient.text_calls.tools import PYTHON_NAMES
+from mcp_lenient.values.display import shown
+
+if TYPE_CHECKING:
+    from mcp_lenient.text_calls.source import Source
+    from mcp_lenient.text_calls.tools import KnownTools
+
+NAME: Final = r"[\w][\w.:/-]{0,127}"
+REASONING: Final = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+)
+"""What opens and closes reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3."""
+CLOSING: Final = dict(REASONING)
+OPENED: Final = re.compile("|".join(re.escape(opening) for opening, _ in REASONING))
+CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONING))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a dialect reads with."""
+
+    source: Source
+    tools: KnownTools
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.source.text
+
+    def expect(self, pattern: re.Pattern[str], at: int, what: str) -> re.Match[str]:
+        """Match a pattern at a position.
+
+        Raises:
+            ToolCallError: When it is not there.
+        """
+        match = pattern.match(self.text, at)
+        if match is None:
+            cut = " (the text ends; it may be cut off)" if at >= len(self.text.rstrip()) else ""
+            raise self.source.error(at, f"{what} is expected here{cut}")
+        return match
+
+    def json_object(self, at: int) -> tuple[dict[str, Any], int]:
+        """Read the JSON object that begins at a position; return it and where it ends.
+
+        Raises:
+            ToolCallError: When none begins there, or it cannot be read.
+        """
+        value, end = self.json(at)
+        if not isinstance(value, dict):
+            raise self.source.error(at, "the arguments are an array, where an object is expected")
+        return value, end
+
+    def json(self, at: int) -> tuple[Any, int]:
+        """Read the JSON array or object that begins at a position; return it and where it ends."""
+        if self.text[at : at + 1] not in ("{", "["):
+            raise self.source.error(at, "JSON is expected here")
+        end = self.source.end(at)[0]
+        value = self.source.read(at, end)
+        if value is None:
+            raise self.source.error(at, self.source.unreadable(at, end))
+        return value, end
+
+    def scalar(self, raw: str, at: int) -> Any:
+        """Read a JSON value of any type.
+
+        Raises:
+            ToolCallError: When it is none, or would not be kept exactly.
+        """
+        value = container(f"[{raw}]", self.source.limits, frozenset({"json"}))
+        if not isinstance(value, list) or len(value) != 1:
+            raise self.source.error(at, "a value cannot be read as JSON, or would not be kept exactly")
+        return value[0]
+
+    def typed(self, tool: str, parameter: str, raw: str, at: int) -> Any:
+        """Read a value that is written without a type; see :meth:`KnownTools.is_text`."""
+        try:
+            is_text = self.tools.is_text(tool, parameter, raw)
+        except ToolCallError as error:
+            raise self.source.error(at, str(error)) from None
+        return raw if is_text else self.scalar(PYTHON_NAMES.get(raw, raw), at)
+
+    def put(self, arguments: dict[str, Any], name: str, value: Any, at: int) -> None:
+        """Add an argument.
+
+        Raises:
+            ToolCallError: When it was given already.
+        """
+        if name in arguments:
+            raise self.source.error(at, f"the call names '{shown(name)}' twice")
+        arguments[name] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a model family writes calls.
+
+    Attributes:
+        name: What ``dialect=`` calls it.
+        opener: What begins one call, or a group of calls.
+        read: Reads what begins at a match of ``opener``; returns the calls and where they end.
+        stray: What is only found in calls, and so is an error outside of them; None where nothing is.
+    """
+
+    name: str
+    opener: re.Pattern[str]
+    read: Callable[[Reader, re.Match[str]], tuple[list[ToolCall], int]]
+    stray: re.Pattern[str] | None = None
+
+
+def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
+    """Return the calls of a text in one dialect.
+
+    Raises:
+        ToolCallError: When something that was begun as a call cannot be read, or a call is not of a known tool.
+    """
+    text, at = reader.text, _past_reasoning(reader, dialect)
+    found: list[Found] = []
+    marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else [])]
+    following: dict[re.Pattern[str], re.Match[str] | None] = {each: each.search(text, at) for each in marks}
+    while (match := _first(following, text, at)) is not None:
+        pattern, place = match
+        if pattern is OPENED:
+            at = _end_of_reasoning(reader, place)
+        elif pattern is dialect.opener:
+            calls, at = dialect.read(reader, place)
+            found += [Found(_known(reader, call, place.start()), place.start()) for call in calls]
+            if len(found) > MOST_CALLS:
+                raise reader.source.error(
+                    place.start(), f"the text holds more than {MOST_CALLS:,} tool calls"
+                )
+        elif pattern is CLOSED and not found:
+            at = place.end()
+        else:
+            raise reader.source.error(
+                place.start(), f"{shown(place[0])} has no opening, so a call may be lost"
+            )
+    return found
+
+
+def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
+    """Return where reasoning ends that the prompt had opened; 0 where a call comes before its end, or there is none."""
+    closed, opened = CLOSED.search(reader.text), OPENED.search(reader.text)
+    if closed is None or (opened is not None and opened.start() < closed.start()):
+        return 0
+    call = dialect.opener.search(reader.text)
+    if call is None or call.start() > closed.start():
+        return closed.end()
+    try:
+        end = dialect.read(reader, call)[1]
+    except ToolCallError:
+        return closed.end()
+    if end <= closed.start():
+        raise reader.source.error(
+            closed.start(), f"{closed[0]} has no opening, so what is before may be no call"
+        )
+    return 0
+
+
+def _end_of_reasoning(reader: Reader, opened: re.Match[str]) -> int:
+    closing = CLOSING[opened[0]]
+    end = reader.text.find(closing, opened.end())
+    if end < 0:
+        raise reader.source.error(opened.start(), f"{opened[0]} is not closed; the text may be cut off")
+    return end + len(closing)
+
+
+def _first(
+    following: dict[re.Pattern[str], re.Match[str] | None], text: str, at: int
+) -> tuple[re.Pattern[str], re.Match[str]] | None:
+    """Return what comes first from a position on; each pattern is searched again only once it is passed."""
+    for pattern, match in following.items():
+        if match is not None and match.start() < at:
+            following[pattern] = pattern.search(text, at)
+    found = [(pattern, match) for pattern, match in following.items() if match is not None]
+    return min(found, key=lambda each: each[1].start(), default=None)
+
+
+def _known(reader: Reader, call: ToolCall, at: int) -> ToolCall:
+    if not reader.tools.has(call.tool):
+        raise reader.source.error(at, f"'{shown(call.tool)}' is called, which is not among the tools given")
+    return call

@@ -1,0 +1,147 @@
+"""What the caller says of its tools: their names, and the schemas of their parameters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
+
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import json_type
+
+_MOST_BRANCHES: Final = 100
+PYTHON_NAMES: Final[Mapping[str, str]] = MappingProxyType({"True": "true", "False": "false", "None": "null"})
+"""How chat templates that print Python values write JSON's names (Qwen3-Coder, Qwen3.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTools:
+    """The tools that may be called.
+
+    Attributes:
+        schemas: Each tool's input schema by the tool's name, empty where it is not known; None where nothing is
+            known of the tools.
+    """
+
+    schemas: Mapping[str, Mapping[str, Any]] | None = None
+    _types: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, tools: Iterable[Any] | Mapping[str, Any] | None) -> KnownTools:
+        """Read names, definitions (MCP's or OpenAI's, also as objects), or a mapping of names to schemas.
+
+        Raises:
+            TypeError: When one is none of these.
+        """
+        if tools is None:
+            return cls()
+        if isinstance(tools, Mapping):
+            return cls(
+                {name: schema if isinstance(schema, Mapping) else {} for name, schema in tools.items()}
+            )
+        return cls(dict(_definition(tool) for tool in tools))
+
+    def has(self, name: str) -> bool:
+        """Return whether a tool of this name may be called."""
+        return self.schemas is None or name in self.schemas
+
+    def is_text(self, tool: str, parameter: str, raw: str) -> bool:
+        """Return whether a value is a text, in a dialect that marks no texts; else it is JSON.
+
+        A text stays one where the schema takes a string. What the schema does not say is a text, unless it would be
+        JSON of another type as well.
+
+        Raises:
+            ToolCallError: When it may be either.
+        """
+        if not _is_json(raw):
+            return True
+        types = self._types_of(tool, parameter)
+        if types is None:
+            msg = (
+                f"'{shown(parameter)}' of '{shown(tool)}' may be a text or JSON of another type; "
+                "pass the tools' definitions as tools="
+            )
+            raise ToolCallError(msg)
+        return "string" in types and not (raw.strip() == "null" and "null" in types)
+
+    def _types_of(self, tool: str, parameter: str) -> frozenset[str] | None:
+        """Return the JSON types that a parameter takes; None where its schema does not say."""
+        key = (tool, parameter)
+        if key not in self._types:
+            schema = (self.schemas or {}).get(tool, {})
+            properties = schema.get("properties")
+            own = properties.get(parameter) if isinstance(properties, Mapping) else None
+            self._types[key] = _types(schema, own)
+        return self._types[key]
+
+
+def _types(root: Mapping[str, Any], schema: Any) -> frozenset[str] | None:
+    found: set[str] = set()
+    waiting = [schema]
+    for at, each in enumerate(waiting):
+        if not isinstance(each, Mapping) or at > _MOST_BRANCHES:
+            return None
+        named, listed = each.get("type"), each.get("enum", [each["const"]] if "const" in each else None)
+        branches = each.get("anyOf") or each.get("oneOf")
+        if each.get("nullable") is True:
+            found.add("null")
+        if named is not None:
+            found.update([named] if isinstance(named, str) else named)
+        elif isinstance(listed, list):
+            found.update(map(json_type, listed))
+        elif isinstance(branches, list):
+            waiting.extend(branches)
+        elif isinstance(each.get("$ref"), str):
+            waiting.append(_referenced(root, each["$ref"]))
+        else:
+            return None
+    return frozenset(found)
+
+
+def _referenced(root: Mapping[str, Any], reference: str) -> Any:
+    found: Any = root if reference.startswith("#/") else None
+    for part in reference[2:].split("/"):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _is_json(text: str) -> bool:
+    """Return whether a text spells a JSON value that is no string, or Python's name of one."""
+    if text in PYTHON_NAMES:
+        return True
+    try:
+        return not isinstance(json.loads(text, parse_constant=str), str)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _attribute(tool: object, name: str) -> Any:
+    return getattr(tool, name, None)
+
+
+def _definition(tool: Any) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(tool, str):
+        return tool, {}
+    if isinstance(tool, Mapping):
+        function = tool.get("function")
+        look: Callable[[str], Any] = (function if isinstance(function, Mapping) else tool).get
+    else:
+        look = partial(_attribute, tool)
+    name = look("name")
+    schema: Mapping[str, Any] = next(
+        (
+            own
+            for key in ("inputSchema", "input_schema", "parameters")
+            if isinstance(own := look(key), Mapping)
+        ),
+        {},
+    )
+    if not isinstance(name, str):
+        msg = f"tools must be names or definitions with a name, but one is of type {type(tool).__name__}"
+        raise TypeError(msg)
+    return name, schema
