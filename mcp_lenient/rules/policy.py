@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules import DEFAULT_RULES, Rule
@@ -13,14 +14,24 @@ from mcp_lenient.values.limits import Limits
 
 Mode = Literal["repair", "observe", "off"]
 Unrepairable = Literal["forward", "refuse"]
+_NEAR: Final = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _DefaultRules(tuple[Rule, ...]):
+    """The rules of a policy that names none; a signature shows them by their name."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "DEFAULT_RULES"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Policy:
     """How lenient a server is; frozen, and checked when it is built.
 
-    >>> Policy(mode="observe").mode
-    'observe'
+    >>> Policy(mode="observe", disable={"rename_plural"})
+    Policy(mode='observe', disable={'rename_plural'})
     >>> Policy(disable={"rename_plural"}).allows("rename_plural")
     False
 
@@ -48,7 +59,7 @@ class Policy:
 
     mode: Mode = "repair"
     unrepairable: Unrepairable = "forward"
-    rules: tuple[Rule, ...] = DEFAULT_RULES
+    rules: tuple[Rule, ...] = _DefaultRules(DEFAULT_RULES)
     disable: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -67,22 +78,24 @@ class Policy:
         _set(self, "rules", _rules(self.rules))
         for name in ("disable", "drop", "secret"):
             _set(self, name, frozenset(_names(name, getattr(self, name))))
-        known = {rule.name for rule in (*DEFAULT_RULES, *self.rules)}
-        for rule in sorted(self.disable):
-            _one_of("disable", rule, sorted(known))
+        _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
         _set(self, "aliases", _aliases(self.aliases))
+
+    def __repr__(self) -> str:
+        """Show the fields that differ from the defaults, and rules by their names."""
+        return _differing(self)
 
     @classmethod
     def strict(cls) -> Policy:
-        """No repairs at all, only good errors: every call that the tool refuses is refused by envelope."""
+        """Return a policy that repairs nothing: every call that the tool refuses is answered with the envelope."""
         return cls(rules=(), unrepairable="refuse")
 
     def allows(self, rule: str) -> bool:
-        """Whether this rule is in force."""
+        """Return whether this rule is in force."""
         return rule not in self.disable and any(known.name == rule for known in self.rules)
 
     def changed(self, **changes: Any) -> Policy:
-        """A copy with these fields changed, checked like a new one."""
+        """Return a copy with these fields changed, checked like a new one."""
         return replace(self, **changes)
 
 
@@ -103,12 +116,39 @@ def _instance(name: str, value: object, wanted: type) -> None:
 
 
 def _rules(rules: object) -> tuple[Rule, ...]:
+    if isinstance(rules, _DefaultRules):
+        return DEFAULT_RULES
     if isinstance(rules, str) or not isinstance(rules, (tuple, list)):
         msg = f"Policy.rules must be a tuple of Rule, got {rules!r}."
         raise PolicyError(msg)
     for rule in rules:
         _instance("rules", rule, Rule)
     return tuple(rules)
+
+
+def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
+    for name in sorted(disabled - known):
+        near = [repr(each) for each in get_close_matches(name, sorted(known), cutoff=_NEAR)]
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"The rules are {', '.join(sorted(known))}."
+        msg = f"Policy.disable names {name!r}, which is no rule. {hint}"
+        raise PolicyError(msg)
+
+
+def _differing(given: Policy | Limits) -> str:
+    default = type(given)()
+    values = {entry.name: getattr(given, entry.name) for entry in fields(given)}
+    shown = [f"{name}={_shown(each)}" for name, each in values.items() if each != getattr(default, name)]
+    return f"{type(given).__name__}({', '.join(shown)})"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return repr(tuple(rule.name for rule in value))
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(map(repr, sorted(value)))}}}"
+    if isinstance(value, Limits):
+        return _differing(value)
+    return repr(dict(value) if isinstance(value, Mapping) else value)
 
 
 def _names(field_name: str, names: object) -> list[str]:

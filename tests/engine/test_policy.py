@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -51,6 +52,46 @@ def test_a_limit_is_a_positive_integer(name: str, value: Any) -> None:
     """A bound that is no positive integer is refused by name."""
     with pytest.raises(PolicyError, match=rf"Limits\.{name} must be a positive integer"):
         Limits(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("disabled", "hint"),
+    [
+        ("rename_caze", "Did you mean 'rename_case'?"),
+        ("json_to_array", "Did you mean 'json_text_to_array' or 'json5_text_to_array'?"),
+        ("faster", "The rules are array_to_scalar, "),
+    ],
+)
+def test_an_unknown_rule_gets_the_nearest_names(disabled: str, hint: str) -> None:
+    """A misspelled rule is answered with the names it may stand for, any other word with all names."""
+    with pytest.raises(PolicyError) as caught:
+        Policy(disable={disabled})
+    assert str(caught.value).startswith(f"Policy.disable names {disabled!r}, which is no rule. {hint}")
+
+
+@pytest.mark.parametrize(
+    ("policy", "shown"),
+    [
+        (Policy(), "Policy()"),
+        (Policy.strict(), "Policy(unrepairable='refuse', rules=())"),
+        (Policy(rules=DEFAULT_RULES[:2]), "Policy(rules=('json_text_to_array', 'json_text_to_object'))"),
+        (
+            Policy(disable={"rename_case", "fold_enum"}, aliases={"q": ["query"]}, echo_values=False),
+            "Policy(disable={'fold_enum', 'rename_case'}, aliases={'q': ('query',)}, echo_values=False)",
+        ),
+        (Policy(limits=Limits(depth=3)), "Policy(limits=Limits(depth=3))"),
+    ],
+)
+def test_a_policy_shows_what_differs_from_the_default(policy: Policy, shown: str) -> None:
+    """The repr names the fields that are not the default, and rules by their names."""
+    assert repr(policy) == shown
+
+
+def test_the_signature_names_the_default_rules() -> None:
+    """The signature, as editors and `help` show it, holds no function and no address."""
+    assert "= DEFAULT_RULES," in str(inspect.signature(Policy))
+    assert " at 0x" not in str(inspect.signature(Policy))
+    assert Policy().rules is DEFAULT_RULES
 
 
 def test_a_policy_is_frozen() -> None:
