@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         SchemaError,
         ToolCallError,
     )
-    from mcp_lenient.normalization import normalize
+    from mcp_lenient.normalization import Normalizer, normalize
     from mcp_lenient.rules import DEFAULT_RULES, Rule
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.setup import configure_logging
@@ -54,6 +54,7 @@ __all__ = [
     "LoggingError",
     "NormalizationError",
     "Normalized",
+    "Normalizer",
     "Policy",
     "PolicyError",
     "Repair",
@@ -90,7 +91,7 @@ _HOMES = {
     "mcp_lenient.values.limits": "Limits",
     "mcp_lenient.telemetry.setup": "configure_logging",
     "mcp_lenient.adapters.fastmcp.middleware": "LenientMiddleware",
-    "mcp_lenient.normalization": "normalize",
+    "mcp_lenient.normalization": "Normalizer normalize",
     "mcp_lenient.declare.normalizers": "aliases clamp default_on_null iso_date lower normalizer null_as parse_json split strip "
     "synonyms tags upper",
     "mcp_lenient.rules.policy": "Policy",

@@ -6,7 +6,7 @@ import marshal
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.plan import Plan
@@ -17,9 +17,78 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Normalized
 
-_DEFAULT = Policy()
-_MARSHAL_VERSION = 2
+_MARSHAL_VERSION: Final = 2
 """The last one that writes equal values as equal bytes; later ones also write how often a value is shared."""
+
+
+class Normalizer:
+    """A JSON Schema, compiled once, that repairs arguments or says what is wrong with them.
+
+    It may be shared by threads. Later changes to the schema have no effect.
+
+    >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    >>> normalizer = Normalizer(schema)
+    >>> normalizer({"tags": '["a", "b"]'}).arguments
+    {'tags': ['a', 'b']}
+    >>> [violation.code for violation in normalizer({"tags": 1}).violations]
+    ['type']
+
+    Args:
+        schema: The input schema of a tool, of any draft. Nothing is fetched; a place that cannot be read
+            accepts any value and is not repaired.
+        policy: What may be repaired; the defaults of :class:`Policy` when left out. Its mode counts: ``observe``
+            reports repairs and violations and changes nothing, ``off`` reports nothing.
+
+    Raises:
+        SchemaError: When the schema is not a JSON object.
+        TypeError: When the policy is not a :class:`Policy`.
+    """
+
+    __slots__ = ("_contract",)
+
+    def __init__(self, schema: Mapping[str, Any], policy: Policy | None = None) -> None:
+        _check(schema, policy)
+        written = _written(schema)
+        read = readable(schema if written is None else _loaded(written))
+        policy = policy or Policy()
+        plan = Plan(read, policy, destructive=policy.destructive is True)
+        self._contract = ToolContract(plan, PublishedSchemaValidator(read))
+
+    def __call__(self, arguments: Mapping[str, Any] | str) -> Normalized:
+        """Repair arguments, or say what is wrong with them.
+
+        Args:
+            arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
+                when it is right.
+
+        Returns:
+            The arguments to use, the repairs made to them, and the violations where they cannot be repaired;
+            then ``arguments`` are those that were sent and ``repairs`` is empty.
+        """
+        sent: Any = arguments
+        mode = self._contract.plan.policy.mode
+        if mode == "off":
+            return Normalized(sent, (), ())
+        normalized = self._from_object(sent) if isinstance(sent, Mapping) else self._from_text(sent)
+        return normalized if mode == "repair" else replace(normalized, arguments=sent)
+
+    def _from_object(self, sent: Any) -> Normalized:
+        decision = self._contract.decide(sent)
+        if decision.status == "refused":
+            return Normalized(sent, (), decision.violations)
+        return Normalized(decision.arguments, decision.repairs, ())
+
+    def _from_text(self, sent: Any) -> Normalized:
+        """Arguments that some clients send whole as text."""
+        plan = self._contract.plan
+        read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
+        if read is None:
+            return Normalized(sent, (), (not_an_object(sent),))
+        arguments, record = read
+        decision = self._contract.decide_parsed(arguments)
+        if decision.status == "refused":
+            return Normalized(sent, (), decision.violations)
+        return Normalized(decision.arguments, (record, *decision.repairs), ())
 
 
 def normalize(
@@ -27,20 +96,18 @@ def normalize(
 ) -> Normalized:
     """Repair arguments by a JSON Schema, or say what is wrong with them.
 
+    It remembers the schemas that it has compiled; :class:`Normalizer` compiles one without looking it up.
+
     >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
     >>> result = normalize(schema, {"tags": '["a", "b"]'})
     >>> result.arguments, [repair.rule for repair in result.repairs]
     ({'tags': ['a', 'b']}, ['json_text_to_array'])
-    >>> [violation.code for violation in normalize(schema, {"tags": 1}).violations]
-    ['type']
 
     Args:
-        schema: The input schema of a tool, of any draft; nothing is fetched, and a place that cannot be read
-            takes anything and is not repaired.
+        schema: As for :class:`Normalizer`.
         arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
             when it is right.
-        policy: What may be repaired; the defaults of :class:`Policy` when left out. Its mode counts: ``observe``
-            tells of repairs and violations and changes nothing, ``off`` says nothing.
+        policy: As for :class:`Normalizer`.
 
     Returns:
         The arguments to use, the repairs made to them, and the violations where they cannot be repaired;
@@ -48,24 +115,13 @@ def normalize(
 
     Raises:
         SchemaError: When the schema is not a JSON object.
+        TypeError: When the policy is not a :class:`Policy`.
     """
     _check(schema, policy)
-    contract = _compiled(schema, policy or _DEFAULT)
-    sent: Any = arguments
-    mode = contract.plan.policy.mode
-    if mode == "off":
-        return Normalized(sent, (), ())
-    normalized = _normalized(contract, sent)
-    return normalized if mode == "repair" else replace(normalized, arguments=sent)
-
-
-def _normalized(contract: ToolContract, arguments: Any) -> Normalized:
-    if not isinstance(arguments, Mapping):
-        return _whole(contract, arguments)
-    decision = contract.decide(arguments)
-    if decision.status == "refused":
-        return Normalized(arguments, (), decision.violations)
-    return Normalized(decision.arguments, decision.repairs, ())
+    written = _written(schema)
+    if written is None:
+        return Normalizer(schema, policy)(arguments)
+    return _cached(written, _BY_DEFAULT if policy is None else _ByIdentity(policy))(arguments)
 
 
 def _check(schema: object, policy: object) -> None:
@@ -77,60 +133,37 @@ def _check(schema: object, policy: object) -> None:
         raise TypeError(msg)
 
 
-def _whole(contract: ToolContract, sent: Any) -> Normalized:
-    """Arguments that came as a text, as some clients send them whole."""
-    plan = contract.plan
-    read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
-    if read is None:
-        return Normalized(sent, (), (not_an_object(sent),))
-    arguments, record = read
-    decision = contract.decide_parsed(arguments)
-    if decision.status == "refused":
-        return Normalized(sent, (), decision.violations)
-    return Normalized(decision.arguments, (record, *decision.repairs), ())
-
-
-def _compiled(schema: Mapping[str, Any], policy: Policy) -> ToolContract:
+def _written(schema: Mapping[str, Any]) -> bytes | None:
+    """Return the schema as bytes; None where it is not made of plain JSON types."""
     try:
-        written = marshal.dumps(dict(schema), _MARSHAL_VERSION)
+        return marshal.dumps(dict(schema), _MARSHAL_VERSION)
     except ValueError:
-        # Not made of plain JSON types: nothing to recognize it by.
-        return _made(schema, policy)
-    return _by_default(written) if policy is _DEFAULT else _remembered(written, _Same(policy))
+        return None
 
 
-@lru_cache(maxsize=1024)
-def _by_default(written: bytes) -> ToolContract:
-    return _built(written, _DEFAULT)
+def _loaded(written: bytes) -> dict[str, Any]:
+    schema: dict[str, Any] = marshal.loads(written)  # noqa: S302 - written by us a moment ago
+    return schema
 
 
-class _Same:
-    """A policy by identity: what it holds need not be hashable."""
+class _ByIdentity:
+    """A policy as a key of the cache: what it holds need not be hashable."""
 
     __slots__ = ("policy",)
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy | None) -> None:
         self.policy = policy
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.policy is self.policy
+        return isinstance(other, _ByIdentity) and other.policy is self.policy
 
     def __hash__(self) -> int:
         return id(self.policy)
 
 
-@lru_cache(maxsize=1024)
-def _remembered(written: bytes, policy: _Same) -> ToolContract:
-    return _built(written, policy.policy)
+_BY_DEFAULT: Final = _ByIdentity(None)
 
 
-def _built(written: bytes, policy: Policy) -> ToolContract:
-    schema = marshal.loads(written)  # noqa: S302 - written by us a moment ago
-    return _made(schema, policy)
-
-
-def _made(schema: Mapping[str, Any], policy: Policy) -> ToolContract:
-    read = readable(schema)
-    return ToolContract(
-        Plan(read, policy, destructive=policy.destructive is True), PublishedSchemaValidator(read)
-    )
+@lru_cache(maxsize=2048)
+def _cached(written: bytes, key: _ByIdentity) -> Normalizer:
+    return Normalizer(_loaded(written), key.policy)

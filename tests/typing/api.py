@@ -12,10 +12,13 @@ from typing_extensions import assert_type
 from mcp_lenient import (
     LenientMiddleware,
     NormalizationError,
+    Normalized,
+    Normalizer,
     Policy,
     aliases,
     clamp,
     lenient,
+    normalize,
     normalizer,
     strip,
     tags,
@@ -118,6 +121,14 @@ def seen() -> None:
     assert_type(later, Awaitable[list[str]])
 
 
+def without_a_server() -> None:
+    """A schema, arguments, and what becomes of them."""
+    schema = {"type": "object"}
+    assert_type(normalize(schema, {"a": 1}), Normalized)
+    assert_type(normalize(schema, '{"a": 1}', Policy.strict()), Normalized)
+    assert_type(Normalizer(schema, policy=Policy())({"a": 1}), Normalized)
+
+
 def refused() -> None:
     """Wrong calls and wrong declarations are seen; an ignore that is not needed would be an error."""
     bare(5)  # type: ignore[arg-type]
@@ -126,3 +137,4 @@ def refused() -> None:
     Shelf().put(content=5)  # type: ignore[arg-type]
     lenient(content="a")  # type: ignore[call-overload]
     lenient(5)  # type: ignore[call-overload]
+    Normalizer('{"type": "object"}')  # type: ignore[arg-type]
