@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from mcp_lenient.telemetry.events import EventName
 
-Style = Literal["json", "text"]
-Level = Literal["info", "warning", "error"]
+Style = Literal["json", "console", "text"]
+Level = Literal["info", "warning", "error", "INFO", "WARNING", "ERROR"]
 
 EVENTS: Final = logging.getLogger("mcp_lenient.events")
 _LEVELS: Final = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -57,22 +57,24 @@ def configure_logging(
     replaces what was chosen before.
 
     Args:
-        style: ``"json"``, one object on each line, which can be read back; or ``"text"`` for people.
+        style: ``"json"``, one object on each line, which can be read back; or ``"console"`` for people, which
+            may also be written ``"text"``.
         file: A file to append to instead of stderr. Its directory must be there. It is for one process:
             two that rotate one file lose lines.
         level: The least level that is written: repairs are ``"info"``, refusals ``"warning"``, and
-            ``"error"`` writes neither.
+            ``"error"`` writes neither. In any case.
         accepted: The share of accepted calls that is written whatever the level, from 0 (none) to 1
             (all); which ones, chance decides for each call.
         max_bytes: The size at which a file is rotated; 0 never rotates.
         backups: How many rotated files are kept, as ``file.1``, ``file.2``, ...
-        colors: Whether text is coloured; by default where stderr is a terminal and ``NO_COLOR`` is not set.
+        colors: Whether ``"console"`` is coloured; by default where stderr is a terminal and ``NO_COLOR`` is not set.
 
     Raises:
         LoggingError: When an argument is wrong; says which, and what is allowed.
     """
     _check("style", style, get_args(Style))
-    _check("level", level, get_args(Level))
+    least = level.lower() if isinstance(level, str) else level
+    _check("level", least, tuple(_LEVELS))
     if isinstance(accepted, bool) or not isinstance(accepted, (int, float)) or not 0 <= accepted <= 1:
         msg = f"accepted must be a number from 0 to 1, but is {accepted!r}"
         raise LoggingError(msg)
@@ -82,7 +84,7 @@ def configure_logging(
     if colors is None:
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
     render = json_line if style == "json" else coloured_line if colors else plain_line
-    chosen = Destination(sink, render, _LEVELS[level], accepted)
+    chosen = Destination(sink, render, _LEVELS[least], accepted)
     EVENTS.addHandler(chosen)
     _reset(chosen)
 

@@ -93,9 +93,10 @@ async def test_a_file_that_is_never_rotated(tmp_path):
     assert len(names((tmp_path / "events.jsonl").read_text())) == 20
 
 
-async def test_text_for_people(capsys):
-    """As text an event is one line that names outcome, tool, code, place and client; piped, it has no colours."""
-    configure_logging(style="text")
+@pytest.mark.parametrize("style", ["console", "text"])
+async def test_lines_for_people(style, capsys):
+    """For people an event is one line that names outcome, tool, code, place and client; piped, it has no colours."""
+    configure_logging(style=style)
     await called(WRONG)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()
@@ -104,8 +105,8 @@ async def test_text_for_people(capsys):
 
 @pytest.mark.parametrize("colors", [True, False])
 async def test_colours_as_asked_for(colors, capsys):
-    """Whether text has colours can be said."""
-    configure_logging(style="text", colors=colors)
+    """Whether lines for people have colours can be said."""
+    configure_logging(style="console", colors=colors)
     await called(WRONG)
     assert ("\x1b[1;31mrejected" in capsys.readouterr().err) is colors
 
@@ -116,6 +117,8 @@ async def test_colours_as_asked_for(colors, capsys):
         pytest.param("info", ["call_repaired", "call_rejected"], id="info"),
         pytest.param("warning", ["call_rejected"], id="warning"),
         pytest.param("error", [], id="error"),
+        pytest.param("INFO", ["call_repaired", "call_rejected"], id="upper case"),
+        pytest.param("Warning", ["call_rejected"], id="mixed case"),
     ],
 )
 async def test_levels(level, wanted, capsys):
@@ -177,7 +180,7 @@ async def test_context_variables_that_json_cannot_write(capsys):
 
 async def test_context_variables_as_text(capsys):
     """As text, what is bound stands at the end of the line and cannot break it."""
-    configure_logging(style="text")
+    configure_logging(style="console")
     structlog.contextvars.bind_contextvars(tenant="ac\nme\x1b[31m")
     await called(WRONG)
     (line,) = capsys.readouterr().err.splitlines()
@@ -236,7 +239,7 @@ async def test_a_closed_stderr_is_no_terminal(monkeypatch):
     stream = io.StringIO()
     stream.close()
     monkeypatch.setattr(sys, "stderr", stream)
-    configure_logging(style="text")
+    configure_logging(style="console")
     assert (await called(NEARLY))[0].is_error is False
 
 
@@ -295,7 +298,12 @@ async def test_a_full_disk_loses_no_call(caplog):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        pytest.param({"style": "xml"}, "style must be one of 'json', 'text', but is 'xml'", id="style"),
+        pytest.param(
+            {"style": "xml"}, "style must be one of 'json', 'console', 'text', but is 'xml'", id="style"
+        ),
+        pytest.param(
+            {"level": 10}, "level must be one of 'info', 'warning', 'error', but is 10", id="no text"
+        ),
         pytest.param({"level": "debug"}, "level must be one of 'info', 'warning', 'error'", id="level"),
         pytest.param({"accepted": 2}, "accepted must be a number from 0 to 1, but is 2", id="accepted"),
         pytest.param({"accepted": True}, "accepted must be a number from 0 to 1", id="accepted is no switch"),
