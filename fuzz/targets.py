@@ -26,7 +26,7 @@ from mcp_lenient import (
     parse_tool_calls,
 )
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.telemetry.events import CallEvent, CallFacts, event_fields, read_event
+from mcp_lenient.telemetry.events import CallEvent, event_fields, read_event
 
 SECONDS: Final = 2.0
 """Processor time that one input of a few kilobytes may take, by far."""
@@ -163,17 +163,20 @@ def one_tool_call(data: bytes) -> None:
         assert exactly(parse_tool_call(encoded)) == exactly(only), "written as JSON it is another call"
 
 
+_CALLER: Final = tuple(CallEvent.model_fields)[
+    list(CallEvent.model_fields).index("server") : list(CallEvent.model_fields).index("schema_version")
+]
+"""The fields of an event that say who called."""
+
+
 def one_event(data: bytes) -> None:
     """``read_event`` gives an event or None for any line; an event that is written is read as the same."""
     choices = Choices(data)
     if choices.flag():
-        fields = CallFacts._fields
-        facts: dict[str, Any] = {name: choices.text() for name in choices.some_of(fields, 8)}
-        facts["tool"] = choices.text()
-        facts["duration_us"] = choices.below(256) - 100
-        made = CallEvent.model_validate(
-            event_fields("call_rejected", CallFacts(**facts), error_code=choices.text())
-        )
+        caller = {name: choices.text() for name in choices.some_of(_CALLER, 8)}
+        tool, duration = choices.text(), choices.below(256) - 100
+        written = event_fields("call_rejected", tool, caller, duration_us=duration, error_code=choices.text())
+        made = CallEvent.model_validate(written)
         assert exactly(_read_again(made)) == exactly(made), "a written event is read as another"
     line = json.dumps(_near_event(choices)) if choices.flag() else choices.rest()
     event = read_event(line)

@@ -13,29 +13,33 @@ import pytest
 import structlog
 from structlog.testing import LogCapture
 
-from mcp_lenient.telemetry.events import CallEvent, CallFacts, event_fields, read_event
+from mcp_lenient.telemetry.events import CallEvent, event_fields, read_event
 from mcp_lenient.telemetry.log import EventLog
 from mcp_lenient.types import Repair, Violation
 
-FACTS = CallFacts(tool="store_context", duration_us=41, client_name="claude-ai", transport="stdio")
+FACTS = {
+    "tool": "store_context",
+    "caller": {"client_name": "claude-ai", "transport": "stdio"},
+    "duration_us": 41,
+}
 REPAIRED = event_fields(
-    "call_repaired", FACTS, repairs=[Repair("scalar_to_array", "/tags", "string", "array")]
+    "call_repaired", **FACTS, repairs=[Repair("scalar_to_array", "/tags", "string", "array")]
 )
 REJECTED = event_fields(
     "call_rejected",
-    FACTS,
+    **FACTS,
     error_code="INVALID_LIMIT_TYPE",
     violations=[Violation("/limit", "limit", "type", "must be an integer")],
 )
-ACCEPTED = event_fields("call_accepted", FACTS)
+ACCEPTED = event_fields("call_accepted", **FACTS)
 SCRIPT = """
 import structlog
-from mcp_lenient.eventlog import EventLog
-from mcp_lenient.events import LEVELS, CallFacts, event_fields
+from mcp_lenient.telemetry.log import EventLog
+from mcp_lenient.telemetry.events import LEVELS, event_fields
 
 log = EventLog()
 for name in filter(log.wants, LEVELS):
-    log.emit(event_fields(name, CallFacts(tool="größe", client_name="\\x1b[31m\\nevil")))
+    log.emit(event_fields(name, "größe", {"client_name": "\\x1b[31m\\nevil"}))
 log.warn_once("tool_not_compiled", "broken", "the schema is not a JSON Schema")
 assert not structlog.is_configured()
 """
@@ -138,7 +142,7 @@ def test_a_line_on_stderr(capsys):
 def test_levels(event, level):
     """Each event has its level."""
     entries = captured()
-    EventLog().emit(event_fields(event, FACTS))
+    EventLog().emit(event_fields(event, **FACTS))
     assert [(entry["event"], entry["log_level"]) for entry in entries] == [(event, level)]
 
 

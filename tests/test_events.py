@@ -12,26 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mcp_lenient.telemetry.events import LEVELS, LISTED, CallEvent, CallFacts, event_fields, read_event
+from mcp_lenient.telemetry.events import LEVELS, LISTED, CallEvent, event_fields, read_event
 from mcp_lenient.telemetry.sinks import json_line
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import escaped, escaped_pointer
 
 PRIVATE = "sk-live-4242424242"
-FACTS = CallFacts(
-    tool="store_context",
-    duration_us=41,
-    server="context store",
-    mounted="child",
-    client_name="claude-ai",
-    client_version="1.2.3",
-    subject="user-1",
-    session_id="6f1d",
-    request_id="7",
-    transport="stdio",
-    trace_id="0af7651916cd43dd8448eb211c80319c",
-    span_id="b7ad6b7169203331",
-)
+CALLER = {
+    "server": "context store",
+    "mounted": "child",
+    "client_name": "claude-ai",
+    "client_version": "1.2.3",
+    "subject": "user-1",
+    "session_id": "6f1d",
+    "request_id": "7",
+    "transport": "stdio",
+    "trace_id": "0af7651916cd43dd8448eb211c80319c",
+    "span_id": "b7ad6b7169203331",
+}
+FACTS = {"tool": "store_context", "caller": CALLER, "duration_us": 41}
 REPAIRS = (
     Repair("scalar_to_array", "/tags", "string", "array"),
     Repair("drop_injected", "/x", "null", "absent"),
@@ -39,7 +38,6 @@ REPAIRS = (
 VIOLATIONS = (
     Violation("/limit", "limit", "type", f"must be an integer, but got {PRIVATE}", received_type="string"),
 )
-TEXT_FIELDS = [name for name in CallFacts._fields if name != "duration_us"]
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_rejected"}', id="a line of its own"),
     pytest.param("a\r\nb\x0bc\x0cd\x85e\u2028f\u2029g", id="every kind of line break"),
@@ -59,11 +57,9 @@ codes = st.sampled_from(["type", "enum", "missing", "unknown", "ambiguous", "siz
 written = st.builds(
     event_fields,
     st.sampled_from(sorted(LEVELS)),
-    st.builds(
-        CallFacts,
-        duration_us=st.integers(-10, 2**40),
-        **{name: texts if name == "tool" else st.none() | texts for name in TEXT_FIELDS},
-    ),
+    texts,
+    st.fixed_dictionaries({name: st.none() | texts for name in CALLER}),
+    duration_us=st.integers(-10, 2**40),
     error_code=st.none() | texts,
     violations=st.lists(
         st.builds(Violation, pointers, st.none(), codes, texts, st.none() | json_types | texts), max_size=3
@@ -146,10 +142,11 @@ def test_escaping_a_pointer_twice_changes_nothing(pointer):
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("name", TEXT_FIELDS)
+@pytest.mark.parametrize("name", ["tool", *CALLER])
 def test_smuggled_through_a_field(name, hostile):
     """Whatever a client puts into a field, the event is one bounded line of JSON."""
-    event = call_event("call_repaired", FACTS._replace(**{name: hostile}))
+    facts = {"tool": "t", "caller": CALLER | {name: hostile}} if name in CALLER else {"tool": hostile}
+    event = call_event("call_repaired", **facts)
     line = event.model_dump_json()
     assert len(line) < 2000
     assert not [text for text in strings(json.loads(line.encode("utf-8"))) if unsafe(text)]
@@ -161,7 +158,7 @@ def test_smuggled_through_findings(hostile):
     """Keys, rule names, types and codes are escaped and bounded too."""
     event = call_event(
         "call_rejected",
-        FACTS,
+        **FACTS,
         error_code=hostile,
         violations=[Violation(f"/{hostile}", hostile, "unknown", hostile)],
         repairs=[Repair(hostile, f"/{hostile}", hostile, hostile)],
@@ -183,7 +180,7 @@ def test_values_stay_out():
         has_received_value=True,
         fixes=(({"op": "replace", "path": "", "value": PRIVATE},),),
     )
-    event = call_event("call_rejected", FACTS, violations=[violation])
+    event = call_event("call_rejected", **FACTS, violations=[violation])
     assert PRIVATE not in event.model_dump_json()
 
 
@@ -191,7 +188,7 @@ def test_all_is_there():
     """An event says what became of the call, by whom it was made, and what was found."""
     event = call_event(
         "call_rejected",
-        FACTS,
+        **FACTS,
         error_code="INVALID_LIMIT_TYPE",
         violations=VIOLATIONS,
         repairs=REPAIRS,
@@ -226,14 +223,14 @@ def test_all_is_there():
 
 def test_long_lists_are_cut_and_counted():
     """Fifty repairs and violations are listed, all are counted."""
-    event = call_event("call_rejected", FACTS, violations=VIOLATIONS * 70, repairs=REPAIRS * 40)
+    event = call_event("call_rejected", **FACTS, violations=VIOLATIONS * 70, repairs=REPAIRS * 40)
     assert (len(event.violations), event.violation_count) == (LISTED, 70)
     assert (len(event.repairs), event.repair_count) == (LISTED, 80)
 
 
 def test_a_type_that_is_not_json():
     """What is no JSON type is recorded as unknown."""
-    event = call_event("call_repaired", FACTS, repairs=[Repair("my_rule", "/when", "datetime", "string")])
+    event = call_event("call_repaired", **FACTS, repairs=[Repair("my_rule", "/when", "datetime", "string")])
     assert (event.repairs[0].before, event.repairs[0].after) == ("unknown", "string")
 
 
@@ -257,7 +254,7 @@ def test_no_unsafe_event_can_be_built(changes):
 def test_an_event_is_frozen():
     """An event does not change once it is built."""
     with pytest.raises(ValidationError):
-        call_event("call_accepted", FACTS).tool = "other"
+        call_event("call_accepted", **FACTS).tool = "other"
 
 
 @given(events)
@@ -283,6 +280,14 @@ def test_the_published_schema_describes_the_lines(event):
     """The JSON Schema for readers in other languages accepts every line."""
     schema = jsonschema_rs.validator_for(CallEvent.model_json_schema())
     assert schema.is_valid(event.model_dump(mode="json", exclude_defaults=True))
+
+
+def test_an_event_is_written_in_the_order_of_its_model():
+    """The writer and the model name the same fields, in one order."""
+    event = event_fields(
+        "call_rejected", **FACTS, error_code="C", violations=VIOLATIONS, repairs=REPAIRS, hints=["/note"]
+    )
+    assert list(event) == list(CallEvent.model_fields)
 
 
 def test_the_schema_describes_every_field():
@@ -321,7 +326,7 @@ def test_the_time_of_an_application(written, instant):
 
 def test_what_an_application_added_is_left_out():
     """Keys that are not ours do not make a line unreadable."""
-    event = call_event("call_repaired", FACTS, repairs=REPAIRS)
+    event = call_event("call_repaired", **FACTS, repairs=REPAIRS)
     added = {
         "level": "info",
         "logger": "mcp_lenient",

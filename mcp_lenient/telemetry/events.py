@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timezone
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
@@ -58,28 +58,6 @@ LISTED: Final = 50
 _JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
 
 
-class CallFacts(NamedTuple):
-    """What is known of a call besides its judgment, as it came: nothing of it need be safe to log.
-
-    ``duration_us`` is the time that judging and repairing took. The other fields are those of
-    :class:`CallEvent`.
-    """
-
-    tool: str
-    duration_us: int = 0
-    server: str | None = None
-    mounted: str | None = None
-    client_name: str | None = None
-    client_version: str | None = None
-    subject: str | None = None
-    session_id: str | None = None
-    request_id: str | None = None
-    transport: str | None = None
-    trace_id: str | None = None
-    span_id: str | None = None
-
-
-_FACTS: Final = CallFacts._fields[2:]
 _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
     {
         "client_name": shown_label,
@@ -91,49 +69,53 @@ _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
 """The forms of what a client chooses; what the operator or a token says is escaped and cut."""
 
 
-def event_fields(
+def event_fields(  # noqa: PLR0913 - one for each part of an event
     event: EventName,
-    facts: CallFacts,
+    tool: str,
+    caller: Mapping[str, str | None] = MappingProxyType({}),
     *,
+    duration_us: int = 0,
     error_code: str | None = None,
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
     hints: Sequence[str] = (),
     secret: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
-    """The event for one call as it is written, dated now: every text escaped, every list cut, nothing empty.
+    """Return the fields of one :class:`CallEvent` as they are written, without the time that validation takes.
 
-    It is what :class:`CallEvent` would write of itself, without the time that validation takes.
+    Every text is escaped, every list cut, what is empty is left out, and the event is dated now.
 
     Args:
         event: What became of the call.
-        facts: Who called what, over which way.
+        tool: The name by which the tool was called.
+        caller: Who called, over which way: the fields of :class:`CallEvent` from ``server`` to ``span_id``.
+        duration_us: The time that judging and repairing took.
         error_code: The envelope's code, of a call that was refused or would have been.
         violations: What was still wrong after repair.
         repairs: What was changed, or would have been.
         hints: JSON Pointers of JSON texts that were kept as text.
         secret: Names of the policy below which keys are not shown.
     """
-    known: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(facts.tool)}
+    fields: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(tool)}
     if error_code is not None:
-        known["error_code"] = escaped(error_code)
+        fields["error_code"] = escaped(error_code)
     if violations:
-        known["violations"] = [_violation_record(item, secret) for item in violations[:LISTED]]
-        known["violation_count"] = len(violations)
+        fields["violations"] = [_violation_record(item, secret) for item in violations[:LISTED]]
+        fields["violation_count"] = len(violations)
     if repairs:
-        known["repairs"] = [_repair_record(item, secret) for item in repairs[:LISTED]]
-        known["repair_count"] = len(repairs)
+        fields["repairs"] = [_repair_record(item, secret) for item in repairs[:LISTED]]
+        fields["repair_count"] = len(repairs)
     if hints:
-        known["hints"] = [
+        fields["hints"] = [
             {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
         ]
-    if facts.duration_us > 0:
-        known["duration_us"] = facts.duration_us
-    for name, text in zip(_FACTS, facts[2:], strict=True):
+    if duration_us > 0:
+        fields["duration_us"] = duration_us
+    for name, text in caller.items():
         if text is not None:
-            known[name] = _FORMS.get(name, escaped)(text)
-    known["schema_version"] = 1
-    return known
+            fields[name] = _FORMS.get(name, escaped)(text)
+    fields["schema_version"] = 1
+    return fields
 
 
 def timestamp() -> str:
@@ -161,7 +143,6 @@ __all__ = [
     "LEVELS",
     "LISTED",
     "CallEvent",
-    "CallFacts",
     "EventName",
     "HintRecord",
     "RecordedType",

@@ -18,19 +18,20 @@ from hypothesis import strategies as st
 
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.tail import Follower
-from mcp_lenient.telemetry.events import CallFacts
 from mcp_lenient.types import Repair, Violation
 
 PATIENCE = 30
 COMMAND = str(Path(sys.executable).with_name("mcp-lenient"))
 REPAIRED = call_event(
     "call_repaired",
-    CallFacts(tool="store_context", client_name="claude-ai", client_version="1.2.3"),
+    "store_context",
+    {"client_name": "claude-ai", "client_version": "1.2.3"},
     repairs=[Repair("json_text_to_array", "/tags", "string", "array")],
 ).model_dump_json(exclude_defaults=True)
 REJECTED = call_event(
     "call_rejected",
-    CallFacts(tool="store_context", client_name="cursor-vscode"),
+    "store_context",
+    {"client_name": "cursor-vscode"},
     error_code="INVALID_ARGUMENTS",
     violations=[
         Violation(f"/{name}", name, "type", "must be an array", received_type="integer") for name in "abcdefg"

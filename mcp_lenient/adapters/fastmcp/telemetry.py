@@ -11,7 +11,7 @@ from fastmcp.server.dependencies import get_access_token
 
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.telemetry import spans
-from mcp_lenient.telemetry.events import CallFacts, event_fields
+from mcp_lenient.telemetry.events import event_fields
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.log import EventLog
 from mcp_lenient.telemetry.metrics import Metrics
@@ -31,31 +31,25 @@ if TYPE_CHECKING:
 _CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
 
 
-def call_facts(context: Context | None, tool: str, *, duration_us: int, mounted: str | None) -> CallFacts:
-    """The facts of a call for its event; what is not known, as outside a request, stays None."""
+def _caller(context: Context | None, mounted: str | None) -> dict[str, str | None]:
+    """Return the fields of an event that say who called; what is not known, as outside a request, is None."""
     trace_id, span_id = trace_ids()
     if context is None:
-        return CallFacts(
-            tool=tool, duration_us=duration_us, mounted=mounted, trace_id=trace_id, span_id=span_id
-        )
+        return {"mounted": mounted, "trace_id": trace_id, "span_id": span_id}
     request = context.request_context
     name, version = _client(request) if request is not None else (None, None)
-    session_id = context.session_id if request else None
-    request_id = str(request.request_id) if request and request.request_id is not None else None
-    return CallFacts(
-        tool,
-        duration_us,
-        context.fastmcp.name,
-        mounted,
-        name,
-        version,
-        _subject(),
-        session_id,
-        request_id,
-        context.transport,
-        trace_id,
-        span_id,
-    )
+    return {
+        "server": context.fastmcp.name,
+        "mounted": mounted,
+        "client_name": name,
+        "client_version": version,
+        "subject": _subject(),
+        "session_id": context.session_id if request else None,
+        "request_id": str(request.request_id) if request and request.request_id is not None else None,
+        "transport": context.transport,
+        "trace_id": trace_id,
+        "span_id": span_id,
+    }
 
 
 def client_name(context: Context | None) -> str | None:
@@ -186,7 +180,10 @@ class Telemetry:
 
     def _write(self, event: EventName, told: CallInfo, **found: Any) -> None:
         duration = (perf_counter_ns() - told.started) // 1000
-        facts = call_facts(told.context, told.name, duration_us=duration, mounted=told.mounted)
-        if facts.server in self.names:
-            facts = facts._replace(server=self.names[facts.server])
-        self.log.emit(event_fields(event, facts, secret=told.secret, **found))
+        caller = _caller(told.context, told.mounted)
+        server = caller.get("server")
+        if server in self.names:
+            caller["server"] = self.names[server]
+        self.log.emit(
+            event_fields(event, told.name, caller, duration_us=duration, secret=told.secret, **found)
+        )
