@@ -139,19 +139,6 @@ def _repair_record(item: Repair, secret: frozenset[str]) -> dict[str, str]:
     }
 
 
-__all__ = [
-    "LEVELS",
-    "LISTED",
-    "CallEvent",
-    "EventName",
-    "HintRecord",
-    "RecordedType",
-    "RepairRecord",
-    "ViolationRecord",
-    "event_fields",
-    "line_schema",
-    "read_event",
-]
 RecordedType = Literal[
     "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
 ]

@@ -5,33 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from random import random
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.telemetry.events import LEVELS
-from mcp_lenient.telemetry.sinks import (
-    OwnLogger,
-    Render,
-    Stderr,
-    coloured_line,
-    json_line,
-    plain_line,
-    with_bound,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mcp_lenient.telemetry.events import EventName
+from mcp_lenient.telemetry.log import EVENTS, Destination, Stderr, coloured_line, json_line, plain_line
 
 Style = Literal["json", "console", "text"]
 Level = Literal["info", "warning", "error", "INFO", "WARNING", "ERROR"]
 
-EVENTS: Final = logging.getLogger("mcp_lenient.events")
 _LEVELS: Final = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -99,76 +83,6 @@ def _reset(kept: Destination | None) -> None:
         if isinstance(handler, Destination) and handler is not kept:
             EVENTS.removeHandler(handler)
             handler.close()
-
-
-@contextmanager
-def silenced() -> Iterator[None]:
-    """Write no event meanwhile, whatever was configured, or is configured in the meantime."""
-    silence = _Silence()
-    EVENTS.addHandler(silence)
-    try:
-        yield
-    finally:
-        EVENTS.removeHandler(silence)
-
-
-def destination() -> Destination | _Silence | None:
-    """Where events go: to nowhere while :func:`silenced`, else where :func:`configure_logging` chose, if anywhere."""
-    chosen: Destination | None = None
-    for handler in EVENTS.handlers:
-        if isinstance(handler, _Silence):
-            return handler
-        if isinstance(handler, Destination):
-            chosen = handler
-    return chosen
-
-
-class _Silence(logging.NullHandler):
-    """Takes every event, and writes none."""
-
-    def write(self, _level: str, _fields: Mapping[str, Any]) -> None:
-        """Nothing is written of an event that was wanted just before."""
-
-    def wants(self, _event: EventName) -> bool:
-        """Whether an event of this name would be written: none is."""
-        return False
-
-
-class Destination(logging.NullHandler):
-    """What :func:`configure_logging` chose.
-
-    It stands among the standard library's handlers, which are one for a process and are closed at its end.
-    """
-
-    def __init__(
-        self,
-        sink: Stderr | _File,
-        render: Render,
-        level: int,
-        accepted: float,
-    ) -> None:
-        super().__init__()
-        self._sink = sink
-        self._logger = OwnLogger(sink, with_bound, render)
-        self._accepted = accepted
-        self._least = level
-
-    def wants(self, event: EventName) -> bool:
-        """Whether an event of this name would be written; of accepted calls, whether this one is."""
-        if event == "call_accepted":
-            return self._accepted > 0 and random() < self._accepted  # noqa: S311 - a sample is no secret
-        return LEVELS[event] >= self._least
-
-    def write(self, level: str, fields: Mapping[str, Any]) -> None:
-        """Write one event, with the variables that the application has bound for the moment by structlog."""
-        self._logger.write(level, fields)
-
-    def close(self) -> None:
-        """Close the file, if it is one; written to again, as after a ``dictConfig``, it is opened again."""
-        if isinstance(self._sink, logging.Handler):
-            with suppress(OSError):  # a full disk, where what is left cannot be written
-                self._sink.close()
-        super().close()
 
 
 class _File(RotatingFileHandler):
