@@ -77,17 +77,17 @@ def _figures(context: Context) -> Iterator[tuple[tuple[str, str], float]]:
     for way, settled in _WAYS.items():
         for event in _events():
             with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere), settled():
-                telemetry, told = Telemetry(), CallInfo(context, "store_context", perf_counter_ns())
-                yield (event.title, way), _microseconds(telemetry.tell, event, told)
+                telemetry, call = Telemetry(), CallInfo(context, "store_context", perf_counter_ns())
+                yield (event.title, way), _microseconds(telemetry.record, event, call)
 
 
-def _microseconds(tell: Callable[..., None], event: _Event, told: CallInfo) -> float:
+def _microseconds(record: Callable[..., None], event: _Event, call: CallInfo) -> float:
     gc.collect()
     batches = []
     for _ in range(_BATCHES):
         started = perf_counter_ns()
         for _ in range(_CALLS):
-            tell(event.event, told, **event.found)
+            record(event.event, call, **event.found)
         batches.append((perf_counter_ns() - started) / _CALLS / 1000)
     return min(batches)
 
@@ -96,11 +96,11 @@ def _events() -> tuple[_Event, ...]:
     from mcp_lenient import Repair, Violation
 
     repairs = (Repair("json_text_to_array", "/tags", "string", "array"),)
-    found = (Violation("/tags", "tags", "type", "'tags' must be an array.", received_type="integer"),)
+    violations = (Violation("/tags", "tags", "type", "'tags' must be an array.", received_type="integer"),)
     kept_in = ({"type": "object", "properties": {}}, {"content": "a note", "tags": ["a", "b"]})
     return (
         _Event("repaired", "call_repaired", {"repairs": repairs, "kept_in": kept_in}),
-        _Event("rejected", "call_rejected", {"repairs": repairs, "found": found}),
+        _Event("rejected", "call_rejected", {"repairs": repairs, "violations": violations}),
     )
 
 

@@ -79,7 +79,7 @@ class Normalizer:
         return Normalized(decision.arguments, decision.repairs, ())
 
     def _from_text(self, sent: Any) -> Normalized:
-        """Arguments that some clients send whole as text."""
+        """Repair arguments that some clients send whole as text."""
         plan = self._contract.plan
         read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
         if read is None:

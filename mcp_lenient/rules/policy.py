@@ -128,8 +128,9 @@ def _rules(rules: object) -> tuple[Rule, ...]:
 
 def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
     for name in sorted(disabled - known):
-        near = [repr(each) for each in get_close_matches(name, sorted(known), cutoff=_NEAR)]
-        hint = f"Did you mean {' or '.join(near)}?" if near else f"The rules are {', '.join(sorted(known))}."
+        near = get_close_matches(name, sorted(known), cutoff=_NEAR)
+        names = map(repr, near or sorted(known))
+        hint = f"Did you mean {' or '.join(names)}?" if near else f"The rules are {', '.join(names)}."
         msg = f"Policy.disable names {name!r}, which is no rule. {hint}"
         raise PolicyError(msg)
 

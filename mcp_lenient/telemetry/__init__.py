@@ -1,1 +1,1 @@
-"""What happened to calls, for logs, metrics and traces; knows no server framework."""
+"""Logs, metrics and traces of calls; knows no server framework."""

@@ -1,4 +1,4 @@
-"""The log event of one call: a typed model, its fields made safe to log, and its line for people."""
+"""The log event of one call: its typed model, its fields made safe to log, and its line for people."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ EventName = Literal[
 ]
 """What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
 
-The last two come after one of the others, of a call that a proxy sent on: the server behind it did not accept
-its arguments, or gave no answer.
+The last two follow one of the others, for a call that a proxy sent on: the server behind it did not accept its
+arguments, or gave no answer.
 """
 LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
     {
@@ -119,7 +119,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
 
 
 def timestamp() -> str:
-    """This moment, as events have it: UTC, ending in ``Z``."""
+    """Return this moment as events write it: UTC, ending in ``Z``."""
     return f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
 
 
@@ -240,7 +240,7 @@ class CallEvent(_Record):
 
 
 def line_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a line of the log: an event, its level, and what the application adds beside.
+    """Return the JSON Schema (2020-12) of a line of the log: an event, its level, and what the application adds beside.
 
     >>> line_schema()["properties"]["level"]["enum"]
     ['debug', 'info', 'warning', 'error']
@@ -260,7 +260,7 @@ _INSTANT: Final = TypeAdapter(datetime)
 
 
 def read_event(line: str) -> CallEvent | None:
-    """The event that stands in one line of a JSON log; None for any other line.
+    """Read the event in one line of a JSON log; return None for any other line.
 
     What the application's own logging added to the line is left out. A time without a zone is taken for
     local time; one that cannot be read becomes None and loses no event.
@@ -273,9 +273,9 @@ def read_event(line: str) -> CallEvent | None:
         written = pydantic_core.from_json(text.encode())
         if not isinstance(written, dict):
             return None
-        known = {name: value for name, value in written.items() if name in CallEvent.model_fields}
-        known["timestamp"] = _instant(known.get("timestamp"))
-        return CallEvent.model_validate(known)
+        fields = {name: value for name, value in written.items() if name in CallEvent.model_fields}
+        fields["timestamp"] = _instant(fields.get("timestamp"))
+        return CallEvent.model_validate(fields)
     except ValueError:  # not JSON, not text, or not an event: Pydantic's ValidationError is one too
         return None
 
@@ -320,34 +320,37 @@ _CODES: Final[Mapping[str, str]] = MappingProxyType(
 _MOST_SHOWN: Final = 5
 
 
-def event_parts(known: Mapping[str, Any], *, today: datetime | None = None) -> list[Part]:
-    """The parts of one event's line; nothing in them can break the line or steer a terminal.
+def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> list[Part]:
+    """Return the parts of one event's line; nothing in them can break the line or steer a terminal.
 
     Args:
-        known: The event's fields as they are written.
+        fields: The event's fields as they are written.
         today: Lines of another day carry their date; by default all carry the time alone.
     """
-    outcome = str(known["event"]).removeprefix("call_")
-    parts = [(_time(known.get("timestamp"), today), "dim"), (f"{outcome:<9}", _STYLES.get(outcome, "yellow"))]
-    if "tool" in known:
-        parts.append((known["tool"], "bold"))
-    if "subject" in known and "reason" in known:
-        parts += [(known["subject"], "bold"), (known["reason"], "")]
-    parts += [(text, "") for text in _found(known)]
-    caller = " ".join(str(known[name]) for name in ("client_name", "client_version") if name in known)
+    outcome = str(fields["event"]).removeprefix("call_")
+    parts = [
+        (_time(fields.get("timestamp"), today), "dim"),
+        (f"{outcome:<9}", _STYLES.get(outcome, "yellow")),
+    ]
+    if "tool" in fields:
+        parts.append((fields["tool"], "bold"))
+    if "subject" in fields and "reason" in fields:
+        parts += [(fields["subject"], "bold"), (fields["reason"], "")]
+    parts += [(text, "") for text in _outcome(fields)]
+    caller = " ".join(str(fields[name]) for name in ("client_name", "client_version") if name in fields)
     if caller:
         parts.append((f"by {caller}", "dim"))
-    parts += [(f"{name}={value}", "dim") for name, value in known.get("context", {}).items()]
+    parts += [(f"{name}={value}", "dim") for name, value in fields.get("context", {}).items()]
     return [(escaped(text, limit=8 * LONGEST_TEXT), style) for text, style in parts]
 
 
 def plain(parts: list[Part]) -> str:
-    """The line without colours."""
+    """Return the line without colors."""
     return " ".join(text for text, _ in parts)
 
 
-def coloured(parts: list[Part]) -> str:
-    """The line with the codes that terminals colour it by."""
+def colored(parts: list[Part]) -> str:
+    """Return the line with a terminal's color codes."""
     return " ".join(f"{_CODES[style]}{text}\x1b[0m" if style else text for text, style in parts)
 
 
@@ -359,25 +362,25 @@ def _time(written: str | None, today: datetime | None) -> str:
     return at.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M:%S")
 
 
-def _found(known: Mapping[str, Any]) -> Iterator[str]:
-    violations, repairs = known.get("violations", ()), known.get("repairs", ())
-    if "error_code" in known:
-        yield known["error_code"]
-    faults = [_violation(each, alone=len(violations) == 1) for each in violations]
-    yield from _some("at ", faults, known.get("violation_count", 0))
-    mended = [f"{each['rule']} at {each['pointer'] or '/'}" for each in repairs]
-    yield from _some("after " if faults else "", mended, known.get("repair_count", 0))
-    yield from _some("", [f"{each['code']} at {each['pointer']}" for each in known.get("hints", ())], 0)
+def _outcome(fields: Mapping[str, Any]) -> Iterator[str]:
+    violations, repairs = fields.get("violations", ()), fields.get("repairs", ())
+    if "error_code" in fields:
+        yield fields["error_code"]
+    wrong = [_violation(each, alone=len(violations) == 1) for each in violations]
+    yield from _some("at ", wrong, fields.get("violation_count", 0))
+    changes = [f"{each['rule']} at {each['pointer'] or '/'}" for each in repairs]
+    yield from _some("after " if wrong else "", changes, fields.get("repair_count", 0))
+    yield from _some("", [f"{each['code']} at {each['pointer']}" for each in fields.get("hints", ())], 0)
 
 
 def _some(word: str, texts: list[str], count: int) -> Iterator[str]:
-    """The first few of a list, and how many more there are."""
+    """Return the first few of a list, and how many more there are."""
     more = max(count, len(texts)) - min(len(texts), _MOST_SHOWN)
     if texts:
         yield f"{word}{', '.join(texts[:_MOST_SHOWN])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _violation(record: Mapping[str, Any], *, alone: bool) -> str:
-    """Place, fault and what came; of a single one the event's code tells the fault."""
+    """Show place, code and received type; of a single violation the event's code says enough."""
     received = f" ({record['received']})" if "received" in record else ""
     return f"{record['pointer'] or '/'}{'' if alone else ' ' + record['code']}{received}"

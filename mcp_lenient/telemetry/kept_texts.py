@@ -1,4 +1,4 @@
-"""What was accepted as it came and may have been meant otherwise; for the log only, nothing is changed."""
+"""Find texts that were accepted and may have been meant as JSON; for the log only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONTAINERS: Final[Mapping[str, tuple[str, type]]] = {"[": ("array", list), "{":
 
 
 def kept_texts(root: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """JSON Pointers of texts that are a JSON array or object, at parameters that take text and that as well.
+    """Return JSON Pointers of texts that hold a JSON array or object, where the parameter takes either.
 
     Such a text is accepted, and so it stays text. Texts of more than 100,000 characters are not looked into.
 
@@ -47,7 +47,7 @@ def _container(value: object) -> tuple[str, type] | None:
 
 
 def _types(root: Mapping[str, Any], shape: Shape) -> set[str]:
-    """The types that a schema names, in itself or in the branches of a union."""
+    """Return the types that a schema names, in itself or in the branches of a union."""
     types = set(shape.types or ())
     for branch in shape.branches[:_MOST_BRANCHES]:
         types |= shape_of(root, branch).types or set()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO
 
 import pydantic_core
 
-from mcp_lenient.telemetry.events import LEVELS, CallEvent, coloured, event_parts, plain, timestamp
+from mcp_lenient.telemetry.events import LEVELS, CallEvent, colored, event_parts, plain, timestamp
 from mcp_lenient.values.display import escaped, shown_name
 
 if TYPE_CHECKING:
@@ -380,6 +380,6 @@ def plain_line(_sink: Any, _level: str, fields: Fields) -> str:
     return plain(event_parts(fields))
 
 
-def coloured_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """A processor: a line for people, in colours."""
-    return coloured(event_parts(fields))
+def colored_line(_sink: Any, _level: str, fields: Fields) -> str:
+    """A processor: a line for people, in colors."""
+    return colored(event_parts(fields))

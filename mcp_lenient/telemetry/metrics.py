@@ -1,4 +1,4 @@
-"""Metrics by OpenTelemetry's API: what becomes of calls, counted. Without an SDK nothing happens."""
+"""Count what becomes of calls with OpenTelemetry metrics. Without an SDK nothing happens."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 UNKNOWN_TOOL: Final = "(unknown)"
 """The ``tool`` of a call whose tool the server does not have."""
 OTHER_CLIENT: Final = "(other)"
-"""The ``client`` of whom neither the table here nor the operator names."""
+"""The ``client`` of a call whose client neither the table here nor the operator names."""
 NO_CLIENT: Final = "(none)"
-"""The ``client`` of a call of which no client is known."""
+"""The ``client`` of a call whose client is unknown."""
 
 CLIENTS: Final = frozenset(
     {
@@ -73,7 +73,7 @@ class _Instruments:
 
 @lru_cache(maxsize=1)
 def _instruments() -> _Instruments:
-    """The instruments of this process; they follow a provider that is set later."""
+    """Return the instruments of this process; they follow a provider that is set later."""
     from opentelemetry import metrics
 
     meter = metrics.get_meter("mcp_lenient")
@@ -112,13 +112,13 @@ class Metrics:
             raise TypeError(msg)
         self._clients = CLIENTS.union(name.lower() for name in clients)
         if _PROVIDER_VARIABLE in os.environ:
-            _instruments()  # whoever asks for the first one has the provider loaded that is named there
+            _instruments()  # the first one loads the provider that is named there
 
     @property
     def live(self) -> bool:
         """Whether there is a provider to count for; one may be set at any time."""
-        # Nobody can have set one without importing the API. Until then its instruments stand for none. Asking
-        # for the provider reads the environment each time.
+        # Without importing the API nobody can have set one. Asking for the provider would read the environment
+        # each time.
         if _API not in sys.modules:
             return False
         return getattr(_instruments().calls, "_real_instrument", True) is not None
@@ -149,15 +149,15 @@ class Metrics:
             repairs: What was changed, or would have been.
             violations: What was still wrong after repair.
         """
-        outcome, told = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
-        whose = {"tool": told, "client": self._label(client)}
+        outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
+        labels = {"tool": name, "client": self._label(client)}
         each = _instruments()
-        each.calls.add(1, {"outcome": outcome, "tool": told})
+        each.calls.add(1, {"outcome": outcome, "tool": name})
         each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
         for repair in repairs:
-            each.repairs.add(1, {"rule": repair.rule, **whose})
+            each.repairs.add(1, {"rule": repair.rule, **labels})
         for violation in violations:
-            each.violations.add(1, {"code": violation.code, **whose})
+            each.violations.add(1, {"code": violation.code, **labels})
 
     def _label(self, client: str | None) -> str:
         if client is None:

@@ -1,4 +1,4 @@
-"""Where a process writes its events: ``configure_logging``, for a server that has no logging of its own."""
+"""Choose where a process writes its events: ``configure_logging``, for servers without logging of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.telemetry.log import EVENTS, Destination, Stderr, coloured_line, json_line, plain_line
+from mcp_lenient.telemetry.log import EVENTS, Destination, Stderr, colored_line, json_line, plain_line
 
 Style = Literal["json", "console", "text"]
 Level = Literal["info", "warning", "error", "INFO", "WARNING", "ERROR"]
@@ -51,7 +51,7 @@ def configure_logging(
             (all); which ones, chance decides for each call.
         max_bytes: The size at which a file is rotated; 0 never rotates.
         backups: How many rotated files are kept, as ``file.1``, ``file.2``, ...
-        colors: Whether ``"console"`` is coloured; by default where stderr is a terminal and ``NO_COLOR`` is not set.
+        colors: Whether ``"console"`` is colored; by default where stderr is a terminal and ``NO_COLOR`` is not set.
 
     Raises:
         LoggingError: When an argument is wrong; says which, and what is allowed.
@@ -67,7 +67,7 @@ def configure_logging(
     sink = Stderr() if file is None else _file(file, max_bytes, backups)
     if colors is None:
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
-    render = json_line if style == "json" else coloured_line if colors else plain_line
+    render = json_line if style == "json" else colored_line if colors else plain_line
     chosen = Destination(sink, render, _LEVELS[least], accepted)
     EVENTS.addHandler(chosen)
     _reset(chosen)

@@ -1,4 +1,4 @@
-"""What became of a call, on the OpenTelemetry span it runs in. Without an SDK nothing happens."""
+"""Record what became of a call on its OpenTelemetry span. Without an SDK nothing happens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def recording() -> bool:
-    """Whether there is a span to record on; ask before working out what to record."""
+    """Return whether there is a span to record on; ask before working out what to record."""
     return trace.get_current_span().is_recording()
 
 
@@ -90,13 +90,13 @@ def _details(
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """What is asked of the server here leaves the span of the call as it is: FastMCP would rename it."""
+    """Keep what is asked of the server here off the span of the call: FastMCP would rename it."""
     with trace.use_span(trace.INVALID_SPAN):
         yield
 
 
 def trace_ids() -> tuple[str | None, str | None]:
-    """Trace and span id of the current span in hexadecimal, as traces are looked up; None without one."""
+    """Return trace and span id of the current span in hexadecimal, as traces are looked up; None without one."""
     context = trace.get_current_span().get_span_context()
     if not context.is_valid:
         return None, None

@@ -77,7 +77,7 @@ _LONGEST_SECRET = 256
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case.
+    """Return the words of a name, in lower case.
 
     >>> name_words("maxHTTPResults_2")
     ('max', 'http', 'results', '2')
@@ -86,7 +86,7 @@ def name_words(name: str) -> tuple[str, ...]:
 
 
 def secret_name(name: object, more: Collection[str] = ()) -> bool:
-    """Whether a parameter of this name holds what must not be repeated.
+    """Return whether a parameter of this name holds what must not be repeated.
 
     >>> [secret_name(name) for name in ("api_key", "authToken", "tokenizer")]
     [True, True, False]
@@ -154,7 +154,7 @@ def is_name(key: str) -> bool:
 
 
 def shown(text: object, limit: int = MAX_NAME) -> str:
-    r"""A client's name in a form that can be printed anywhere: escaped and cut.
+    r"""Return a client's name in a form that can be printed anywhere: escaped and cut.
 
     >>> print(shown("a\nb"))
     a\nb
@@ -175,7 +175,7 @@ def is_label(text: object) -> bool:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, at most ``limit`` characters of it."""
+    """Return the text, at most ``limit`` characters of it."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -184,7 +184,7 @@ def _printable(character: str) -> str:
 
 
 def place(path: Path) -> str:
-    """Where a value stands, as a model writes it.
+    """Write where a value is, as a model writes it.
 
     >>> place(("rows", 0, "age"))
     'rows[0].age'
@@ -202,7 +202,7 @@ def _step(part: str | int) -> str:
 
 
 def short_scalar(value: object) -> bool:
-    """Whether this is a scalar that is short enough to be repeated, and that JSON can write."""
+    """Return whether this is a scalar that is short enough to be repeated, and that JSON can write."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int):
@@ -213,13 +213,13 @@ def short_scalar(value: object) -> bool:
 
 
 def in_json(value: object) -> str:
-    """A value as JSON in one printable line."""
+    """Return a value as JSON in one printable line."""
     written = _ENCODER.encode(value)
     return written if written.isprintable() else "".join(map(_printable, written))
 
 
 def fits_json(value: object, limit: int) -> bool:
-    """Whether a value can be written in JSON, within this many characters."""
+    """Return whether a value can be written in JSON, within this many characters."""
     if not _shallow(value, limit):
         return False
     try:
@@ -229,7 +229,7 @@ def fits_json(value: object, limit: int) -> bool:
 
 
 def _shallow(value: object, limit: int) -> bool:
-    """Whether a value has so few parts and levels that writing it is cheap."""
+    """Return whether a value has so few parts and levels that writing it is cheap."""
     waiting: list[tuple[object, int]] = [(value, 0)]
     seen = 0
     while waiting:
@@ -248,7 +248,7 @@ def _shallow(value: object, limit: int) -> bool:
 
 
 def sentence(text: object, limit: int) -> str:
-    """An author's text in one printable line without addresses, cut; empty when it is no text."""
+    """Return an author's text in one printable line without addresses, cut; empty when it is no text."""
     if not isinstance(text, str):
         return ""
     words = _URL.sub("", text[: 4 * limit]).split()
@@ -256,7 +256,7 @@ def sentence(text: object, limit: int) -> str:
 
 
 def first_sentence(text: object, limit: int) -> str:
-    """The first sentence of an author's text, in the form of :func:`sentence`.
+    """Return the first sentence of an author's text, in the form of :func:`sentence`.
 
     >>> first_sentence("The city. Upper case.", 80)
     'The city.'
@@ -267,7 +267,7 @@ def first_sentence(text: object, limit: int) -> str:
 
 
 def encodable(value: Any) -> Any:
-    """The same JSON value with lone surrogates written out, so that it can be sent as UTF-8."""
+    """Return the same JSON value with lone surrogates written out, so that it can be sent as UTF-8."""
     if isinstance(value, str):
         return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", value)
     if isinstance(value, Mapping):
@@ -278,7 +278,7 @@ def encodable(value: Any) -> Any:
 
 
 def exact(name: object) -> bool:
-    """Whether a name can stand in a message or patch as it is."""
+    """Return whether a name can be written in a message or patch as it is."""
     return isinstance(name, str) and len(name) <= MAX_NAME and not _SURROGATE.search(name)
 
 
@@ -292,7 +292,7 @@ _MORE: Final = "…"
 
 
 def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
-    r"""Text that a client chose, as a log may show it: on one line, printable, at most ``limit`` characters.
+    r"""Return text that a client chose as a log may show it: on one line, printable, at most ``limit`` characters.
 
     Escaping twice changes nothing. The form is for reading: a backslash of the text stays as it is.
 

@@ -59,7 +59,7 @@ def test_a_limit_is_a_positive_integer(name: str, value: Any) -> None:
     [
         ("rename_caze", "Did you mean 'rename_case'?"),
         ("json_to_array", "Did you mean 'json_text_to_array' or 'json5_text_to_array'?"),
-        ("faster", "The rules are array_to_scalar, "),
+        ("faster", "The rules are 'array_to_scalar', "),
     ],
 )
 def test_an_unknown_rule_gets_the_nearest_names(disabled: str, hint: str) -> None:

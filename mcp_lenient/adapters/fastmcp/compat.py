@@ -1,4 +1,4 @@
-"""The one place that touches what FastMCP does not promise to keep.
+"""Private APIs of FastMCP, used nowhere else.
 
 ``FunctionTool.run`` builds its validator with functions that are private to FastMCP, and a mounted tool
 keeps its server in a private attribute. Where one of them is gone, a tool cannot be looked into
@@ -126,19 +126,19 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
 
 
 def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
-    """Whether the tool validates and calls its function as FastMCP's own function tools do."""
+    """Return whether the tool validates and calls its function as FastMCP's own function tools do."""
     return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
 
 
 def transformed(tool: Tool) -> TransformedTool | None:
-    """The tool where it was made from another one and runs as FastMCP's own such tools do; otherwise None."""
+    """Return the tool where it was made from another one and runs as FastMCP's own such tools do; otherwise None."""
     if isinstance(tool, TransformedTool) and _keeps(tool, TransformedTool, ("run", "_run")):
         return tool
     return None
 
 
 def forwarding(tool: TransformedTool) -> Forwarding | None:
-    """How a transformed tool hands its arguments on; None for a tool that does more.
+    """Return how a transformed tool hands its arguments on; None for a tool that does more.
 
     The type that an ``ArgTransform`` publishes is no part of it: FastMCP hands on whatever was sent.
     """
@@ -160,7 +160,7 @@ def forwarding(tool: TransformedTool) -> Forwarding | None:
 def accepted_schema(
     tool: TransformedTool, below: Mapping[str, Any], *, certain: bool
 ) -> Mapping[str, Any] | None:
-    """The schema of what a transformed tool accepts; None where that is what it publishes.
+    """Return the schema of what a transformed tool accepts; None where that is what it publishes.
 
     Args:
         tool: The transformed tool.
@@ -190,7 +190,7 @@ def accepted_schema(
 
 
 def _declared_names(tool: TransformedTool) -> set[str]:
-    """The parent's names of the parameters that a ``transform_fn`` declares itself, types included."""
+    """Return the parent's names of the parameters that a ``transform_fn`` declares itself, types included."""
     declared = inspect.signature(tool.fn).parameters
     return {name for name in tool.transform_args if _published_name(tool, name) in declared}
 
@@ -209,7 +209,7 @@ def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str
 
 
 def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:
-    """The mounted server that runs this tool, with the name and version that it is asked for there."""
+    """Return the mounted server that runs this tool, with the name and version that it is asked for there."""
     if not (isinstance(tool, FastMCPProviderTool) and _keeps(tool, FastMCPProviderTool, ("run", "_run"))):
         return None
     server = getattr(tool, "_server", None)
@@ -240,7 +240,7 @@ def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> 
 
 
 def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
-    """The part of a call's schema that binds and checks the arguments: all of it but the function."""
+    """Return the part of a call's schema that binds and checks the arguments: all of it but the function."""
     if schema["type"] == "definitions":
         return {**schema, "schema": _arguments_schema(schema["schema"])}
     arguments: CoreSchema = schema["arguments_schema"]
@@ -248,7 +248,7 @@ def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
 
 
 def _nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """All schemas inside a Pydantic core schema."""
+    """Return all schemas inside a Pydantic core schema."""
     pending: list[Any] = [schema]
     while pending:
         node = pending.pop()
@@ -270,7 +270,7 @@ def _runs_authors_code(node: Mapping[str, Any]) -> bool:
 
 
 def _is_authors(function: object) -> bool:
-    """Whether this is Python code that neither Pydantic nor Python itself brings.
+    """Return whether this is Python code that neither Pydantic nor Python itself brings.
 
     A closure of Pydantic's counts as the author's: it may hold a predicate of theirs.
     """
@@ -284,7 +284,7 @@ def _is_authors(function: object) -> bool:
 
 
 def _builds_many(node: Mapping[str, Any]) -> bool:
-    """Whether validating a long container here builds a Python object for each entry."""
+    """Return whether validating a long container here builds a Python object for each entry."""
     entries = node.get("items_schema") if node["type"] == "list" else node.get("values_schema")
     return node["type"] in ("list", "dict") and isinstance(entries, dict) and entries["type"] not in _SCALARS
 
@@ -296,9 +296,9 @@ def _is_strict_integer(node: Mapping[str, Any]) -> bool:
 
 
 def refused_before_running(error: Exception, tool: str) -> bool:
-    """Whether FastMCP raised this of a call of a tool, and not the tool's body of something else.
+    """Return whether FastMCP raised this for a call, and not the tool's body for something else.
 
-    FastMCP's own refusal of arguments comes of Pydantic's, and of a tool that is not there it tells the name.
+    FastMCP refuses arguments because Pydantic does, and names a tool that does not exist.
     """
     if isinstance(error, ValidationError):
         return isinstance(error.__cause__, PydanticValidationError)
@@ -331,7 +331,7 @@ def _local(function: Callable[..., Any] | None, name: str) -> object:
 
 
 def is_clients_call(tool: str) -> bool:
-    """Whether the tool of this name answers a client, and no Python code that called it."""
+    """Return whether a client called the tool of this name, and not Python code."""
     context = current_context()
     request = None if context is None else raw_request(context)
     called = None if request is None else (request.params or {}).get("name")
@@ -344,7 +344,7 @@ def _transforming() -> object:
 
 
 def install(server: FastMCP, hook: Any) -> str | None:
-    """Add a hook to the SDK's own middleware of a server; the reason where that is not possible.
+    """Add a hook to the SDK's own middleware of a server; return the reason where that is impossible.
 
     It goes last, so that it runs inside what FastMCP binds for a request.
     """
@@ -356,7 +356,7 @@ def install(server: FastMCP, hook: Any) -> str | None:
 
 
 def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
-    """FastMCP's handler of tool calls, for a request whose parameters were mended."""
+    """Return FastMCP's handler of tool calls, for a request whose parameters were repaired."""
 
     async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
         params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
@@ -369,10 +369,10 @@ def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Await
 
 
 def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
-    """The SDK's own context of the request being served; None outside of one."""
+    """Return the SDK's own context of the request being served; None outside of one."""
     return getattr(context.request_context, "_srctx", None)
 
 
 def current_context() -> Context | None:
-    """The context of the call being served; None outside of one."""
+    """Return the context of the call being served; None outside of one."""
     return server_context._current_context.get(None)  # noqa: SLF001 - see above

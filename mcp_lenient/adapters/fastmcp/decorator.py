@@ -103,7 +103,7 @@ class DecoratedTool:
         )
 
     def schema(self, bound: int = 0) -> dict[str, Any]:
-        """The tool's input schema, without the first parameters where a method has them already."""
+        """Return the tool's input schema, without the first parameters where a method has them already."""
         schema = self.tool.parameters
         own = tuple(inspect.signature(self.function).parameters)[:bound]
         properties = {name: each for name, each in schema.get("properties", {}).items() if name not in own}
@@ -119,7 +119,7 @@ class DecoratedTool:
         return hints is not None and hints.destructive_hint is True
 
     def runs_first(self, tool: FunctionTool | None) -> bool:
-        """Whether a tool calls the decorated function itself, and no wrapper around it."""
+        """Return whether a tool calls the decorated function itself, and no wrapper around it."""
         return tool is not None and runs_first(tool.fn, self.decorated)
 
     def settled(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Settled:
@@ -128,7 +128,7 @@ class DecoratedTool:
         values = (*args, *kwargs.values())
         repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
         found = tuple(each for value in values if type(value) is _Refused for each in value.violations)
-        self.tell("call_rejected" if found else "call_repaired", repairs, found, started)
+        self.record("call_rejected" if found else "call_repaired", repairs, found, started)
         if found:
             return Settled(
                 (), {}, self._answer(envelope(self.tool.name, self.schema(len(args)), found, repairs))
@@ -138,7 +138,7 @@ class DecoratedTool:
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; to Python code it would look like success, so raise it there."""
         call = current.get()
-        if (call is not None and call.nested) or not is_clients_call(self.tool.name):
+        if (call is not None and call.parent is not None) or not is_clients_call(self.tool.name):
             raise _exception(refusal)
         return as_result(refusal, has_output_schema=self.tool.output_schema is not None)
 
@@ -160,7 +160,7 @@ class DecoratedTool:
         arguments = validated_arguments()
         if wrapper is not None and arguments is not None:
             found = self._all_found(wrapper, arguments, strict=strict) or found
-        self.tell("call_rejected", repairs, found, started)
+        self.record("call_rejected", repairs, found, started)
         raise _exception(envelope(tool.name, tool.parameters, found, repairs))
 
     def _all_found(
@@ -170,15 +170,15 @@ class DecoratedTool:
         plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
         return ToolContract(plan, judge).decide(arguments).violations
 
-    def tell(
+    def record(
         self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
     ) -> None:
         """Record on the span and in the log what becomes of a call."""
-        self._telemetry.tell(
+        self._telemetry.record(
             event,
             CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret),
             repairs=repairs,
-            found=found,
+            violations=found,
         )
 
 
@@ -191,7 +191,7 @@ _WRAPPERS: Final = frozenset({_Repaired, _Refused})
 
 
 def is_right(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether nothing is to be settled before a decorated function runs with these."""
+    """Return whether nothing is to be settled before a decorated function runs with these."""
     return _WRAPPERS.isdisjoint(map(type, (*args, *kwargs.values())))
 
 
@@ -227,7 +227,7 @@ class Parameter(ParameterMark):
     _plan: Plan | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The type's own schema, and behind it what repairs."""
+        """Return the type's own schema, and behind it what repairs."""
         inner = handler(source)
         # Strict mode takes a date or an enum in its JSON spelling from JSON only, and what Python code
         # hands on is no JSON any more: so it is written as JSON once more.
@@ -246,7 +246,7 @@ class Parameter(ParameterMark):
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The type's own, with all that is noted on it."""
+        """Return the type's own, with all that is noted on it."""
         parts: Any = schema
         settle = parts["choices"][1] if parts["type"] == "union" else parts
         inner = settle["schema"]["python_schema"]
@@ -281,7 +281,7 @@ class Parameter(ParameterMark):
             handler(final.arguments[self.name]) if self.name in final.arguments else self._default(handler)
         )
         if repairs and wrapper is not None:
-            self.settler.tell("call_repaired", repairs, (), started)
+            self.settler.record("call_repaired", repairs, (), started)
             return taken
         return _Repaired(taken, repairs) if repairs else taken
 
@@ -289,7 +289,7 @@ class Parameter(ParameterMark):
         self, value: Any, handler: Handler, repairs: tuple[Repair, ...], found: tuple[Violation, ...]
     ) -> Any:
         if repairs or found:
-            self.settler.tell("call_observed", repairs, found, perf_counter_ns())
+            self.settler.record("call_observed", repairs, found, perf_counter_ns())
         return handler(value)
 
     def _default(self, handler: Handler) -> Any:
@@ -303,7 +303,7 @@ class Parameter(ParameterMark):
 
 
 def _plan_for(settler: DecoratedTool, name: str) -> Plan:
-    """The plan of one parameter: of the tool's schema only what is said of it."""
+    """Return the plan of one parameter: of the tool's schema only what is said of it."""
     whole = settler.schema()
     schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
     schema |= {
@@ -433,7 +433,7 @@ def _declared(function: Callable[..., Any], declarations: Mapping[str, Declarati
 
 
 def _normalizes(entry: object) -> bool:
-    """Whether it can be called with a value and gives one: a normalizer's factory that was not called cannot."""
+    """Return whether it can be called with a value and gives one: a normalizer's factory that was not called cannot."""
     if not callable(entry) or inspect.iscoroutinefunction(entry):
         return False
     try:
@@ -467,7 +467,7 @@ def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy 
 
 
 def _as_read(written: inspect.Parameter, marked: inspect.Parameter) -> inspect.Parameter:
-    """The parameter as written; Pydantic looks for marks only where the signature has an annotation."""
+    """Return the parameter as written; Pydantic looks for marks only where the signature has an annotation."""
     annotation = Any if written.annotation is _NONE is not marked.annotation else written.annotation
     return written.replace(annotation=annotation, default=marked.default)
 
@@ -506,7 +506,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 def _marked(
     settler: DecoratedTool, parameter: inspect.Parameter, hints: Mapping[str, Any]
 ) -> inspect.Parameter:
-    """The parameter with a mark in its annotation, by which Pydantic asks the settler where it refuses."""
+    """Return the parameter with a mark in its annotation, by which Pydantic asks the settler where it refuses."""
     name, default = parameter.name, parameter.default
     declared = settler.declared.normalizers.get(name, ())
     annotation = hints.get(name, Any if declared else _NONE)
@@ -519,7 +519,7 @@ def _marked(
 
 
 def _with_room(annotation: Any, default: Any) -> tuple[Any, Any, FieldInfo]:
-    """A parameter's annotation and default, which mean the same when a mark comes behind the annotation.
+    """Return a parameter's annotation and default, which mean the same when a mark comes behind the annotation.
 
     A lone text in ``Annotated`` is a description to FastMCP only where nothing else stands there, and what a
     ``Field`` in place of the default says of the type, or of a discriminator, Pydantic applies last of all.

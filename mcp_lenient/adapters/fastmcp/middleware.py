@@ -1,4 +1,4 @@
-"""LenientMiddleware: one call, from the arguments as sent to the tool, or to an envelope."""
+"""LenientMiddleware: run tools with repaired arguments, or answer with the envelope."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastmcp.server.middleware import Middleware
 from mcp_types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawArguments, WholeArguments
+from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawArguments, RawRequests
 from mcp_lenient.adapters.fastmcp.results import as_result, repaired_result
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, Target, ToolCache, current, run, run_raising
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
 
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
-"""What FastMCP raises of a call that the judge accepted where the tool was replaced or taken away meanwhile."""
+"""What FastMCP raises of an accepted call whose tool was replaced or removed meanwhile."""
 
 
 class LenientMiddleware(Middleware):
     """Makes every tool of a server lenient: ``mcp.add_middleware(LenientMiddleware())``.
 
-    Arguments that the tool accepts go on untouched. Where it does not, they are repaired if there is
-    exactly one reading that it accepts; otherwise the caller gets an envelope that says what is wrong and
-    how to write it right, and the tool is not run. Both are logged, without values.
+    Arguments that the tool accepts go on untouched. Others are repaired if they can be read in exactly one way
+    that it accepts; otherwise the caller gets an envelope that says what is wrong and how to correct it, and the
+    tool is not run. Both are logged, without values.
 
     >>> from fastmcp import FastMCP
     >>> from mcp_lenient import LenientMiddleware, Policy
@@ -80,7 +80,7 @@ class LenientMiddleware(Middleware):
         self._policies = Policies(policy, tools or {}, definitions)
         self._telemetry = Telemetry(clients)
         self._tools = ToolCache(self._policies, partial(self._telemetry.log.warn_once, "tool_not_compiled"))
-        self._whole = WholeArguments(self.policy_for, self._telemetry)
+        self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         own = (type(self).on_message, type(self).on_request)
         self._goes_straight = own == (LenientMiddleware.on_message, Middleware.on_request)
 
@@ -93,7 +93,7 @@ class LenientMiddleware(Middleware):
         tools: Mapping[str, Policy] | None = None,
         clients: Collection[str] = (),
     ) -> LenientMiddleware:
-        """A middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
+        """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
         Args:
             path: The file; its suffix tells the format.
@@ -110,26 +110,26 @@ class LenientMiddleware(Middleware):
         return cls(policy, tools=tools, definitions=load_definitions(path), clients=clients)
 
     def policy_for(self, tool: str) -> Policy:
-        """The operator's policy for a tool name, apart from what the tool's author says of it."""
+        """Return the operator's policy for a tool name, apart from what the tool's author says of it."""
         return self._policies.named(tool)
 
     def __call__(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Coroutine[Any, Any, Any]:
-        """FastMCP's dispatch; a tool's call goes straight to ``on_call_tool``, past hooks that only call on."""
+        """Dispatch a message; a tool call goes straight to ``on_call_tool``, past hooks that do nothing here."""
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
-        if is_call and self._goes_straight and not self._whole.concerns(context):
+        if is_call and self._goes_straight and not self._raw_requests.concern(context):
             return self.on_call_tool(context, call_next)
         return super().__call__(context, call_next)
 
     async def known(self, server: FastMCP, tool: str) -> CachedTool | None:
-        """A tool as this middleware judges it on a server; None where there is no such tool."""
+        """Return a tool as this middleware validates it on a server; None where the server has no such tool."""
         return await self._tools.look_up(server, CallToolRequestParams(name=tool))
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Sees to it that whole arguments which came as text are read; everything else goes on."""
-        if self._whole.concerns(context):
-            answer = await self._whole.on_message(context)
+        """Read arguments that came whole as text; pass every other message on."""
+        if self._raw_requests.concern(context):
+            answer = await self._raw_requests.on_message(context)
             if answer is not None:
                 return answer
         return await call_next(context)
@@ -139,7 +139,7 @@ class LenientMiddleware(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Passes the tools on as they are; says once which names in a definitions file none of them has."""
+        """Pass the tools on as they are; log once which names of a definitions file none of them has."""
         tools = await call_next(context)
         if self._definitions is not None and tools:
             from mcp_lenient.declare.definitions import unknown_names
@@ -150,166 +150,168 @@ class LenientMiddleware(Middleware):
         return tools
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
-        """One call: judged, repaired or refused, logged."""
+        """Validate one call, repair or refuse it, and log it."""
         started = perf_counter_ns()
         message, own = context.message, context.fastmcp_context
-        passes_by, within = self._met(context)
-        if own is None or passes_by:
+        already_handled, parent = self._reentry(context)
+        if own is None or already_handled:
             return await call_next(context)
         server = own.fastmcp
-        whole = self._whole.claim()
-        call = Call(context, call_next, own.request_context, within, started, whole.repairs, whole.arguments)
-        if whole is not AS_SENT and (whole.fault is not None or whole.left_out):
-            answer = await self._no_object(call, server, whole)
+        raw = self._raw_requests.claim()
+        call = Call(context, call_next, own.request_context, parent, started, raw.repairs, raw.arguments)
+        if raw is not AS_SENT and (raw.violation is not None or raw.left_out):
+            answer = await self._not_an_object(call, server, raw)
             if answer is not None:
                 return answer
-        known = self._tools.get(server, message)
-        if known is None or known.normalizers:
+        cached = self._tools.get(server, message)
+        if cached is None or cached.normalizers:
             # What another tool's author declared must not run on this one's arguments.
-            known = await self._tools.look_up(server, message)
-        if known is None:
+            cached = await self._tools.look_up(server, message)
+        if cached is None:
             return await self._not_found(call, server)
-        if known.mode == "off":
-            return await run(call, known, context)
+        if cached.mode == "off":
+            return await run(call, cached, context)
         arguments = message.arguments or {}
-        if not (await known.accepts(arguments) if known.in_thread else known.judge.accepts(arguments)):
-            return await self._not_accepted(call, server, known, arguments)
-        if known.normalizers or call.sent_as_text:
-            return await self._accepted(call, server, known, arguments)
-        self._telemetry.accepted(call, known, arguments)
+        if not (await cached.accepts(arguments) if cached.in_thread else cached.judge.accepts(arguments)):
+            return await self._not_accepted(call, server, cached, arguments)
+        if cached.normalizers or call.sent_as_text:
+            return await self._accepted(call, server, cached, arguments)
+        self._telemetry.accepted(call, cached, arguments)
         # As in `run`, without another coroutine: here goes every call that was right.
         try:
-            token = call.enters(known)
+            token = call.enter(cached)
             try:
                 return await call_next(context)
             finally:
                 current.reset(token)
         except _NOT_RUN as error:
-            return await self._not_run(error, call, server, known, arguments)
+            return await self._not_run(error, call, server, cached, arguments)
 
-    def _met(self, context: CallContext) -> tuple[bool, Call | None]:
-        """Whether the call was met before and is seen to; and where another call's body makes it, that call."""
+    def _reentry(self, context: CallContext) -> tuple[bool, Call | None]:
+        """Detect re-entry; return (already_handled, parent call)."""
         running, own = current.get(), context.fastmcp_context
         if running is None or own is None or running.request is not own.request_context:
             return False, None
         name = context.message.name
-        if not running.is_here(context, own.fastmcp, name):
+        if context.fastmcp_context is not running.context.fastmcp_context and not running.consume_hop(
+            own.fastmcp, name
+        ):
             return False, running
-        return running.is_seen_to(self.policy_for(name).mode), None
+        return running.handles_mode(self.policy_for(name).mode), None
 
-    async def _no_object(self, call: Call, server: FastMCP, whole: RawArguments) -> ToolResult | None:
-        """Refuse whole arguments that are no object, or a text for none at all in a destructive tool."""
-        known = await self._tools.look_up(server, call.context.message)
-        if known is None:
+    async def _not_an_object(self, call: Call, server: FastMCP, raw: RawArguments) -> ToolResult | None:
+        """Refuse arguments that are not an object, or in a destructive tool a text that leaves them out."""
+        cached = await self._tools.look_up(server, call.context.message)
+        if cached is None:
             return await self._unknown(call, server)
-        fault = whole.fault or (not_an_object("") if known.plan.destructive else None)
-        if fault is None:
+        violation = raw.violation or (not_an_object("") if cached.plan.destructive else None)
+        if violation is None:
             return None
-        self._tell("call_rejected", call, known, found=(fault,))
-        return known.refusal(call.name, (fault,))
+        self._record("call_rejected", call, cached, violations=(violation,))
+        return cached.refusal(call.name, (violation,))
 
     async def _not_accepted(
         self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
         # Nothing is changed or refused by what a tool of this name once accepted.
-        known = await self._tools.look_up(server, call.context.message)
-        if known is None:
+        cached = await self._tools.look_up(server, call.context.message)
+        if cached is None:
             return await self._not_found(call, server)
-        if known is not judged and await known.accepts(arguments):
-            return await self._accepted(call, server, known, arguments)
-        return await self._rejected(call, server, known, arguments)
+        if cached is not judged and await cached.accepts(arguments):
+            return await self._accepted(call, server, cached, arguments)
+        return await self._rejected(call, server, cached, arguments)
 
     async def _accepted(
         self,
         call: Call,
         server: FastMCP,
-        known: CachedTool,
+        cached: CachedTool,
         arguments: Mapping[str, Any],
         decision: Decision | None = None,
     ) -> ToolResult:
-        """Run the tool with what it accepts: the arguments, or what a repair made of them."""
-        taken, repairs = (arguments, ()) if decision is None else (decision.arguments, decision.repairs)
+        """Run the tool with arguments that it accepts: as they were sent, or repaired."""
+        accepted, repairs = (arguments, ()) if decision is None else (decision.arguments, decision.repairs)
         try:
-            return await self._go_on(call, known, taken, repairs)
+            return await self._run(call, cached, accepted, repairs)
         except _NOT_RUN as error:
-            return await self._not_run(error, call, server, known, arguments, taken)
+            return await self._not_run(error, call, server, cached, arguments, accepted)
 
     async def _not_run(
         self,
         error: Exception,
         call: Call,
         server: FastMCP,
-        known: CachedTool,
+        cached: CachedTool,
         arguments: Mapping[str, Any],
-        taken: Mapping[str, Any] | None = None,
+        accepted: Mapping[str, Any] | None = None,
     ) -> ToolResult:
-        """Answer where another tool stands now, or none; what the tool's body raised is raised again."""
+        """Answer a call whose tool was replaced or removed; raise again what the tool's body raised."""
         if not compat.refused_before_running(error, call.name) or error is call.leaked:
             raise error
         if isinstance(error, ValidationError):
-            given = arguments if taken is None else taken
-            if not await self._tools.is_replaced(server, call.context.message, known, given):
+            accepted = arguments if accepted is None else accepted
+            if not await self._tools.is_replaced(server, call.context.message, cached, accepted):
                 raise error
-            return await self._not_accepted(call, server, known, arguments)
+            return await self._not_accepted(call, server, cached, arguments)
         gone = await self._tools.look_up(server, call.context.message) is None
         if not gone or not self._answers_unknown(call):
             raise error
         return await self._unknown(call, server)
 
     async def _rejected(
-        self, call: Call, server: FastMCP, known: CachedTool, arguments: Mapping[str, Any]
+        self, call: Call, server: FastMCP, cached: CachedTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        decision = await known.decide_rejected(call.parsed or arguments)
-        if known.mode == "observe":
-            return await self._observed(call, known, decision)
+        decision = await cached.decide_rejected(call.parsed or arguments)
+        if cached.mode == "observe":
+            return await self._observed(call, cached, decision)
         if decision.status == "repaired":
-            return await self._accepted(call, server, known, arguments, decision)
-        if not known.certain and known.policy.unrepairable == "forward":
-            return await self._forwarded(call, known, decision)
-        return await self._refused(call, known, decision)
+            return await self._accepted(call, server, cached, arguments, decision)
+        if not cached.certain and cached.policy.unrepairable == "forward":
+            return await self._forwarded(call, cached, decision)
+        return await self._refused(call, cached, decision)
 
-    async def _go_on(
-        self, call: Call, known: CachedTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
+    async def _run(
+        self, call: Call, cached: CachedTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
     ) -> ToolResult:
         """Run the tool with arguments that it accepts, after the normalizers that its author declared."""
         context = call.context
-        if known.normalizers:
-            final = known.settled(arguments)
+        if cached.normalizers:
+            final = cached.settled(arguments)
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        if repairs and known.mode == "observe":
-            self._tell("call_observed", call, known, repairs=repairs)
-            return await run(call, known, context)
+        if repairs and cached.mode == "observe":
+            self._record("call_observed", call, cached, repairs=repairs)
+            return await run(call, cached, context)
         if repairs:
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
         repairs = (*call.sent_as_text, *repairs)
         if repairs:
-            self._tell("call_repaired", call, known, repairs=repairs, kept_in=(known.plan.root, arguments))
-            return repaired_result(await run(call, known, context), repairs)
-        self._telemetry.accepted(call, known, arguments)
-        return await run(call, known, context)
+            self._record(
+                "call_repaired", call, cached, repairs=repairs, kept_in=(cached.plan.root, arguments)
+            )
+            return repaired_result(await run(call, cached, context), repairs)
+        self._telemetry.accepted(call, cached, arguments)
+        return await run(call, cached, context)
 
-    async def _refused(self, call: Call, known: CachedTool, decision: Decision) -> ToolResult:
-        found = decision.violations
-        repairs = (*call.sent_as_text, *decision.repairs)
-        self._tell("call_rejected", call, known, repairs=repairs, found=found)
-        if call.within is not None:
+    async def _refused(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
+        violations, repairs = decision.violations, (*call.sent_as_text, *decision.repairs)
+        self._record("call_rejected", call, cached, repairs=repairs, violations=violations)
+        if call.parent is not None:
             # To a tool's body an envelope would look like success: it gets what FastMCP raises.
-            return await run_raising(call, known, call.within)
-        return known.refusal(call.name, found, repairs)
+            return await run_raising(call, cached, call.parent)
+        return cached.refusal(call.name, violations, repairs)
 
-    async def _forwarded(self, call: Call, known: CachedTool, decision: Decision) -> ToolResult:
-        found = decision.violations
-        self._tell("call_forwarded", call, known, found=found)
+    async def _forwarded(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
+        self._record("call_forwarded", call, cached, violations=decision.violations)
         try:
-            return await run(call, known, call.context)
+            return await run(call, cached, call.context)
         except ValidationError as error:
-            if call.nested or error is call.leaked:
+            if call.parent is not None or error is call.leaked:
                 raise
-            return known.refusal(call.name, found)
+            return cached.refusal(call.name, decision.violations)
 
-    async def _observed(self, call: Call, known: CachedTool, decision: Decision) -> ToolResult:
-        self._tell("call_observed", call, known, repairs=decision.repairs, found=decision.violations)
-        return await run(call, known, call.context)
+    async def _observed(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
+        self._record("call_observed", call, cached, repairs=decision.repairs, violations=decision.violations)
+        return await run(call, cached, call.context)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
         if shown_name(call.name) != call.name and self._answers_unknown(call):
@@ -323,31 +325,27 @@ class LenientMiddleware(Middleware):
             return await self._unknown(call, server)
 
     def _answers_unknown(self, call: Call) -> bool:
-        """Whether the caller of a tool that is not there gets an envelope; tells of it where that is observed."""
+        """Return whether the caller of a tool that does not exist gets an envelope; in observe mode, record it."""
         mode = self.policy_for(call.name).mode
         if mode == "observe":
-            self._tell("call_observed", call, None, code="UNKNOWN_TOOL")
-        return mode == "repair" and not call.nested
+            self._record("call_observed", call, None, code="UNKNOWN_TOOL")
+        return mode == "repair" and call.parent is None
 
     async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
         name = call.name
         with spans.aside():
             names = {tool.name for tool in await server.list_tools()}
         answer = unknown_tool(name, near(name, names - {name}), has_versions=name in names)
-        self._tell("call_rejected", call, None, code=answer["error_code"])
+        self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
-    def _tell(self, event: EventName, call: Call, known: CachedTool | None, **found: Any) -> None:
-        """Tell the log, the span and the metrics what becomes of a call."""
-        mounted = known.target.mounted if known is not None else None
-        context, name = call.context.fastmcp_context, call.name
-        secret = known.policy.secret if known is not None else frozenset[str]()
-        told = CallInfo(context, name, call.started, known is not None, mounted, secret)
-        self._telemetry.tell(event, told, **found)
+    def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
+        """Record in the log, on the span and in the metrics what becomes of a call."""
+        self._telemetry.record(event, CallInfo.of(call.context, cached, call.started), **outcome)
 
 
 def standing_before(server: FastMCP, target: Target) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:
-    """Each middleware of this package before a tool, the outermost first, with its server and its name for the tool."""
+    """Yield each middleware of this package before a tool, outermost first, with its server and its name for the tool."""
     for below, name in ((server, target.tool.name), *target.route):
         for middleware in below.middleware:
             if isinstance(middleware, LenientMiddleware):
@@ -355,11 +353,11 @@ def standing_before(server: FastMCP, target: Target) -> Iterator[tuple[LenientMi
 
 
 async def judged_by(server: FastMCP, target: Target) -> list[CachedTool]:
-    """A tool as each middleware of this package judges it that stands before it, the outermost first.
+    """Return a tool as each middleware of this package before it validates it, outermost first.
 
     Must run where the tool was looked up, as :func:`mcp_lenient.adapters.fastmcp.tools.find_target`.
     """
     found = [
         await middleware.known(below, name) for middleware, below, name in standing_before(server, target)
     ]
-    return [known for known in found if known is not None]
+    return [cached for cached in found if cached is not None]

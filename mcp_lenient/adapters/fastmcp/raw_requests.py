@@ -1,4 +1,4 @@
-"""Whole arguments that came as JSON text, which the SDK refuses before any hook of FastMCP's."""
+"""Read arguments that came whole as JSON text, which the SDK refuses before any hook of FastMCP runs."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RawArguments:
-    """How the arguments of a request that were no object were read, or why they were not.
+    """Arguments of a request that were not an object: how they were read, or why they were not.
 
-    With a ``fault``, what goes on in their place is an object that holds them, so that nothing on the way
-    takes them for a call without arguments: the tool must not be run.
+    With a ``violation``, an object that holds them goes on in their place, so that nothing on the way takes them
+    for a call without arguments: the tool must not be run.
 
     Attributes:
         repairs: How the text was read.
-        fault: Why it was not read.
-        arguments: What was read, with source spellings; what goes on in the request are plain numbers.
+        violation: Why it was not read.
+        arguments: What was read, with source spellings; in the request, plain numbers go on.
     """
 
     repairs: tuple[Repair, ...] = ()
-    fault: Violation | None = None
+    violation: Violation | None = None
     arguments: dict[str, Any] | None = None
 
     @property
@@ -56,20 +56,20 @@ class RawArguments:
 
 AS_SENT = RawArguments()
 """Arguments that came as an object."""
-_reading: ContextVar[RawArguments] = ContextVar("mcp_lenient_whole_arguments", default=AS_SENT)
-_met: ContextVar[object] = ContextVar("mcp_lenient_met", default=None)
+_raw: ContextVar[RawArguments] = ContextVar("mcp_lenient_raw_arguments", default=AS_SENT)
+_hooked_session: ContextVar[object] = ContextVar("mcp_lenient_hooked_session", default=None)
 
 
 def _no_server() -> None:
-    """What a weak reference to no server says."""
+    """Stand for a weak reference to no server."""
 
 
-class WholeArguments:
-    """Sees to it that arguments that are no object reach ``on_call_tool``, read or with their fault.
+class RawRequests:
+    """Let arguments that are not an object reach ``on_call_tool``, read or with their violation.
 
     Args:
         policy_for: The policy for a tool name.
-        telemetry: What is told of calls.
+        telemetry: Where outcomes are recorded.
     """
 
     def __init__(self, policy_for: Callable[[str], Policy], telemetry: Telemetry) -> None:
@@ -80,14 +80,14 @@ class WholeArguments:
         self._last: Callable[[], FastMCP | None] = _no_server
 
     def claim(self) -> RawArguments:
-        """How the arguments of this request were read, told once: to the call that the client made."""
-        reading = _reading.get()
-        if reading is not AS_SENT:
-            _reading.set(AS_SENT)
-        return reading
+        """Return how the arguments of this request were read, once: for the call that the client made."""
+        raw = _raw.get()
+        if raw is not AS_SENT:
+            _raw.set(AS_SENT)
+        return raw
 
-    def concerns(self, context: MiddlewareContext[Any]) -> bool:
-        """Whether ``on_message`` has anything to do; asked with every message."""
+    def concern(self, context: MiddlewareContext[Any]) -> bool:
+        """Return whether ``on_message`` has anything to do with a message."""
         if context.fastmcp_context is None:
             return False
         if context.method == "tools/call" and isinstance(context.message, dict):
@@ -100,7 +100,7 @@ class WholeArguments:
         return server not in self._seen
 
     async def on_message(self, context: MiddlewareContext[Any]) -> Any:
-        """Install the hook on a server's first message; answer a call that the hook came too late for.
+        """Install the hook on a server's first message; answer a call that came before the hook.
 
         Returns:
             The answer, or None where the message goes on.
@@ -120,15 +120,15 @@ class WholeArguments:
             return None
         # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
         request = compat.raw_request(context.fastmcp_context)
-        if request is None or _met.get() is request.session or server not in self._hooked:
+        if request is None or _hooked_session.get() is request.session or server not in self._hooked:
             return None
         return await hook(replace(request, params=context.message), compat.handler(server))
 
     async def _read_request(
         self, server: weakref.ref[FastMCP], ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> Any:
-        """Middleware of the SDK's server: the raw request, before it is validated."""
-        _met.set(ctx.session)
+        """Read the arguments of a raw request, as middleware of the SDK's server, before the SDK validates them."""
+        _hooked_session.set(ctx.session)
         params = ctx.params if ctx.method == "tools/call" and ctx.params else {}
         name, sent = params.get("name"), params.get("arguments")
         if sent is None or isinstance(sent, Mapping) or not isinstance(name, str):
@@ -138,32 +138,29 @@ class WholeArguments:
             return await call_next(ctx)
         started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
-        reading = (
-            RawArguments(fault=not_an_object(sent))
-            if read is None
-            else RawArguments((read[1],), None, read[0])
-        )
+        if read is None:
+            raw, arguments = RawArguments(violation=not_an_object(sent)), {"arguments": sent}
+        else:
+            raw, arguments = RawArguments((read[1],), None, read[0]), plain(read[0])
         if policy.mode == "observe":
-            await self._observed(owner, ctx, name, reading, started)
+            await self._observed(owner, ctx, name, raw, started)
             return await call_next(ctx)
-        token = _reading.set(reading)
+        token = _raw.set(raw)
         try:
-            return await call_next(
-                replace(ctx, params={**params, "arguments": plain(read[0]) if read else {"arguments": sent}})
-            )
+            return await call_next(replace(ctx, params={**params, "arguments": arguments}))
         finally:
-            _reading.reset(token)
+            _raw.reset(token)
 
     async def _observed(
         self,
         server: FastMCP,
         ctx: ServerRequestContext[Any, Any],
         name: str,
-        reading: RawArguments,
+        raw: RawArguments,
         started: int,
     ) -> None:
-        found = () if reading.fault is None else (reading.fault,)
+        violations = () if raw.violation is None else (raw.violation,)
         async with Context(fastmcp=server, session=ctx.session) as context:
             exists = await server.get_tool(name) is not None
-            told = CallInfo(context, name, started, exists)
-            self._telemetry.tell("call_observed", told, repairs=reading.repairs, found=found)
+            info = CallInfo(context, name, started, exists)
+            self._telemetry.record("call_observed", info, repairs=raw.repairs, violations=violations)

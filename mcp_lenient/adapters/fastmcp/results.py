@@ -1,4 +1,4 @@
-"""Tool results of FastMCP that carry an envelope, or what was repaired."""
+"""FastMCP tool results with an envelope or with repairs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ META_KEY = "mcp_lenient"
 ResultT = TypeVar("ResultT")
 
 
-def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
-    """An envelope as the result of a call.
+def as_result(refusal: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
+    """Return an envelope as the result of a call.
 
-    Some clients check ``structuredContent`` against the output schema even on errors and throw the
-    envelope away, so that it is only there when the tool has none.
+    Some clients check ``structuredContent`` against the output schema even on errors and throw the envelope
+    away, so it is only set when the tool has no output schema.
     """
-    safe, text = written(told)
+    safe, text = written(refusal)
     return ToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=None if has_output_schema else safe,
@@ -32,9 +32,9 @@ def as_result(told: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult
 
 
 def repaired_result(result: ResultT, repairs: Sequence[Repair]) -> ResultT:
-    """The result with its repairs in ``meta``, as a new one: tools share and cache theirs.
+    """Return the result with its repairs in ``meta``, as a new one: tools share and cache theirs.
 
-    What is no plain tool result (a task, a request for input, a protocol result) is returned as it is.
+    Other results (a task, a request for input, a protocol result) are returned as they are.
     """
     if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
         return result

@@ -1,4 +1,4 @@
-"""What happened to a call, told to the log, its span and the metrics."""
+"""Record what becomes of calls: in the log, on the span and in the metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.server.dependencies import FastMCPRequestContext
 
-    from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call
+    from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Repair, Violation
 
@@ -53,7 +53,7 @@ def _caller(context: Context | None, mounted: str | None) -> dict[str, str | Non
 
 
 def client_name(context: Context | None) -> str | None:
-    """What the client calls itself, at the handshake or with the request; None outside of a request."""
+    """Return what the client calls itself, at the handshake or in the request; None outside of a request."""
     request = context.request_context if context is not None else None
     return None if request is None else _client(request)[0]
 
@@ -63,12 +63,14 @@ def _client(request: FastMCPRequestContext) -> tuple[str | None, str | None]:
         client = request.session.client_params.client_info
         return client.name, client.version
     # The SDK drops what a request says of its client where the capabilities beside it are ill-formed.
-    told: Any = request.meta.get(_CLIENT_IN_META) if request.meta is not None else None
-    return (_text(told, "name"), _text(told, "version")) if isinstance(told, Mapping) else (None, None)
+    client_info: Any = request.meta.get(_CLIENT_IN_META) if request.meta is not None else None
+    if not isinstance(client_info, Mapping):
+        return None, None
+    return _text(client_info, "name"), _text(client_info, "version")
 
 
-def _text(told: Mapping[str, Any], name: str) -> str | None:
-    value = told.get(name)
+def _text(client_info: Mapping[str, Any], name: str) -> str | None:
+    value = client_info.get(name)
     return value if isinstance(value, str) else None
 
 
@@ -85,7 +87,7 @@ def _subject() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
-    """A call that is told of.
+    """A call whose outcome is recorded.
 
     Attributes:
         context: Its context; None outside of a server.
@@ -102,6 +104,14 @@ class CallInfo:
     exists: bool = True
     mounted: str | None = None
     secret: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, context: CallContext, cached: CachedTool | None, started: int) -> CallInfo:
+        """Return what is recorded of a call of this tool; None stands for a tool that does not exist."""
+        own, name = context.fastmcp_context, context.message.name
+        if cached is None:
+            return cls(own, name, started, exists=False)
+        return cls(own, name, started, mounted=cached.target.mounted, secret=cached.policy.secret)
 
 
 class Telemetry:
@@ -121,69 +131,60 @@ class Telemetry:
         self.names: dict[str, str] = {}
         self._metrics = Metrics(clients)
 
-    def accepted(self, call: Call, known: CachedTool, arguments: Mapping[str, Any]) -> None:
-        """Tell of a call that was right: count it, and nothing more unless the log wants it."""
+    def accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
+        """Record a call that was right: count it, and nothing more unless the log wants it."""
         if self._metrics.live:
             self._metrics.accepted(call.context.message.name, call.started)
         if self.log.wants("call_accepted"):
-            name = call.context.message.name
-            spans.record("call_accepted", tool=name)
-            told = CallInfo(
-                call.context.fastmcp_context,
-                name,
-                call.started,
-                mounted=known.target.mounted,
-                secret=known.policy.secret,
-            )
-            self._write("call_accepted", told, hints=kept_texts(known.plan.root, arguments))
+            spans.record("call_accepted", tool=call.name)
+            info = CallInfo.of(call.context, cached, call.started)
+            self._write("call_accepted", info, hints=kept_texts(cached.plan.root, arguments))
 
-    def tell(
+    def record(
         self,
         event: EventName,
-        told: CallInfo,
+        call: CallInfo,
         *,
         repairs: Sequence[Repair] = (),
-        found: Sequence[Violation] = (),
+        violations: Sequence[Violation] = (),
         code: str | None = None,
         kept_in: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
     ) -> None:
-        """Tell of a call that was not right.
+        """Record a call that was not right.
 
         Args:
             event: What became of it.
-            told: The call.
+            call: The call.
             repairs: What was changed, or would have been.
-            found: What was still wrong after repair.
-            code: The envelope's code where nothing was found wrong with an argument.
+            violations: What was still wrong after repair.
+            code: The envelope's code where no argument was wrong.
             kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
         """
         if self._metrics.live:
             self._metrics.count(
                 event,
-                tool=told.name if told.exists else None,
-                client=client_name(told.context),
-                started=told.started,
+                tool=call.name if call.exists else None,
+                client=client_name(call.context),
+                started=call.started,
                 repairs=repairs,
-                violations=found,
+                violations=violations,
             )
         recording, wanted = spans.recording(), self.log.wants(event)
         if not recording and not wanted:
             return
-        code = error_code(found) if found else code
+        code = error_code(violations) if violations else code
+        outcome: dict[str, Any] = {"repairs": repairs, "violations": violations, "error_code": code}
         if recording:
-            spans.record(
-                event, repairs=repairs, violations=found, error_code=code, tool=told.name, secret=told.secret
-            )
+            spans.record(event, tool=call.name, secret=call.secret, **outcome)
         if wanted:
-            hints = kept_texts(*kept_in) if kept_in is not None else ()
-            self._write(event, told, hints=hints, error_code=code, violations=found, repairs=repairs)
+            self._write(event, call, hints=kept_texts(*kept_in) if kept_in is not None else (), **outcome)
 
-    def _write(self, event: EventName, told: CallInfo, **found: Any) -> None:
-        duration = (perf_counter_ns() - told.started) // 1000
-        caller = _caller(told.context, told.mounted)
+    def _write(self, event: EventName, call: CallInfo, **outcome: Any) -> None:
+        duration = (perf_counter_ns() - call.started) // 1000
+        caller = _caller(call.context, call.mounted)
         server = caller.get("server")
         if server in self.names:
             caller["server"] = self.names[server]
         self.log.emit(
-            event_fields(event, told.name, caller, duration_us=duration, secret=told.secret, **found)
+            event_fields(event, call.name, caller, duration_us=duration, secret=call.secret, **outcome)
         )

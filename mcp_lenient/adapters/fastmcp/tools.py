@@ -1,4 +1,4 @@
-"""The tools of a server: how each is validated down to its function, compiled once."""
+"""The tools of a server, each compiled once with the validator of its function; and the call that runs."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a tool's arguments are judged by.
+    """What validates a tool's arguments.
 
     Attributes:
         tool: The tool as the server that was asked sees it.
-        judge: Its own validator; None where only the published schema speaks.
+        judge: Its own validator; None where only its published schema is known.
         certain: Whether its own validator was reached.
-        has_validators: Whether judging runs Python code of the author that FastMCP runs in a worker thread.
+        has_validators: Whether validation runs Python code of the author that FastMCP runs in a worker thread.
         function: The function below all mounts and transforms.
         route: The mounted servers that a call is handed down through, with the name it has there.
         declared: What annotations and ``@lenient`` declare on the function, by the published names.
@@ -126,7 +126,7 @@ def _reached(tool: FunctionTool, *, strict: bool) -> Target:
 
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
-    """What is declared of a transformed tool's parent, by the names that the transformed tool publishes."""
+    """Rename what is declared of a transformed tool's parent to the names that the transformed tool publishes."""
     published = {parents: name for name, parents in forwarding.names.items()}
     return Declared(
         normalizers={published[name]: own for name, own in declared.normalizers.items() if name in published},
@@ -151,7 +151,7 @@ class CachedTool:
         target: How far down its own validator was reached.
         judge: That validator, or its published schema.
         plan: Its published schema under the policy in force.
-        in_thread: Whether judging runs validators of the author that must not hold up the event loop.
+        in_thread: Whether validation runs code of the author that must not hold up the event loop.
         normalizers: What the author or operator declared to run on parameters before all else.
         mode: The mode of the policy in force.
     """
@@ -172,11 +172,11 @@ class CachedTool:
 
     @property
     def certain(self) -> bool:
-        """Whether the tool's own validator judges, and not its published schema alone."""
+        """Whether the tool's own validator is asked, and not its published schema alone."""
         return self.target.certain
 
     async def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments; slow validators leave the event loop free."""
+        """Return whether the tool accepts these arguments; slow validators run in a thread."""
         if self.in_thread:
             return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
         return self.judge.accepts(arguments)
@@ -193,7 +193,7 @@ class CachedTool:
         return NormalizedArguments(arguments)
 
     async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """Decide about arguments that were not accepted; what takes long leaves the event loop free."""
+        """Decide about arguments that were not accepted, in a thread where that may take long."""
         is_wide = len(self.plan.top.shape.properties) > _MANY_PARAMETERS
         if self.in_thread or is_wide or holds_many(arguments):
             return await anyio.to_thread.run_sync(self.contract.decide_rejected, arguments)
@@ -202,17 +202,17 @@ class CachedTool:
     def refusal(
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
     ) -> ToolResult:
-        """The envelope for a call under this name, as this tool's callers can read it."""
+        """Return the envelope for a call under this name, as this tool's callers can read it."""
         answer = envelope(name, self.plan.root, found, repairs)
         return as_result(answer, has_output_schema=self.tool.output_schema is not None)
 
 
 class ToolCache:
-    """Tools by server, name and version, compiled on first use and looked up afresh when it matters.
+    """Tools by server, name and version, compiled on first use and looked up again before a call is changed or refused.
 
     Args:
         policies: The policies by tool name.
-        not_compiled: Called with the tool's name and a sentence when part of its schema cannot be read.
+        not_compiled: Called with the tool's name and a sentence if part of its schema cannot be read.
     """
 
     def __init__(
@@ -222,16 +222,16 @@ class ToolCache:
     ) -> None:
         self._policies = policies
         self._not_compiled = not_compiled
-        self._known: dict[Key, CachedTool] = {}
+        self._cached: dict[Key, CachedTool] = {}
 
     def get(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """What is known of the tool a message names; it may have been replaced since."""
+        """Return the tool that a message names, as it was compiled; it may have been replaced since."""
         version = None if message.meta is None else _version_key(message)
-        known = self._known.get((id(server), message.name, version))
-        return known if known is not None and known.server() is server else None
+        cached = self._cached.get((id(server), message.name, version))
+        return cached if cached is not None and cached.server() is server else None
 
     async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """Look the tool up as this client sees it now, compiled anew only where it is another one.
+        """Look the tool up as this client sees it now; compile it again only if it is another one.
 
         Returns:
             The tool, or None where there is no such tool for this client.
@@ -243,13 +243,13 @@ class ToolCache:
             target = await find_target(server, tool)
             if target.settled:
                 break
-        known = self.get(server, message)
-        if known is not None and _same(known, target):
-            return known
+        cached = self.get(server, message)
+        if cached is not None and _same(cached, target):
+            return cached
         compiled = self._compiled(server, message.name, target)
-        if len(self._known) >= _MOST:
-            self._known.pop(next(iter(self._known)))
-        self._known[id(server), message.name, _version_key(message)] = compiled
+        if len(self._cached) >= _MOST:
+            self._cached.pop(next(iter(self._cached)))
+        self._cached[id(server), message.name, _version_key(message)] = compiled
         return compiled
 
     async def is_replaced(
@@ -259,7 +259,7 @@ class ToolCache:
         judged: CachedTool,
         arguments: Mapping[str, Any],
     ) -> bool:
-        """Whether another tool stands there now, whose validator is what refused the call: no body did run."""
+        """Return whether another tool refused the call because it has taken the name since: no body did run."""
         fresh = await self.look_up(server, message)
         return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
 
@@ -287,15 +287,15 @@ class ToolCache:
         )
 
 
-def _same(known: CachedTool, target: Target) -> bool:
-    """Whether a tool looked up again is judged and described as before."""
-    tool, fresh = known.tool, target.tool
+def _same(cached: CachedTool, target: Target) -> bool:
+    """Return whether a tool looked up again is validated and described as before."""
+    tool, fresh = cached.tool, target.tool
     return (
-        known.target.judge == target.judge
-        and known.target.route == target.route
-        and known.target.declared == target.declared
-        and known.target.policy == target.policy
-        and known.target.schema == target.schema
+        cached.target.judge == target.judge
+        and cached.target.route == target.route
+        and cached.target.declared == target.declared
+        and cached.target.policy == target.policy
+        and cached.target.schema == target.schema
         and tool.annotations == fresh.annotations
         and tool.output_schema == fresh.output_schema
         and tool.parameters == fresh.parameters
@@ -323,17 +323,26 @@ def _version(message: CallToolRequestParams) -> VersionSpec | None:
 
 @dataclass(slots=True)
 class Call:
-    """One call on its way, and while it runs what is known of it.
+    """One call, and its state while it runs.
 
-    ``route`` are the mounted servers it is handed down through: there it comes by again. Every other call
-    that comes by within the same request is made by a tool's body, which may leak what that call raised.
-    ``parsed`` are arguments that came as one text, with the source spelling of their numbers.
+    Attributes:
+        context: FastMCP's context of it.
+        call_next: What runs the tool.
+        request: The request it belongs to.
+        parent: The call whose tool's body makes this one.
+        started: When it came, by ``perf_counter_ns``.
+        sent_as_text: How its arguments were read where they came whole as text.
+        parsed: The arguments that were read from that text, with the source spelling of their numbers.
+        mode: The mode of the policy in force.
+        route: The mounted servers that are still to come, where the call passes this middleware again. Every
+            other call in the same request is made by a tool's body.
+        leaked: What such a call raised; the body may let it through.
     """
 
     context: CallContext
     call_next: Next
     request: object
-    within: Call | None
+    parent: Call | None
     started: int
     sent_as_text: tuple[Repair, ...] = ()
     parsed: dict[str, Any] | None = None
@@ -346,35 +355,26 @@ class Call:
         """The tool that is called."""
         return self.context.message.name
 
-    @property
-    def nested(self) -> bool:
-        """Whether a tool's body makes it."""
-        return self.within is not None
-
-    def is_here(self, context: CallContext, server: FastMCP, name: str) -> bool:
-        """Whether this is the call itself, come to another middleware of its server or to a mounted server."""
-        return context.fastmcp_context is self.context.fastmcp_context or self.is_handed_to(server, name)
-
-    def is_handed_to(self, server: FastMCP, name: str) -> bool:
-        """Whether this is the call itself, arrived at a mounted server; each arrival counts once."""
+    def consume_hop(self, server: FastMCP, name: str) -> bool:
+        """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
         for at, (expected, expected_name) in enumerate(self.route):
             if expected is server and expected_name == name:
                 self.route = self.route[at + 1 :]
                 return True
         return False
 
-    def enters(self, known: CachedTool) -> Token[Call | None]:
-        """Go on down, so that the call is known again on its way and calls of the body are told apart.
+    def enter(self, cached: CachedTool) -> Token[Call | None]:
+        """Make this the current call, so that re-entries are told apart from calls of the tool's body.
 
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        self.mode = known.mode
-        self.route = known.target.route
+        self.mode = cached.mode
+        self.route = cached.target.route
         return current.set(self)
 
-    def is_seen_to(self, mode: Mode) -> bool:
-        """Whether nothing is left to do for a mounted server's own middleware of this mode."""
+    def handles_mode(self, mode: Mode) -> bool:
+        """Return whether a mounted server's own middleware of this mode has nothing left to do."""
         return self.mode in ("repair", mode)
 
 
@@ -382,19 +382,19 @@ current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
 """The call that is being run here; None outside of one."""
 
 
-async def run(call: Call, known: CachedTool, context: CallContext) -> ToolResult:
-    """Call on with what is in the context."""
-    token = call.enters(known)
+async def run(call: Call, cached: CachedTool, context: CallContext) -> ToolResult:
+    """Run the tool with the arguments in the context."""
+    token = call.enter(cached)
     try:
         return await call.call_next(context)
     finally:
         current.reset(token)
 
 
-async def run_raising(call: Call, known: CachedTool, within: Call) -> ToolResult:
-    """Call on with what was refused; the body that made the call may leak what this raises."""
+async def run_raising(call: Call, cached: CachedTool, parent: Call) -> ToolResult:
+    """Run the tool with refused arguments; the body of the parent call may let through what this raises."""
     try:
-        return await run(call, known, call.context)
+        return await run(call, cached, call.context)
     except ValidationError as error:
-        within.leaked = error
+        parent.leaked = error
         raise

@@ -1,4 +1,4 @@
-"""What a tool accepts, asked without running it."""
+"""Validators of tools, which run no tool."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FunctionValidator:
 
     Attributes:
         exact_integers: Whether ``7.0`` is refused for an integer.
-        has_validators: Whether judging runs Python code of the author that FastMCP runs in a worker thread.
+        has_validators: Whether validation runs Python code of the author that FastMCP runs in a worker thread.
 
     Raises:
         SchemaError: When FastMCP's validator for the function cannot be built.
@@ -45,15 +45,15 @@ class FunctionValidator:
         self.has_validators = probe.has_validators and probe.in_thread
 
     def __eq__(self, other: object) -> bool:
-        """Whether both ask the very same validator."""
+        """Return whether both use the same validator."""
         return isinstance(other, FunctionValidator) and self._validate == other._validate
 
     def __hash__(self) -> int:
-        """By the validator."""
+        """Hash the validator."""
         return hash(self._validate)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments.
+        """Return whether the tool accepts these arguments.
 
         A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
         nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
@@ -69,7 +69,7 @@ class FunctionValidator:
         return True
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """All that is wrong, in the order of the arguments, then what is missing."""
+        """Return all issues, in the order of the arguments, then what is missing."""
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return ()
         try:
@@ -83,15 +83,15 @@ class FunctionValidator:
         return ()
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Whether the tool would get something else from the one than from the other, as far as can be told.
+        """Return whether the tool would get different values from the two, as far as validation shows.
 
-        Where validation gives another object each time (a default of this moment), nothing can be told.
+        Where validation gives another object each time (such as the current time), it shows nothing.
         """
         return makes_a_difference(self._validate, dict(one), dict(other))
 
 
 def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]], bool] | None:
-    """A check that says True of right arguments where it takes less time than validation; None where there is none."""
+    """Return a check of right arguments that takes less time than validation; None where there is none."""
     # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
     if strict:
         is_plain, pays = probe.plain.strict, takes_long
@@ -103,9 +103,9 @@ def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]],
 
 
 def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:
-    """Whether validation gives something else for the one than for the other, and the same for the same.
+    """Return whether validation gives different results for the two, and equal ones for one of them twice.
 
-    What is refused, or cannot be compared, is something else.
+    What is refused, or cannot be compared, is different.
     """
     try:
         first, second, again = map(validate, (one, other, one))
@@ -116,9 +116,9 @@ def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) 
 
 @dataclass(frozen=True, slots=True)
 class TransformedValidator:
-    """A transformed tool's parent, asked in the parent's words and answering in the published ones.
+    """A transformed tool's parent, asked with the parent's names and answering with the published ones.
 
-    Faults of hidden arguments are not held against a caller who cannot send them.
+    Issues of hidden arguments are ignored: the caller cannot send them.
     """
 
     parent: Validator
@@ -131,17 +131,17 @@ class TransformedValidator:
 
     @property
     def by_schema(self) -> bool:
-        """Whether it judges by the published schema alone: never, the parent's own validator does."""
+        """Whether only the published schema is known: never, the parent's own validator is asked."""
         return False
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments."""
+        """Return whether the tool accepts these arguments."""
         if arguments.keys() <= self.forwarding.names.keys() and not self._missing(arguments):
             return self.parent.accepts(self._forwarded(arguments)) or not self.faults(arguments)
         return False
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """All that is wrong, under the published names."""
+        """Return all issues, under the published names."""
         names = self.forwarding.names
         published = {parents: name for name, parents in names.items()}
         unknown = [ValidationIssue((step(name),), "unknown") for name in arguments if name not in names]
@@ -154,7 +154,7 @@ class TransformedValidator:
         return ordered([*unknown, *below, *missing], arguments)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Whether the tool would get something else from the one than from the other."""
+        """Return whether the tool would get different values from the two."""
         return self.parent.tells_apart(self._forwarded(one), self._forwarded(other))
 
     def _missing(self, arguments: Mapping[str, Any]) -> list[str]:

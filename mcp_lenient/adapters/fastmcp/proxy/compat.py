@@ -1,4 +1,4 @@
-"""What a proxy touches of what FastMCP does not promise to keep; where it is gone, FastMCP's own way is left."""
+"""Private FastMCP APIs used by the proxy; where one is gone, FastMCP's own behavior remains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ANSWERS = ("list_roots_callback", "sampling_callback", "elicitation_callback", 
 
 
 def answer_from_latest(client: Any, latest: LatestCall) -> None:
-    """Have what a server asks of a client answered in the latest call, through all clients that share it.
+    """Answer what a server asks of a client in the latest call, through all clients that share it.
 
     FastMCP's proxy keeps the session with a stdio server, and with it the callbacks of its first client, which
     would ask in a request that is long answered.
@@ -48,7 +48,7 @@ def answer_from_latest(client: Any, latest: LatestCall) -> None:
 
 
 def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
-    """Have what clients send over streams (stdio, within the process) come through ``wrap(stream, answers)``."""
+    """Pass what clients send over streams (stdio, within the process) through ``wrap(stream, answers)``."""
     served = getattr(server, "_mcp_server", None)
     run = getattr(served, "run", None)
     if served is None or run is None:

@@ -1,4 +1,4 @@
-"""The proxy's middleware: asks for schemas anew, and reads what the server behind it refuses."""
+"""The proxy's middleware: ask for current schemas, and read what the server behind it refuses."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ _PYDANTIC: Final = (
 
 
 def refusal_in(result: object, tool: str) -> str | None:
-    """The text with which a server says that it does not accept the arguments of a call.
+    """Return the text with which a server says that it does not accept the arguments of a call.
 
-    Only the forms that the official SDKs and FastMCP use are known again, and JSON-RPC's own code for it
+    Only the forms that the official SDKs and FastMCP use are recognized, and JSON-RPC's own code for it
     (-32602) where the TypeScript SDK writes it into the text. Whatever else went wrong is no refusal of
     arguments.
 
@@ -99,35 +99,35 @@ def refusal_in(result: object, tool: str) -> str | None:
     coded = _CODE.match(text)
     rest = text[coded.end() :] if coded else text
     if coded is not None:
-        return None if _NO_ARGUMENTS.match(rest) else _told(rest)
+        return None if _NO_ARGUMENTS.match(rest) else _one_line(rest)
     pydantic = re.compile(_PYDANTIC.format(tool=re.escape(tool)))
-    return _told(rest) if any(form.match(rest) for form in (*_FORMS, pydantic)) else None
+    return _one_line(rest) if any(form.match(rest) for form in (*_FORMS, pydantic)) else None
 
 
 def as_refused(error: BaseException | None) -> ToolResult | None:
-    """JSON-RPC's error -32602 as the result that the TypeScript SDK makes of it; None for any other error."""
+    """Turn JSON-RPC's error -32602 into the result that the TypeScript SDK makes of it; any other error into None."""
     if not isinstance(error, MCPError) or error.error.code != INVALID_PARAMS:
         return None
     text = f"MCP error {INVALID_PARAMS}: {error.error.message}"
     return ToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
-def told_of(envelope: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """An envelope that carries what the server itself says.
+def with_upstream_message(envelope: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return the envelope with what the server itself says.
 
     Args:
         envelope: What is known of the call; its violations are kept, and stay the message where there are any.
         text: The server's text; empty where it may not be repeated.
     """
     details = {**envelope["details"], "upstream_message": text}
-    told = {**envelope, "error_code": REFUSED_UPSTREAM, "details": details}
+    extended = {**envelope, "error_code": REFUSED_UPSTREAM, "details": details}
     if not details["violations"]:
         reason = f": {text}" if text else "."
-        told["message"] = (
+        extended["message"] = (
             f"Invalid arguments for tool '{details['tool']}': the server does not accept them{reason}"
             f"{'' if reason.endswith(('.', '!', '?')) else '.'} Correct the call and send it again."
         )
-    safe: dict[str, Any] = encodable(told)
+    safe: dict[str, Any] = encodable(extended)
     return safe
 
 
@@ -135,7 +135,7 @@ def _first_text(block: ContentBlock) -> str:
     return block.text[:_LOOKED_AT] if isinstance(block, TextContent) else ""
 
 
-def _told(text: str) -> str:
+def _one_line(text: str) -> str:
     return sentence(_MORE.sub("", text.removeprefix("Input validation error: ")), LONGEST)
 
 
@@ -147,14 +147,14 @@ _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: "TIMED_
 
 
 class NameMiddleware(Middleware):
-    """Hears the name that a server gives itself in the handshake.
+    """Report the name that a server gives itself in the handshake.
 
     Args:
-        hear: Told of it.
+        report: Called with the name.
     """
 
-    def __init__(self, hear: Callable[[str], None]) -> None:
-        self._hear = hear
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
 
     async def on_initialize(
         self,
@@ -164,7 +164,7 @@ class NameMiddleware(Middleware):
         """Pass the answer on as it is."""
         result = await call_next(context)
         if result is not None:
-            self._hear(result.server_info.name)
+            self._report(result.server_info.name)
         return result
 
     async def on_discover(
@@ -174,17 +174,17 @@ class NameMiddleware(Middleware):
     ) -> DiscoverResult | dict[str, Any]:
         """Pass the answer on as it is."""
         result = await call_next(context)
-        told = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
-        if isinstance(told, Mapping) and isinstance(told.get("name"), str):
-            self._hear(told["name"])
+        info = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
+        if isinstance(info, Mapping) and isinstance(info.get("name"), str):
+            self._report(info["name"])
         return result
 
 
 class ProxyMiddleware(LenientMiddleware):
     """The middleware of a proxy, whose tools are those of servers elsewhere.
 
-    FastMCP's proxy keeps a list of tools for minutes. What a call is judged by is asked for anew before
-    anything is changed or refused; an accepted call costs no further request.
+    FastMCP's proxy keeps a list of tools for minutes. The schema of a tool is asked for again before a call is
+    changed or refused; an accepted call costs no further request.
 
     Args:
         policy: As for :class:`mcp_lenient.LenientMiddleware`.
@@ -210,7 +210,7 @@ class ProxyMiddleware(LenientMiddleware):
             self._telemetry.names.setdefault(server.name, name)
 
     async def speaks_older_only(self) -> bool:
-        """Whether one of the servers speaks the older era of the protocol only, so that all are to speak it."""
+        """Return whether one of the servers speaks the older era of the protocol only, so that all are to speak it."""
         for upstream in self._upstream.values():
             if await upstream.speaks_older_only():
                 return True
@@ -221,7 +221,7 @@ class ProxyMiddleware(LenientMiddleware):
         context: MiddlewareContext[DiscoverRequest],
         call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
     ) -> DiscoverResult | dict[str, Any]:
-        """Answers as a server of the older era where the server elsewhere is one, so that the client speaks it.
+        """Answer as a server of the older era where the server elsewhere is one, so that the client speaks it.
 
         Raises:
             MCPError: There is no such method, as the older era says of it.
@@ -236,19 +236,19 @@ class ProxyMiddleware(LenientMiddleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Passes the tools on as they are; those whose schema has changed are judged by the new one."""
+        """Pass the tools on as they are; look up again those whose schema has changed."""
         tools = await super().on_list_tools(context, call_next)
         if context.fastmcp_context is not None:
             server = context.fastmcp_context.fastmcp
             for tool in tools:
                 message = CallToolRequestParams(name=tool.name)
-                known = self._tools.get(server, message)
-                if known is not None and known.tool.parameters != tool.parameters:
+                cached = self._tools.get(server, message)
+                if cached is not None and cached.tool.parameters != tool.parameters:
                     await self._tools.look_up(server, message)
         return tools
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
-        """One call: judged, repaired or refused, logged; and what the server itself refuses, told as well."""
+        """Handle one call as :class:`LenientMiddleware` does; answer what the server itself refuses with an envelope too."""
         sent: Mapping[str, Any] | None = None
         answer: ToolResult | None = None
         lost: str | None = None
@@ -276,14 +276,14 @@ class ProxyMiddleware(LenientMiddleware):
             result = await super().on_call_tool(context, ask)
         finally:
             if lost is not None:
-                self._tell_upstream("call_unanswered", context, self._known(context), lost)
+                self._record_upstream("call_unanswered", context, self._cached(context), lost)
         if sent is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
             return result
         return (
             await self._failed(context, sent, answer, result) if answer.is_error else _apart(answer, result)
         )
 
-    def _known(self, context: CallContext) -> CachedTool | None:
+    def _cached(self, context: CallContext) -> CachedTool | None:
         if context.fastmcp_context is None:
             return None
         return self._tools.get(context.fastmcp_context.fastmcp, context.message)
@@ -292,22 +292,22 @@ class ProxyMiddleware(LenientMiddleware):
         self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult, result: ToolResult
     ) -> ToolResult:
         """Return what the caller gets of an error that the server answered."""
-        known = self._known(context)
-        if known is None or known.mode == "off":
+        cached = self._cached(context)
+        if cached is None or cached.mode == "off":
             return result
         name = context.message.name
-        text = refusal_in(answer, known.target.route[-1][1] if known.target.route else name)
+        text = refusal_in(answer, cached.target.route[-1][1] if cached.target.route else name)
         if text is None:
             return _apart(answer, result)
-        self._tell_upstream("call_refused_upstream", context, known, REFUSED_UPSTREAM)
-        if known.mode == "observe":
+        self._record_upstream("call_refused_upstream", context, cached, REFUSED_UPSTREAM)
+        if cached.mode == "observe":
             return result
         repairs = _own_repairs(answer, result)
-        found = () if await known.accepts(sent) else (await known.decide_rejected(sent)).violations
-        told = told_of(
-            envelope(name, known.plan.root, found, repairs), text if known.policy.echo_values else ""
+        found = () if await cached.accepts(sent) else (await cached.decide_rejected(sent)).violations
+        refusal = with_upstream_message(
+            envelope(name, cached.plan.root, found, repairs), text if cached.policy.echo_values else ""
         )
-        return as_result(told, has_output_schema=known.tool.output_schema is not None)
+        return as_result(refusal, has_output_schema=cached.tool.output_schema is not None)
 
     async def _not_accepted(
         self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
@@ -318,32 +318,28 @@ class ProxyMiddleware(LenientMiddleware):
         return await super()._not_accepted(call, server, judged, arguments)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
-        """A tool that is not in the list that is kept may be one that the server has had since."""
+        """Ask the server for a tool that is not in the list that FastMCP keeps: it may be new."""
         await self._list_anew(server)
-        known = await self._tools.look_up(server, call.context.message)
-        if known is None:
+        cached = await self._tools.look_up(server, call.context.message)
+        if cached is None:
             return await super()._not_found(call, server)
-        if known.mode == "off":
-            return await run(call, known, call.context)
+        if cached.mode == "off":
+            return await run(call, cached, call.context)
         arguments = call.context.message.arguments or {}
-        if await known.accepts(arguments):
-            return await self._accepted(call, server, known, arguments)
-        return await self._rejected(call, server, known, arguments)
+        if await cached.accepts(arguments):
+            return await self._accepted(call, server, cached, arguments)
+        return await self._rejected(call, server, cached, arguments)
 
     async def _list_anew(self, server: FastMCP) -> None:
-        """Ask a server elsewhere for its tools; all of them where it is not known which one has the tool."""
+        """Ask a server elsewhere for its tools, or all servers where it is unknown which one has the tool."""
         own = self._upstream.get(server)
         for upstream in self._upstream.values() if own is None else (own,):
             await upstream.list_anew()
 
-    def _tell_upstream(
-        self, event: EventName, context: CallContext, known: CachedTool | None, code: str
+    def _record_upstream(
+        self, event: EventName, context: CallContext, cached: CachedTool | None, code: str
     ) -> None:
-        mounted = known.target.mounted if known is not None else None
-        told = CallInfo(
-            context.fastmcp_context, context.message.name, perf_counter_ns(), known is not None, mounted
-        )
-        self._telemetry.tell(event, told, code=code)
+        self._telemetry.record(event, CallInfo.of(context, cached, perf_counter_ns()), code=code)
 
 
 def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:
@@ -362,7 +358,7 @@ def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
 
 
 def _loss(error: ToolError) -> str | None:
-    """Why a server did not answer; None where it answered with an error of its own."""
+    """Return why a server did not answer; None where it answered with an error of its own."""
     cause = error.__cause__
     if isinstance(cause, MCPError):
         return _LOSSES.get(cause.error.code)

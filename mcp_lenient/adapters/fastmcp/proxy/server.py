@@ -50,7 +50,7 @@ def create_lenient_proxy(
     forward_headers: ForwardHeaders | None = None,
     **settings: Any,
 ) -> FastMCP:
-    """A server that stands in front of another one and makes its tools lenient.
+    """Return a server that stands in front of another one and makes its tools lenient.
 
     What it is given is passed on as FastMCP's own proxy passes it on: tools, resources, prompts, sampling,
     elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The judge
@@ -121,7 +121,7 @@ def _alone(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
 
 
 def _composed(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
-    """A server with a proxy of each, so that each is connected once and not with every request."""
+    """Return a server with a proxy of each, so that each is connected once and not with every request."""
     whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
     behind: dict[FastMCP, Upstream] = {}
     for name, server in servers.items():

@@ -55,7 +55,7 @@ class OpeningStream:
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> Any:
-        """The next message.
+        """Return the next message.
 
         Raises:
             EndOfStream: When the client has closed its end.
@@ -129,7 +129,7 @@ class Upstream:
         self._provider = next(own for own in self.proxy.providers if isinstance(own, ProxyProvider))
 
     async def speaks_older_only(self) -> bool:
-        """Whether the server is known to speak the older era only; asks it once."""
+        """Return whether the server is known to speak the older era only; asks it once."""
         if self._older is None:
             return False
         async with self._probing:
@@ -145,7 +145,7 @@ class Upstream:
         return self._modern is False
 
     async def list_anew(self) -> None:
-        """Ask the server for its tools where it was not just asked; who does not answer keeps those known."""
+        """Ask the server for its tools unless it was just asked; without an answer the cached ones stay."""
         async with self._listing:
             if monotonic() - self._listed < _FRESH:
                 return
@@ -154,7 +154,7 @@ class Upstream:
             self._listed = monotonic()
 
     async def _client(self) -> Client[Any]:
-        """A client for one request, in the era of that request where the server speaks it."""
+        """Return a client for one request, in the era of that request where the server speaks it."""
         client: ProxyClient[Any] = self._mirroring()
         if (
             client.mode in MODERN_PROTOCOL_VERSIONS
