@@ -17,9 +17,8 @@ from fastmcp.exceptions import ValidationError as InvalidArguments
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.function_tool import ToolMeta
 from fastmcp.utilities.types import get_function_type_hints, is_class_member_of_type
-from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Discriminator, Field, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.adapters.fastmcp.compat import (
@@ -66,9 +65,12 @@ class _Refused:
     repairs: tuple[Repair, ...]
 
 
+_MARKED: Final = frozenset({_Repaired, _Refused})
+
+
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """A call as the function gets it, or the answer that it gets instead."""
+class PreparedCall:
+    """The arguments that the function gets, or the answer in its place."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -76,7 +78,7 @@ class Settled:
 
 
 class DecoratedTool:
-    """One decorated function: its schema, its declarations, and what becomes of its calls.
+    """One decorated function: its schema, its declarations, and the outcome of its calls.
 
     Args:
         function: The function as its author wrote it.
@@ -122,18 +124,17 @@ class DecoratedTool:
         """Return whether a tool calls the decorated function itself, and no wrapper around it."""
         return tool is not None and runs_first(tool.fn, self.decorated)
 
-    def settled(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Settled:
-        """Take repaired values out of their wrappers; where a value was refused, the envelope is the answer."""
+    def prepare(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> PreparedCall:
+        """Unwrap repaired values; where a value was refused, answer with the envelope."""
         started = perf_counter_ns()
         values = (*args, *kwargs.values())
-        repairs = tuple(each for value in values if type(value) in _WRAPPERS for each in value.repairs)
-        found = tuple(each for value in values if type(value) is _Refused for each in value.violations)
-        self.record("call_rejected" if found else "call_repaired", repairs, found, started)
-        if found:
-            return Settled(
-                (), {}, self._answer(envelope(self.tool.name, self.schema(len(args)), found, repairs))
-            )
-        return Settled(tuple(map(_taken, args)), {name: _taken(value) for name, value in kwargs.items()})
+        repairs = tuple(each for value in values if type(value) in _MARKED for each in value.repairs)
+        violations = tuple(each for value in values if type(value) is _Refused for each in value.violations)
+        self.record("call_rejected" if violations else "call_repaired", repairs, violations, started)
+        if violations:
+            refusal = envelope(self.tool.name, self.schema(len(args)), violations, repairs)
+            return PreparedCall((), {}, self._answer(refusal))
+        return PreparedCall(tuple(map(_unwrapped, args)), {k: _unwrapped(v) for k, v in kwargs.items()})
 
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; to Python code it would look like success, so raise it there."""
@@ -142,10 +143,10 @@ class DecoratedTool:
             raise _exception(refusal)
         return as_result(refusal, has_output_schema=self.tool.output_schema is not None)
 
-    def refuse_before(
+    def refuse(
         self,
         wrapper: FunctionTool | None,
-        found: tuple[Violation, ...],
+        violations: tuple[Violation, ...],
         repairs: tuple[Repair, ...],
         *,
         strict: bool,
@@ -159,11 +160,11 @@ class DecoratedTool:
         tool = self.tool if wrapper is None else wrapper
         arguments = validated_arguments()
         if wrapper is not None and arguments is not None:
-            found = self._all_found(wrapper, arguments, strict=strict) or found
-        self.record("call_rejected", repairs, found, started)
-        raise _exception(envelope(tool.name, tool.parameters, found, repairs))
+            violations = self._all_violations(wrapper, arguments, strict=strict) or violations
+        self.record("call_rejected", repairs, violations, started)
+        raise _exception(envelope(tool.name, tool.parameters, violations, repairs))
 
-    def _all_found(
+    def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
         judge = NormalizingValidator(FunctionValidator(tool, strict=strict), declared_of(tool.fn).normalizers)
@@ -171,88 +172,80 @@ class DecoratedTool:
         return ToolContract(plan, judge).decide(arguments).violations
 
     def record(
-        self, event: EventName, repairs: tuple[Repair, ...], found: tuple[Violation, ...], started: int
+        self, event: EventName, repairs: tuple[Repair, ...], violations: tuple[Violation, ...], started: int
     ) -> None:
-        """Record on the span and in the log what becomes of a call."""
+        """Record on the span, in the log and in the metrics what becomes of a call."""
         self._telemetry.record(
             event,
             CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret),
             repairs=repairs,
-            violations=found,
+            violations=violations,
         )
 
 
 def _exception(refusal: Mapping[str, Any]) -> InvalidArguments:
-    """Return what FastMCP raises for bad arguments, and sends on as an error result with its text, masked or not."""
+    """Return what FastMCP raises for bad arguments; it sends the text on as an error result, even if it masks errors."""
     return InvalidArguments(as_text(refusal), log_level=logging.WARNING)
 
 
-_WRAPPERS: Final = frozenset({_Repaired, _Refused})
-
-
-def is_right(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Return whether nothing is to be settled before a decorated function runs with these."""
-    return _WRAPPERS.isdisjoint(map(type, (*args, *kwargs.values())))
+def _is_plain(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Return whether no argument was repaired or refused."""
+    return _MARKED.isdisjoint(map(type, (*args, *kwargs.values())))
 
 
 Handler = core_schema.ValidatorFunctionWrapHandler
 
 
-def _taken(value: Any) -> Any:
+def _unwrapped(value: Any) -> Any:
     return value.value if type(value) is _Repaired else value
 
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """Code that runs before the decorated function: a wrapper's in a tool, or unknown code of another caller."""
+    """Code around the decorated function: the wrapper that is the tool, or unknown code of another caller."""
 
     tool: FunctionTool | None
 
 
 @dataclass(slots=True, eq=False)
 class Parameter(ParameterMark):
-    """The mark in a parameter's annotation: its type is tried first, and the settler asked where that fails.
+    """The mark in a parameter's annotation: its type is tried first, then a repair.
 
     Attributes:
-        settler: The function's.
+        owner: The decorated function.
         name: The parameter as it is published.
         field: What the parameter's annotation and default say of it.
         normalizers: Those that ``@lenient`` declares, then those in the annotation.
     """
 
-    settler: DecoratedTool
+    owner: DecoratedTool
     name: str
     field: FieldInfo
     normalizers: tuple[Normalize, ...]
     _plan: Plan | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return the type's own schema, and behind it what repairs."""
+        """Return the type's own schema, and a repair for what it refuses."""
         inner = handler(source)
         # Strict mode takes a date or an enum in its JSON spelling from JSON only, and what Python code
         # hands on is no JSON any more: so it is written as JSON once more.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
         tool = running_tool()
-        wrapper = None if self.settler.runs_first(tool) else _Wrapper(tool)
-        settle = core_schema.with_info_wrap_validator_function(partial(self._settle, wrapper), again)
-        if self.settler.policy.mode == "observe":
-            return settle
+        wrapper = None if self.owner.runs_first(tool) else _Wrapper(tool)
+        repaired = core_schema.with_info_wrap_validator_function(
+            partial(self._repair, wrapper), again, json_schema_input_schema=inner
+        )
+        if self.owner.policy.mode == "observe":
+            return repaired
         if self.normalizers:
             unchanged = unchanged_by(self.normalizers)
-            inner = core_schema.no_info_before_validator_function(unchanged, again)
-        return core_schema.union_schema([inner, settle], mode="left_to_right")
+            inner = core_schema.no_info_before_validator_function(
+                unchanged, again, json_schema_input_schema=inner
+            )
+        return core_schema.union_schema([inner, repaired], mode="left_to_right")
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return the type's own, with all that is noted on it."""
-        parts: Any = schema
-        settle = parts["choices"][1] if parts["type"] == "union" else parts
-        inner = settle["schema"]["python_schema"]
-        return handler(core_schema.definitions_schema(inner, []))
-
-    def _settle(
+    def _repair(
         self,
         wrapper: _Wrapper | None,
         value: Any,
@@ -265,31 +258,31 @@ class Parameter(ParameterMark):
         started = perf_counter_ns()
         own = {self.name: self.normalizers}
         needed = self.field.is_required()
-        pydantic = _HandlerJudge(self.name, handler, needed, exact_integers=info.mode == "json")
+        pydantic = _HandlerValidator(self.name, handler, needed, exact_integers=info.mode == "json")
         judge = NormalizingValidator(pydantic, own)
         decision = ToolContract(self._planned(), judge).decide({self.name: value})
-        refused, found = decision.status == "refused", decision.violations
+        refused, violations = decision.status == "refused", decision.violations
         final = judge.settled(decision.arguments)
         repairs = decision.repairs if refused else (*decision.repairs, *final.repairs)
         if decision.mode == "observe":
-            return self._observed(value, handler, repairs, found)
+            return self._observed(value, handler, repairs, violations)
         if refused and wrapper is not None:
-            self.settler.refuse_before(wrapper.tool, found, repairs, strict=info.mode == "json")
+            self.owner.refuse(wrapper.tool, violations, repairs, strict=info.mode == "json")
         if refused:
-            return _Refused(found, repairs)
-        taken = (
+            return _Refused(violations, repairs)
+        validated = (
             handler(final.arguments[self.name]) if self.name in final.arguments else self._default(handler)
         )
         if repairs and wrapper is not None:
-            self.settler.record("call_repaired", repairs, (), started)
-            return taken
-        return _Repaired(taken, repairs) if repairs else taken
+            self.owner.record("call_repaired", repairs, (), started)
+            return validated
+        return _Repaired(validated, repairs) if repairs else validated
 
     def _observed(
-        self, value: Any, handler: Handler, repairs: tuple[Repair, ...], found: tuple[Violation, ...]
+        self, value: Any, handler: Handler, repairs: tuple[Repair, ...], violations: tuple[Violation, ...]
     ) -> Any:
-        if repairs or found:
-            self.settler.record("call_observed", repairs, found, perf_counter_ns())
+        if repairs or violations:
+            self.owner.record("call_observed", repairs, violations, perf_counter_ns())
         return handler(value)
 
     def _default(self, handler: Handler) -> Any:
@@ -298,13 +291,13 @@ class Parameter(ParameterMark):
 
     def _planned(self) -> Plan:
         if self._plan is None:
-            self._plan = _plan_for(self.settler, self.name)
+            self._plan = _plan_for(self.owner, self.name)
         return self._plan
 
 
-def _plan_for(settler: DecoratedTool, name: str) -> Plan:
-    """Return the plan of one parameter: of the tool's schema only what is said of it."""
-    whole = settler.schema()
+def _plan_for(owner: DecoratedTool, name: str) -> Plan:
+    """Return the plan of one parameter, from its part of the tool's schema."""
+    whole = owner.schema()
     schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
     schema |= {
         "type": "object",
@@ -312,11 +305,11 @@ def _plan_for(settler: DecoratedTool, name: str) -> Plan:
         "required": [name] if name in whole["required"] else [],
         "additionalProperties": False,
     }
-    return Plan(schema, settler.policy, destructive=settler.destructive)
+    return Plan(schema, owner.policy, destructive=owner.destructive)
 
 
 @dataclass(frozen=True, slots=True)
-class _HandlerJudge:
+class _HandlerValidator:
     """Pydantic's own validation of one parameter, while it runs."""
 
     name: str
@@ -370,7 +363,7 @@ def lenient(
     """Make one tool lenient, and declare what its parameters understand; goes below ``@mcp.tool``.
 
     By itself it repairs values and answers those that cannot be repaired with the envelope. With
-    :class:`mcp_lenient.LenientMiddleware` on the server, names, missing and wrapped arguments are seen to as
+    :class:`mcp_lenient.LenientMiddleware` on the server, names, missing and wrapped arguments are handled as
     well. The function keeps its signature, docstring and schema, and is still called directly as before.
 
     >>> from mcp_lenient import aliases, lenient, tags
@@ -450,11 +443,11 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:
-    settler = DecoratedTool(function, declared, policy or Policy())
-    decorated = settler.decorated = _wrapped(function, settler)
+    owner = DecoratedTool(function, declared, policy or Policy())
+    decorated = owner.decorated = _wrapped(function, owner)
     hints, signature = _hints(function), inspect.signature(function)
-    if settler.policy.mode != "off":
-        marked = [_marked(settler, parameter, hints) for parameter in signature.parameters.values()]
+    if owner.policy.mode != "off":
+        marked = [_marked(owner, parameter, hints) for parameter in signature.parameters.values()]
         hints |= {each.name: each.annotation for each in marked if each.annotation is not _NONE}
         read = signature.replace(parameters=list(map(_as_read, signature.parameters.values(), marked)))
         if read != signature:
@@ -472,23 +465,23 @@ def _as_read(written: inspect.Parameter, marked: inspect.Parameter) -> inspect.P
     return written.replace(annotation=annotation, default=marked.default)
 
 
-def _wrapped(function: Callable[..., Any], settler: DecoratedTool) -> Callable[..., Any]:
+def _wrapped(function: Callable[..., Any], owner: DecoratedTool) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
         async def run_async(*args: Any, **kwargs: Any) -> Any:
-            if is_right(args, kwargs):
+            if _is_plain(args, kwargs):
                 return await function(*args, **kwargs)
-            call = settler.settled(args, kwargs)
+            call = owner.prepare(args, kwargs)
             return await function(*call.args, **call.kwargs) if call.answer is None else call.answer
 
         return run_async
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if is_right(args, kwargs):
+        if _is_plain(args, kwargs):
             return function(*args, **kwargs)
-        call = settler.settled(args, kwargs)
+        call = owner.prepare(args, kwargs)
         return function(*call.args, **call.kwargs) if call.answer is None else call.answer
 
     return run
@@ -504,17 +497,17 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _marked(
-    settler: DecoratedTool, parameter: inspect.Parameter, hints: Mapping[str, Any]
+    owner: DecoratedTool, parameter: inspect.Parameter, hints: Mapping[str, Any]
 ) -> inspect.Parameter:
-    """Return the parameter with a mark in its annotation, by which Pydantic asks the settler where it refuses."""
+    """Return the parameter with a mark in its annotation, which repairs what Pydantic refuses."""
     name, default = parameter.name, parameter.default
-    declared = settler.declared.normalizers.get(name, ())
+    declared = owner.declared.normalizers.get(name, ())
     annotation = hints.get(name, Any if declared else _NONE)
     if annotation is _NONE or _is_context(annotation):
         return parameter.replace(annotation=annotation)
     annotation, default, field = _with_room(annotation, default)
     normalizers: tuple[Any, ...] = (*declared, *annotated_normalizers(annotation))
-    own = Parameter(settler, published_name(name, field), field, normalizers)
+    own = Parameter(owner, published_name(name, field), field, normalizers)
     return parameter.replace(annotation=Annotated[annotation, own], default=default)
 
 
