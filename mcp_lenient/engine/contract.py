@@ -5,7 +5,7 @@ An adapter finds the tool, asks its contract, runs the tool or answers, and tell
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from mcp_lenient.engine.plan import Plan
 from mcp_lenient.types import Outcome, Repair, Validator, Violation
 
 if TYPE_CHECKING:
+    from mcp_lenient.engine.observer import Observer
     from mcp_lenient.rules.policy import Mode
 
 
@@ -52,29 +53,44 @@ class ToolContract:
         """Return whether the tool would take these arguments as they are."""
         return self.judge.accepts(arguments)
 
-    def decide(self, arguments: Mapping[str, Any]) -> Decision:
+    def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """Decide what becomes of arguments, without running the tool, I/O or logs.
 
         Args:
             arguments: As the caller sent them; never changed.
+            observer: Told of each step of the decision.
         """
         from mcp_lenient.engine.repair import repair
 
-        return self._decided(repair(self.plan, arguments, self.judge))
+        return self._decided(repair, arguments, observer)
 
-    def decide_parsed(self, arguments: Mapping[str, Any]) -> Decision:
+    def decide_parsed(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """As :meth:`decide`, for arguments that were read from a text, with the source spelling of their numbers."""
         from mcp_lenient.engine.repair import repair_parsed
 
-        return self._decided(repair_parsed(self.plan, arguments, self.judge))
+        return self._decided(repair_parsed, arguments, observer)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """As :meth:`decide`, for arguments that :meth:`accepts` has refused already."""
         from mcp_lenient.engine.repair import repair_rejected
 
-        return self._decided(repair_rejected(self.plan, arguments, self.judge))
+        return self._decided(repair_rejected, arguments, None)
 
-    def _decided(self, outcome: Outcome) -> Decision:
+    def _decided(
+        self,
+        repair: Callable[[Plan, Mapping[str, Any], Validator], Outcome],
+        arguments: Mapping[str, Any],
+        observer: Observer | None,
+    ) -> Decision:
+        if observer is None:
+            outcome = repair(self.plan, arguments, self.judge)
+        else:
+            from mcp_lenient.engine.observer import ObservedValidator, observed_plan
+
+            outcome = repair(
+                observed_plan(self.plan, observer), arguments, ObservedValidator(self.judge, observer)
+            )
+            observer.decided(outcome)
         found = self._violations(outcome) if outcome.status == "refused" else ()
         return Decision(outcome.status, outcome.arguments, outcome.repairs, found, self.plan.policy.mode)
 

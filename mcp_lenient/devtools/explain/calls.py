@@ -21,14 +21,12 @@ from mcp_lenient.devtools.explain.steps import (
     where,
 )
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
+from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.engine.repair import repair_parsed, still_wrong
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
-from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue
-from mcp_lenient.values.numbers import plain
 from mcp_lenient.values.pointers import pointer
 from mcp_lenient.values.similarity import near
 
@@ -121,27 +119,27 @@ class _Explainer:
         return self._end("refused", None, (), envelope(self.tool, self.known.plan.root, found))
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
-        known = self.known
-        taken = plain(arguments)
-        if known.judge.accepts(taken):
-            self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
-            return self._settled(sent, taken, moved, repaired=bool(moved))
-        self._step("What the judge says of it", *map(fault_words, known.judge.faults(taken)))
         trace = Trace(arguments)
-        plan = Plan(known.plan.root, trace.policy(known.policy), destructive=known.plan.destructive)
-        outcome = repair_parsed(plan, arguments, trace.judge(known.judge))
-        self._step("What the rules make of it", *_proposed(trace, known.plan))
-        tried = [each for each in trace.verdicts[1:] if each.arguments is not arguments]
+        decision = self.known.contract.decide_parsed(arguments, trace)
+        if decision.status == "accepted":
+            self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
+            return self._settled(sent, decision.arguments, moved, repaired=bool(moved))
+        self._on_decision(trace)
+        if decision.status == "repaired":
+            return self._settled(sent, decision.arguments, (*moved, *decision.repairs), repaired=True)
+        return self._refused(sent, decision, moved)
+
+    def _on_decision(self, trace: Trace) -> None:
+        """Tell how the engine came to repair or refuse."""
+        first, *tried = trace.verdicts
+        self._step("What the judge says of it", *map(fault_words, first.issues))
+        self._step("What the rules make of it", *_proposed(trace, self.known.plan))
         if tried:
             self._step(
                 "What the judge says of the best",
                 *(f"{'takes' if each.accepted else 'refuses'} {in_words(each.arguments)}" for each in tried),
             )
-        overlooks = outcome.status == "refused" and known.judge.accepts(outcome.arguments)
-        self._step("The choice", *_choice(outcome, trace.proposals, self.tiers, overlooks=overlooks))
-        if outcome.status == "repaired":
-            return self._settled(sent, outcome.arguments, (*moved, *outcome.repairs), repaired=True)
-        return self._refused(sent, outcome, moved)
+        self._step("The choice", *_choice(trace.outcome, trace.proposals, self.tiers))
 
     def _settled(
         self, sent: Any, arguments: Mapping[str, Any], repairs: tuple[Repair, ...], *, repaired: bool
@@ -158,16 +156,8 @@ class _Explainer:
         fate: Fate = "repaired" if repaired or final.repairs else "accepted"
         return self._end(fate, dict(final.arguments), repairs)
 
-    def _refused(self, sent: Any, outcome: Outcome, moved: tuple[Repair, ...]) -> Explanation:
-        known = self.known
-        found = violations(
-            known.plan.root,
-            outcome,
-            known.judge,
-            known.policy,
-            destructive=known.plan.destructive,
-            again=still_wrong(known.plan, known.judge),
-        )
+    def _refused(self, sent: Any, decision: Decision, moved: tuple[Repair, ...]) -> Explanation:
+        known, found = self.known, decision.violations
         if known.mode == "observe":
             self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
             return self._end("observed", sent)
@@ -179,7 +169,7 @@ class _Explainer:
             )
             return self._end("forwarded", sent)
         self._step("The outcome", "The tool is not run; the caller gets the envelope.")
-        repairs = (*moved, *outcome.repairs)
+        repairs = (*moved, *decision.repairs)
         return self._end("refused", None, repairs, envelope(self.tool, known.plan.root, found, repairs))
 
     def _step(self, title: str, *lines: str) -> None:
@@ -254,9 +244,7 @@ def _made(proposal: Proposal) -> str:
     return f"reads it as {in_words(proposal.after)}{fits}"
 
 
-def _choice(
-    outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int], *, overlooks: bool
-) -> Iterator[str]:
+def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
     for tie in outcome.ties:
         yield f"{where(pointer(tie.path))}: {len(tie.readings)} readings are equally good, so none is used:"
         yield from (f"  {in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
@@ -267,7 +255,7 @@ def _choice(
     if outcome.status == "repaired":
         yield "It is the only reading of the lowest tier; of higher tiers none is tried."
     elif not outcome.ties:
-        if overlooks:
+        if any(fault.kind == "overlooked" for fault in outcome.faults):
             yield "The judge takes that, but not all of it would be heard:"
         else:
             yield "No reading is one that the judge takes. What is still wrong:"

@@ -1,20 +1,15 @@
-"""What the rules propose and what the judge says, written down while a real repair runs.
-
-The engine is left as it is: it gets the same rules, each of which also notes what it makes, and the same
-judge, which also notes what it says.
-"""
+"""What the rules propose and the validator says, noted while the engine decides."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules import ABSENT, Rule, Site
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.rules.rule import Apply, Kind
-from mcp_lenient.types import Path, ValidationIssue, Validator
+from mcp_lenient.rules.rule import Kind
+from mcp_lenient.types import Outcome, Path, ValidationIssue
 from mcp_lenient.values.json_text import plain
 from mcp_lenient.values.pointers import pointer
 
@@ -47,28 +42,30 @@ class Proposal:
     fits: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the judge said of whole arguments."""
+class Verdict(NamedTuple):
+    """What the validator said of whole arguments."""
 
     arguments: Mapping[str, Any]
+    issues: tuple[ValidationIssue, ...]
     accepted: bool
 
 
 @dataclass(slots=True)
 class Trace:
-    """One repair, as it was watched.
+    """The notes of one decision: an :class:`mcp_lenient.engine.observer.Observer`.
 
     Attributes:
         sent: The arguments.
         proposals: What the rules made, each once.
-        verdicts: What the judge said of whole arguments.
+        verdicts: What the validator said of whole arguments, of those sent first.
         kept_out: By pointer the rules that were asked about a value and have no reading of it.
+        outcome: What the engine decided.
     """
 
     sent: Mapping[str, Any]
     proposals: list[Proposal] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
+    outcome: Outcome = field(init=False)
     kept_out: dict[str, list[str]] = field(default_factory=dict)
     _made: list[Any] = field(default_factory=list)
     _by_value: dict[tuple[str | int | None, int], Path] = field(default_factory=dict)
@@ -79,37 +76,28 @@ class Trace:
     def __post_init__(self) -> None:
         self._index(self.sent, ())
 
-    def policy(self, policy: Policy) -> Policy:
-        """The policy with rules that are watched."""
-        return policy.changed(rules=tuple(replace(rule, build=self._watched(rule)) for rule in policy.rules))
+    def applied(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
+        """Note what a rule made of a value, or that it kept out."""
+        self._looks += 1
+        if self._looks > _MOST_LOOKS:
+            return
+        if made:
+            self._note(rule, site, value, made)
+        elif rule.kind in ("value", "property", "name"):
+            self._note_kept_out(rule, site, value)
 
-    def judge(self, judge: Validator) -> Validator:
-        """The judge, watched."""
-        return _WatchedJudge(judge, self)
+    def judged(
+        self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
+    ) -> None:
+        """Note what the validator said."""
+        self.verdicts.append(Verdict(arguments, issues, accepted))
 
-    def _watched(self, rule: Rule) -> Any:
-        def build(site: Site) -> Apply | None:
-            apply = rule.build(site)
-            if apply is None:
-                return None
+    def decided(self, outcome: Outcome) -> None:
+        """Note the outcome."""
+        self.outcome = outcome
 
-            def watched(*given: Any) -> Any:
-                made = apply(*given)
-                self._looks += 1
-                if self._looks > _MOST_LOOKS:
-                    return made
-                if made:
-                    self._note(rule, site, given, made)
-                elif rule.kind in ("value", "property", "name"):
-                    self._note_kept_out(rule, site, given[0])
-                return made
-
-            return watched
-
-        return build
-
-    def _note(self, rule: Rule, site: Site, given: tuple[Any, ...], made: Any) -> None:
-        for looked_at, raw in _made_of(rule.kind, given, made):
+    def _note(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
+        for looked_at, raw in _made_of(rule.kind, value, made):
             before, after = plain(looked_at), plain(raw)
             name = before if rule.kind in ("name", "drop") else site.name
             key = json.dumps([rule.name, site.name, before, after], default=repr)
@@ -150,19 +138,17 @@ class Trace:
         return self._by_value.get((_ITEM if name is None else name, id(value)), alone)
 
 
-def _made_of(kind: Kind, given: tuple[Any, ...], made: Any) -> Iterator[tuple[Any, Any]]:
+def _made_of(kind: Kind, value: Any, made: Any) -> Iterator[tuple[Any, Any]]:
     """What was looked at, and what came of it, one by one."""
     if kind in ("value", "arguments"):
-        for value in made:
-            yield given[0], value
+        for each in made:
+            yield value, each
     elif kind == "property":
-        if made:
-            yield given[0], ABSENT
+        yield value, ABSENT
     elif kind == "name":
-        if made is not None:
-            yield given[0], made
+        yield value, made
     else:
-        for key in made:
+        for key in sorted(made):
             yield key, ABSENT
 
 
@@ -175,28 +161,3 @@ def _walk(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
             waiting += [((*here, str(key)), below) for key, below in reversed(list(current.items()))]
         elif isinstance(current, (list, tuple)):
             waiting += [((*here, at), below) for at, below in reversed(list(enumerate(current)))]
-
-
-@dataclass(frozen=True, slots=True)
-class _WatchedJudge:
-    inner: Validator
-    trace: Trace
-
-    @property
-    def exact_integers(self) -> bool:
-        return self.inner.exact_integers
-
-    @property
-    def by_schema(self) -> bool:
-        return self.inner.by_schema
-
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        accepted = self.inner.accepts(arguments)
-        self.trace.verdicts.append(Verdict(arguments, accepted))
-        return accepted
-
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        return self.inner.faults(arguments)
-
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        return self.inner.tells_apart(one, other)

@@ -1,0 +1,59 @@
+"""An observer sees a decision and changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient import Policy
+from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"limit": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "additionalProperties": False,
+}
+
+
+class Notes:
+    """Everything that an observer is told."""
+
+    def __init__(self):
+        self.made = []
+        self.verdicts = []
+        self.outcomes = []
+
+    def applied(self, rule, site, value, made):
+        self.made.append((rule.name, site.name, value, made))
+
+    def judged(self, arguments, issues, *, accepted):
+        self.verdicts.append((arguments, [issue.path for issue in issues], accepted))
+
+    def decided(self, outcome):
+        self.outcomes.append(outcome.status)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"limit": 5}, id="accepted"),
+        pytest.param({"limit": "5", "tags": "a"}, id="repaired"),
+        pytest.param({"limit": "five", "tags": "a", "more": 1}, id="refused"),
+    ],
+)
+def test_an_observed_decision_is_the_same_decision(sent):
+    """With an observer or without, the same comes of the arguments."""
+    contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
+    notes = Notes()
+    assert contract.decide(sent, notes) == contract.decide(sent) == contract.decide_parsed(sent, notes)
+    assert notes.outcomes == [contract.decide(sent).status] * 2
+
+
+def test_an_observer_is_told_of_rules_and_verdicts():
+    """It sees what a rule made of which value, and what the validator said of whole arguments."""
+    contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
+    notes = Notes()
+    contract.decide({"limit": "5"}, notes)
+    assert ("text_to_integer", "limit", "5", (5,)) in notes.made
+    assert notes.verdicts == [({"limit": "5"}, [("limit",)], False), ({"limit": 5}, [], True)]
