@@ -29,7 +29,12 @@ _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 def rules() -> str:
     """One row for each family of rules."""
     rows = (
-        (str(_TIERS[family.rules[0]]), ", ".join(map(_code, family.rules)), family.does, family.unless)
+        (
+            str(_TIERS[next(iter(family.rules))]),
+            ", ".join(map(_code, family.rules)),
+            family.does,
+            family.unless,
+        )
         for family in CATALOGUE
     )
     return _table(("tier", "rule", "what it does", "when it does not"), rows)

@@ -1,4 +1,4 @@
-"""What each rule does and when it does not, in words, with calls to try: the source of the rule catalogue."""
+"""What each rule does and when it does not, in words, with calls to try."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ class Family:
     """Rules that do the same to different types.
 
     Args:
-        rules: Their names, as in :data:`mcp_lenient.DEFAULT_RULES`; all of one tier.
+        rules: Their names, as in :data:`mcp_lenient.DEFAULT_RULES`, each with what the caller most likely sent; all of
+            one tier.
         does: What becomes what.
         unless: The guards: where the rule stands aside.
         properties: The properties of a closed schema on which the calls below are tried.
@@ -21,7 +22,7 @@ class Family:
         required: Which properties are required.
     """
 
-    rules: tuple[str, ...]
+    rules: Mapping[str, str]
     does: str
     unless: str
     properties: Mapping[str, Any]
@@ -39,7 +40,10 @@ _FILTER: Final = {"type": "object", "properties": {"city": _TEXT}, "additionalPr
 
 CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
-        ("json_text_to_array", "json_text_to_object"),
+        {
+            "json_text_to_array": "a list, written as JSON text",
+            "json_text_to_object": "an object, written as JSON text",
+        },
         does="JSON text where a list or object belongs; also in a code fence, encoded twice, or with raw "
         "control characters",
         unless="the text is not one whole JSON value of the expected kind: cut off, a key twice, `NaN`, a "
@@ -55,7 +59,12 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         ),
     ),
     Family(
-        ("json5_text_to_array", "json5_text_to_object", "python_text_to_array", "python_text_to_object"),
+        {
+            "json5_text_to_array": "a list as text with trailing commas, comments or single quotes",
+            "json5_text_to_object": "an object as text with bare keys, comments or single quotes",
+            "python_text_to_array": "a list or tuple as Python writes it, in a text",
+            "python_text_to_object": "a dict as Python writes it, in a text",
+        },
         does="trailing commas, comments, single quotes, bare keys; `True`, `None`, tuples",
         unless="a number that JSON would spell otherwise, a string prefix, strings side by side, `...`, a set, "
         "a key that is no string, a backslash that starts no JSON escape; the two grammars read different "
@@ -65,7 +74,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"tags": "{'a', 'b'}"}, {"tags": r"['C:\dir']"}),
     ),
     Family(
-        ("text_to_integer", "text_to_number", "whole_float_to_integer"),
+        {
+            "text_to_integer": 'an integer in quotes, such as "42"',
+            "text_to_number": 'a number in quotes, such as "3.5"',
+            "whole_float_to_integer": "an integer with a decimal point, such as 7.0",
+        },
         does="a number that came as text, or a whole number that came with a point",
         unless="the text is no JSON number (`1_000`, `0644`, `+5`, `1,234`, `NaN`), or a digit would be lost",
         properties={"limit": _INTEGER, "price": _NUMBER},
@@ -73,7 +86,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"limit": "3.9"}, {"limit": "1,234"}, {"limit": "0644"}),
     ),
     Family(
-        ("text_to_boolean",),
+        {"text_to_boolean": 'true or false in quotes, or "yes", "no", "on", "off"'},
         does="true/false, yes/no, on/off, 1/0, in any case",
         unless="where a text or number would do as well, only true and false count",
         properties={"active": _BOOLEAN},
@@ -81,7 +94,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"active": "maybe"},),
     ),
     Family(
-        ("integer_to_boolean",),
+        {"integer_to_boolean": "1 or 0 for true or false"},
         does="`1` and `0` for true and false",
         unless="the number is another one",
         properties={"active": _BOOLEAN},
@@ -89,7 +102,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"active": 2},),
     ),
     Family(
-        ("number_to_text",),
+        {"number_to_text": "a number without its quotes"},
         does="a number where a text is expected; a list of numbers where texts are expected",
         unless="the number may have been rounded or may have lost a zero on the way (`3.1`); the text has a "
         "`format`; the list is mixed",
@@ -98,7 +111,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"zip": 3.1}, {"tags": ["a", 1]}),
     ),
     Family(
-        ("fold_enum",),
+        {"fold_enum": "an allowed value in another spelling: case, spaces, hyphens or quotes"},
         does="case, outer space, quotes, and `-`, `_` or space between letters, for one of the allowed "
         'values; `"2"` for the allowed `2`',
         unless="more than one value fits; another case where case is the meaning: a text of one letter (`s` for "
@@ -133,7 +146,10 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         ),
     ),
     Family(
-        ("null_text_to_null", "null_text_to_absent"),
+        {
+            "null_text_to_null": 'null in quotes: "null" or "None"',
+            "null_text_to_absent": '"null" or "None" for what may be left out',
+        },
         does='`"null"` and `"None"` for what may be null or may be left out; `"none"` for what may be null',
         unless="the parameter takes text; in destructive tools",
         properties={"tags": {"anyOf": [_TEXTS, {"type": "null"}]}, "limit": _INTEGER, "page": _INTEGER},
@@ -142,7 +158,10 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         required=("page",),
     ),
     Family(
-        ("null_to_absent", "empty_text_to_absent"),
+        {
+            "null_to_absent": "null for what may be left out",
+            "empty_text_to_absent": 'an empty text ("") for what may be left out',
+        },
         does='`null` or `""` for what may be left out is left out',
         unless='the tool accepts it as it is; it is a map entry or list item; `""` for a list, for an enum with a '
         "default, or for a text with a `minLength`; `null` where the enum has a word for it; in destructive tools",
@@ -156,7 +175,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"tags": ""}, {"tags": ["a", None]}, {"search": ""}),
     ),
     Family(
-        ("rename_case",),
+        {"rename_case": "the right name in another case style, such as maxResults for max_results"},
         does="another way to write the words of a declared name",
         unless="more than one name fits; the name is there already; the object takes any name, and none that it "
         "requires is missing: then a call that needs another repair is refused, since the tool would overlook "
@@ -166,7 +185,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"maxResults": 5, "max_results": 6},),
     ),
     Family(
-        ("rename_alias",),
+        {"rename_alias": "another name, which the author or operator declared"},
         does="another name that `Policy(aliases={...})`, `aliases(...)` or a file declares",
         unless="the name itself was sent too",
         properties={"query": _TEXT},
@@ -174,7 +193,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"q": "tea", "query": "coffee"},),
     ),
     Family(
-        ("rename_plural",),
+        {"rename_plural": "the singular of a list's name, such as tag for tags"},
         does="the singular of a list's name: `tag` for `tags`, `entry` for `entries`",
         unless="the list was sent, too; it takes the value neither as it is nor as its one item; two names fit. A "
         "slip (`tgas`, `langage`) is refused with the likely name as its first fix; names that only mean the same "
@@ -184,7 +203,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"tgas": ["a"]}, {"langage": "no"}, {"labels": ["a"]}),
     ),
     Family(
-        ("drop_injected",),
+        {"drop_injected": "a key that clients add by themselves, such as n8n's toolCallId"},
         does="leaves out what known clients add: `toolCallId`, `wait_for_previous`, `waitForPreviousTools`, "
         "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only beside `toolCallId`; further ones by "
         "`Policy(drop={...})`",
@@ -195,7 +214,10 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"query": "tea", "sessionId": "s1"}, {"query": "tea", "_limit": 5}),
     ),
     Family(
-        ("item_wrapper_to_array", "wrapped_value"),
+        {
+            "item_wrapper_to_array": 'a list in an object, such as {"item": [..]}',
+            "wrapped_value": 'a value in an object, such as {"type": "number", "value": 2}',
+        },
         does='`{"item": [...]}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
         'or `{"value": 5}` for a value',
         unless="the schema takes the wrapper; `value` alone holds a list or an object",
@@ -209,7 +231,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"limit": {"count": 5}}, {"tags": {"value": ["a"]}}),
     ),
     Family(
-        ("array_to_scalar",),
+        {"array_to_scalar": "a single value in a list, such as [5]"},
         does="a list of one item where one value belongs",
         unless="there is more than one item; the item would have to be converted as well",
         properties={"limit": _INTEGER, "name": _TEXT},
@@ -217,7 +239,10 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"limit": [5, 6]}, {"limit": ["5"]}, {"name": [1]}),
     ),
     Family(
-        ("scalar_to_array", "object_to_array"),
+        {
+            "scalar_to_array": "a single value without its list",
+            "object_to_array": "a single object without its list",
+        },
         does="one value where a list of such values belongs",
         unless="a text that looks like JSON, is empty, or says null or n/a; a text that may be several items, "
         "which is all but: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
@@ -241,7 +266,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         ),
     ),
     Family(
-        ("delimited_text_to_array",),
+        {"delimited_text_to_array": 'a list as text with commas, such as "1, 2, 3"'},
         does="numbers or allowed values in one text, with commas between them",
         unless="a list of free texts; thousands (`1,234,567`); two integers without a space",
         properties={"ids": {"type": "array", "items": _INTEGER}, "tags": _TEXTS},
@@ -249,7 +274,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"ids": "1,234"}, {"tags": "a, b"}),
     ),
     Family(
-        ("unwrap_arguments",),
+        {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
         does='`{"args": {...}}`, `input`, `params` and the like; the whole call as JSON text in place of a key',
         unless="there is another key; the name is declared; the content is not accepted",
         properties={"query": _TEXT},
@@ -258,7 +283,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         required=("query",),
     ),
     Family(
-        ("wrap_arguments",),
+        {"wrap_arguments": "the fields of the tool's one object parameter, without that object"},
         does="flat fields for a tool whose one parameter is an object",
         unless="a key that the object does not declare; the content is not accepted",
         properties={"filter": _FILTER},
@@ -268,3 +293,6 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
 )
 """The families in the order of the catalogue; each rule stands in exactly one."""
+
+FAMILY_OF: Final[Mapping[str, Family]] = {rule: family for family in CATALOGUE for rule in family.rules}
+"""The family of each rule, by the rule's name."""

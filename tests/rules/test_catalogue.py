@@ -11,12 +11,12 @@ TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 DECLARED = Policy(aliases={"query": ("q",)})
 
 REPAIRED = [
-    pytest.param(family, sent, id=f"{family.rules[0]}-{number}")
+    pytest.param(family, sent, id=f"{next(iter(family.rules))}-{number}")
     for family in CATALOGUE
     for number, sent in enumerate(family.repaired)
 ]
 REFUSED = [
-    pytest.param(family, sent, id=f"{family.rules[0]}-{number}")
+    pytest.param(family, sent, id=f"{next(iter(family.rules))}-{number}")
     for family in CATALOGUE
     for number, sent in enumerate(family.refused)
 ]

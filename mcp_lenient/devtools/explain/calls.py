@@ -11,7 +11,6 @@ from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
 from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.steps import (
-    RULE_WORDS,
     Explanation,
     Fate,
     Step,
@@ -26,6 +25,7 @@ from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue
 from mcp_lenient.values.pointers import pointer
 from mcp_lenient.values.similarity import near
@@ -216,8 +216,8 @@ def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
         yield f"{where(place)}: no rule has a reading of it. Those that were asked, and their guards:"
         by_guard: dict[str, list[str]] = {}
         for rule in rules:
-            words = RULE_WORDS.get(rule)
-            by_guard.setdefault(words.guards if words is not None else "of your own", []).append(rule)
+            guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
+            by_guard.setdefault(guards, []).append(rule)
         yield from (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
 
 

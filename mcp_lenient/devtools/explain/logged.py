@@ -7,10 +7,11 @@ from typing import Final
 
 from fastmcp import Context, FastMCP
 
-from mcp_lenient.devtools.explain.steps import RULE_WORDS, Explanation, step, tool_name, where
+from mcp_lenient.devtools.explain.steps import Explanation, step, tool_name, where
 from mcp_lenient.refusal.describe import description, either, expected
 from mcp_lenient.refusal.locations import Forms, Schema, child, forms, properties
 from mcp_lenient.rules import DEFAULT_RULES
+from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.telemetry.events import CallEvent
 from mcp_lenient.values.pointers import tokens_of
 from mcp_lenient.values.similarity import near
@@ -87,13 +88,13 @@ def _facts(event: CallEvent) -> Iterator[str]:
 
 
 def _repaired(root: Schema, rule: str, pointer: str, change: str) -> Iterator[str]:
-    words = RULE_WORDS.get(rule)
-    if words is None:
+    family = FAMILY_OF.get(rule)
+    if family is None:
         yield f"{rule}: {change}; declared by the author or operator."
     else:
         yield f"{rule} (tier {_TIERS[rule]}): {change}."
-        yield f"Likely sent: {words.sent}."
-        yield f"Its guards: {words.guards}."
+        yield f"Likely sent: {family.rules[rule]}."
+        yield f"Its guards: {family.unless}."
     yield from _place_words(root, pointer)
 
 
