@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
-from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator
+from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator, SchemaError
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 from strategies import LAW, LOOSE_JSON, NAMES, Json, schemas, values
 
 from mcp_lenient.engine.plan import Plan
@@ -149,3 +150,28 @@ def test_dates_and_times_are_asserted_where_the_oracle_only_notes_them(name, wro
     schema = {"type": "object", "properties": {"p": {"type": "string", "format": name}}}
     assert oracle(schema).is_valid({"p": wrong})
     assert not PublishedSchemaValidator(schema).accepts({"p": wrong})
+
+
+UNREADABLE = {
+    "a keyword with a wrong value": {"items": None},
+    "an unknown type": {"type": "file"},
+    "names that are no list": {"required": "a"},
+    "a reference to another document": {"$ref": "https://example.com/address.json"},
+    "a reference to nothing": {"$ref": "#/$defs/gone"},
+    "a reference to itself": {"$ref": "#/properties/p"},
+    "a union with itself": {"anyOf": [{"$ref": "#/properties/p"}, {"type": "string"}]},
+    "references without end": {"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/properties/p"}}}},
+}
+
+
+@pytest.mark.parametrize("part", [pytest.param(part, id=name) for name, part in UNREADABLE.items()])
+def test_the_oracle_cannot_judge_what_is_left_unread(part):
+    """No place is left unread that jsonschema could judge: the place is no JSON Schema, leads elsewhere, or never ends."""
+    schema = {"type": "object", "properties": {"p": part}}
+    assert readable(schema).unread
+    try:
+        Draft202012Validator.check_schema(schema)
+        oracle(schema).is_valid({"p": 1})
+    except (SchemaError, Unresolvable, RecursionError):
+        return
+    pytest.fail("the oracle judges it")
