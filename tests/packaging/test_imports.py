@@ -15,7 +15,7 @@ import mcp_lenient.declare.normalizers
 
 # Each is imported by the function that first needs it, or with the public name that needs it.
 NOT_IMPORTED = """
-cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 structlog yaml
+cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 ruamel.yaml structlog
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions mcp_lenient.events
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
 mcp_lenient.engine.candidates mcp_lenient.refusal.violations mcp_lenient.refusal.wording mcp_lenient.engine.repair
@@ -28,7 +28,7 @@ WITH_ACCEPTED = [name for name in NOT_IMPORTED if name != "jsonschema_rs"]
 FRAMEWORKS = "fastmcp mcp mcp_types".split()
 NOT_IN_ENGINE = [
     *FRAMEWORKS,
-    *"cyclopts jsonschema opentelemetry pydantic pydantic_core rich structlog yaml".split(),
+    *"cyclopts jsonschema opentelemetry pydantic pydantic_core rich ruamel structlog".split(),
 ]
 """What the engine does without, besides the frameworks: it stands on jsonschema_rs and pyjson5 alone."""
 

@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.resolver import VersionedResolver
 
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
@@ -38,8 +42,8 @@ class DefinitionFault(NamedTuple):
 
 MAX_NODES = 250_000
 """Values of one document, each use of an anchor counted anew."""
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
+_YAML_1_1 = VersionedResolver((1, 1))
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,39})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -63,43 +67,46 @@ class YamlText:
 
 
 def read_yaml(text: str) -> YamlText:
-    """Read one YAML document; nothing in it is executed, and no tag is followed.
+    """Read one YAML 1.2 document; nothing in it is executed, and no tag is followed.
 
     Raises:
         YamlTextError: When it is none, is nested too deeply, or grows too large by its anchors.
     """
     document = YamlText()
+    reader = YAML(pure=True)
+    reader.max_depth = MAX_DEPTH + 1
+    reader.composer.warn_double_anchors = False
     try:
-        _check_depth(text)
-        root = yaml.compose(text, Loader=_LOADER)
-    except yaml.MarkedYAMLError as error:
+        root = reader.compose(text)
+    except MaxDepthExceededError as error:
+        raise YamlTextError(_line(error.problem_mark), "it is nested too deeply.") from None
+    except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlTextError(_line(mark) if mark else None, f"{error.problem or error.context}.") from None
-    except yaml.YAMLError as error:
+    except (YAMLError, AssertionError) as error:  # the second for a version of YAML that is none
         raise YamlTextError(None, f"{' '.join(str(error).split())}.") from None
     if root is not None:
         document.value = _value(document, root, ())
     return document
 
 
-def _check_depth(text: str) -> None:
-    """Composing recurses, which a text of brackets alone could make it do without end."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise YamlTextError(_line(event.start_mark), "it is nested too deeply.")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
 def _line(mark: Any) -> int:
-    line: int = mark.line + 1  # the marks of the two loaders have no type in common
+    line: int = mark.line + 1
     return line
 
 
-def _value(document: YamlText, node: yaml.Node, path: Path) -> Any:
+def _kind(node: Node) -> str:
+    """Return the tag of a node; of a plain text the one that YAML 1.1 gives it, which other readers may follow.
+
+    A single letter is a text: ``y`` and ``n`` are names, and few readers of YAML 1.1 take them for anything else.
+    """
+    is_plain = isinstance(node, ScalarNode) and node.style is None and len(node.value) > 1
+    if is_plain and node.tag == f"{_TAG}str":
+        return str(_YAML_1_1.resolve(ScalarNode, node.value, (True, False)))
+    return str(node.tag)
+
+
+def _value(document: YamlText, node: Node, path: Path) -> Any:
     document.nodes += 1
     if document.nodes > MAX_NODES:
         reason = f"it has more than {MAX_NODES} values, with what its anchors repeat."
@@ -107,23 +114,23 @@ def _value(document: YamlText, node: yaml.Node, path: Path) -> Any:
     if len(path) > MAX_DEPTH:
         raise YamlTextError(_line(node.start_mark), "its anchors nest it too deeply.")
     document.lines.setdefault(path, _line(node.start_mark))
-    if isinstance(node, yaml.MappingNode):
+    if isinstance(node, MappingNode):
         _check_tag(document, node, "map", path)
         return _mapping(document, node, path)
-    if isinstance(node, yaml.SequenceNode):
+    if isinstance(node, SequenceNode):
         _check_tag(document, node, "seq", path)
         return [_value(document, entry, (*path, at)) for at, entry in enumerate(node.value)]
     return _scalar(document, node, path)
 
 
-def _check_tag(document: YamlText, node: yaml.Node, plain: str, path: Path) -> None:
+def _check_tag(document: YamlText, node: Node, plain: str, path: Path) -> None:
     if node.tag != _TAG + plain:
         document.faults.append(
             DefinitionFault(path, f"this has the tag '{shown(node.tag)}'; tags are not allowed.")
         )
 
 
-def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for key, entry in node.value:
         name = _name(document, key, path)
@@ -137,10 +144,10 @@ def _mapping(document: YamlText, node: yaml.MappingNode, path: Path) -> dict[str
     return entries
 
 
-def _name(document: YamlText, key: yaml.Node, path: Path) -> str:
+def _name(document: YamlText, key: Node, path: Path) -> str:
     """The name before a colon; what YAML takes for something else than a text is used as it is spelt."""
-    spelt = key.value if isinstance(key, yaml.ScalarNode) else f"line {_line(key.start_mark)}"
-    if key.tag != f"{_TAG}str":
+    spelt = key.value if isinstance(key, ScalarNode) else f"line {_line(key.start_mark)}"
+    if _kind(key) != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
         document.faults.append(
             DefinitionFault(
@@ -150,8 +157,8 @@ def _name(document: YamlText, key: yaml.Node, path: Path) -> str:
     return str(spelt)
 
 
-def _scalar(document: YamlText, node: yaml.Node, path: Path) -> Any:
-    kind = node.tag.removeprefix(_TAG)
+def _scalar(document: YamlText, node: Node, path: Path) -> Any:
+    kind = _kind(node).removeprefix(_TAG)
     if kind not in _SCALARS:
         document.faults.append(DefinitionFault(path, f"{_WORDS.get(kind, _OTHER)} {_QUOTE}"))
         return node.value
