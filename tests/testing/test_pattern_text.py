@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from random import Random
 
 import pytest
@@ -23,6 +26,9 @@ FITTING = [
     r"^[]a]+\x41\u0042\t\.$",
     r"^.{5,9}$",
     r"^[A-Za-z_][A-Za-z0-9_]*$",
+    r"^[0-9a-f]{128}$",
+    r"^(\d{3})-\1$",
+    "(?i)abc",
 ]
 
 
@@ -39,8 +45,8 @@ def test_a_text_fits_its_pattern(pattern):
     "pattern",
     [
         pytest.param(r"^\p{L}+$", id="class of Unicode"),
-        pytest.param(r"^(\d{3})-\1$", id="what stood before"),
-        pytest.param("(?i)abc", id="flag"),
+        pytest.param("a++b", id="possessive repetition"),
+        pytest.param("(?>a)b", id="atomic group"),
         pytest.param("[a", id="bracket that stays open"),
         pytest.param("(a", id="group that stays open"),
         pytest.param("a)", id="group that never began"),
@@ -61,3 +67,33 @@ def test_any_text_may_stand_for_a_pattern(pattern, seed):
     """Whatever stands in a schema as a pattern gives a text or none, and the same for the same seed."""
     first, second = (pattern_text(pattern, Random(seed)) for _ in range(2))  # noqa: S311 - nothing is secret
     assert first == second
+
+
+def test_a_named_group_as_json_schema_spells_it():
+    """ECMA-262 has no ``P`` before the name; a lookbehind is none."""
+    random = Random(0)  # noqa: S311 - nothing is secret
+    assert re.fullmatch(r"\d{4}", pattern_text(r"^(?<year>\d{4})$", random))
+    assert pattern_text("(?<=a)b(?<!c)", random) == "b"
+
+
+def test_texts_are_visible_and_short():
+    """No control characters, and nothing much longer than it must be."""
+    for seed in range(50):
+        text = pattern_text(r"^.+[^/\s]*\W[\s\S]$", Random(seed))  # noqa: S311 - nothing is secret
+        assert text.isprintable()
+        assert len(text) <= 10
+
+
+def test_a_text_is_the_same_in_every_process():
+    """A seed gives one text, however Python hashes."""
+    code = (
+        "from random import Random\n"
+        "from mcp_lenient.testing.example_arguments import pattern_text\n"
+        "print(pattern_text(r'^[^/a-c]{20}$', Random(1)))"
+    )
+    command = [sys.executable, "-c", code]
+    texts = set()
+    for seed in "12":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        texts.add(subprocess.check_output(command, env=environment))  # noqa: S603 - our own interpreter
+    assert len(texts) == 1
