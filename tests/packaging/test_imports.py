@@ -118,6 +118,13 @@ def test_structlog_is_imported_for_the_first_event_that_is_written(level):
     assert ("structlog" in found) is (level == "INFO")
 
 
+def test_the_command_line_imports_no_framework():
+    """A command loads FastMCP when it asks a server; help and completion need not wait for it."""
+    found = imported("from mcp_lenient.cli import app", before="")
+    assert "mcp_lenient.cli.stress" in found
+    assert found.isdisjoint(FRAMEWORKS)
+
+
 def test_the_engine_works_without_a_framework():
     """Repairs, refusals and calls in a model's text need neither FastMCP nor the SDK, nor Pydantic or structlog."""
     assert run(BLOCKED.format(absent=NOT_IN_ENGINE) + ENGINE) == ""

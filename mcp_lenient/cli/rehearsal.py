@@ -1,0 +1,176 @@
+"""What ``mcp-lenient stress`` would call, and the arguments that a file gives it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import ClientTransport
+from mcp_types import Tool
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.testing.example_arguments import NoValueError
+from mcp_lenient.testing.stress import damaged_calls, made_up
+from mcp_lenient.values.display import cut, shown
+
+Given = Mapping[str, list[dict[str, Any]]]
+"""Right arguments by tool."""
+
+
+def given_arguments(file: Path) -> Given:
+    """Read a JSON file that has the right arguments of tools: an object, or a list of them, by tool.
+
+    Raises:
+        CommandError: When there is no such file, or something else is in it.
+    """
+    try:
+        written = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"--arguments: {file}: {error.strerror or error}"
+        raise CommandError(msg) from error
+    except (ValueError, RecursionError) as error:
+        msg = f"--arguments: {file}: this is not JSON: {error}"
+        raise CommandError(msg) from error
+    if not isinstance(written, dict) or not written:
+        msg = f'--arguments: {file}: an object is expected, with arguments by tool, like {{"search": {{"query": "tea"}}}}'
+        raise CommandError(msg)
+    return {tool: _calls(file, tool, each) for tool, each in written.items()}
+
+
+def _calls(file: Path, tool: str, written: Any) -> list[dict[str, Any]]:
+    calls = written if isinstance(written, list) else [written]
+    if not calls or not all(isinstance(call, dict) for call in calls):
+        msg = f"--arguments: {file}: what stands at {tool!r} is neither the arguments of a call, as an object, nor a list of such"
+        raise CommandError(msg)
+    return calls
+
+
+def check_names(given: Given, tools: Iterable[str]) -> None:
+    """See that all arguments are for tools that there are.
+
+    Raises:
+        CommandError: When one is not.
+    """
+    unknown = [tool for tool in given if tool not in set(tools)]
+    if unknown:
+        msg = f"--arguments: the server has no tool {unknown[0]!r}"
+        raise CommandError(msg)
+
+
+_LONGEST: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A tool that would be called: how often, and the first of its right calls."""
+
+    name: str
+    calls: int
+    first: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What would be called; prints as a table.
+
+    Attributes:
+        tools: The tools that would be called.
+        left_out: Those that would not, since they may change something.
+        is_real: Whether the calls reach the tools.
+    """
+
+    tools: tuple[Planned, ...]
+    left_out: tuple[str, ...]
+    is_real: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as JSON."""
+        return {
+            "reaches_the_tools": self.is_real,
+            "would_call": [
+                {"tool": each.name, "calls": each.calls, "first": each.first} for each in self.tools
+            ],
+            "left_out": list(self.left_out),
+        }
+
+    def __rich__(self) -> RenderableType:
+        total = sum(each.calls for each in self.tools)
+        reaches = "reach the tools" if self.is_real else "are stopped before the tools"
+        tools = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+        parts: list[RenderableType] = [Text(f"{total} calls of {tools}, which {reaches}")]
+        if self.tools:
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+            table.add_column("tool", overflow="fold")
+            table.add_column("calls", justify="right")
+            table.add_column("such as", overflow="fold")
+            for each in self.tools:
+                table.add_row(Text(shown(each.name)), str(each.calls), Text(_short(each.first)))
+            parts.append(table)
+        if self.left_out:
+            names = ", ".join(map(shown, self.left_out))
+            parts.append(Text(f"Left out, since they may change something (--all calls them too): {names}"))
+        return Group(*parts)
+
+
+def _short(arguments: dict[str, Any] | None) -> str:
+    return (
+        cut(shown(json.dumps(arguments, ensure_ascii=False), 4 * _LONGEST), _LONGEST)
+        if arguments is not None
+        else "nothing: no right call is known"
+    )
+
+
+def rehearse(
+    target: FastMCP | ClientTransport,
+    pattern: str,
+    seed: int,
+    per_tool: int,
+    *,
+    everything: bool,
+    given: Given,
+) -> Rehearsal:
+    """What a stress run of a server would call. The tools of a server in this process are never run.
+
+    Raises:
+        CommandError: When no tool matches the pattern, or arguments are given for a tool that is not there.
+    """
+    is_real = not isinstance(target, FastMCP)
+    tools = asyncio.run(_tools(target))
+    check_names(given, [tool.name for tool in tools])
+    matching = [tool for tool in tools if fnmatchcase(tool.name, pattern)]
+    if not matching:
+        msg = f"--tool: no tool of the server matches {pattern!r}"
+        raise CommandError(msg)
+    called = [tool for tool in matching if everything or not is_real or _is_read_only(tool)]
+    left_out = tuple(tool.name for tool in matching if tool not in called)
+    planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)
+    return Rehearsal(planned, left_out, is_real)
+
+
+async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
+    async with Client(target) as client:
+        tools: list[Tool] = await client.list_tools()
+    return tools
+
+
+def _is_read_only(tool: Tool) -> bool:
+    return tool.annotations is not None and tool.annotations.read_only_hint is True
+
+
+def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
+    try:
+        rights = given or made_up(tool.name, tool.input_schema, seed, per_tool)
+    except NoValueError:
+        return Planned(tool.name, 0, None)
+    damaged = sum(1 for right in rights for _ in damaged_calls(tool.input_schema, right))
+    return Planned(tool.name, len(rights) + damaged, rights[0])
