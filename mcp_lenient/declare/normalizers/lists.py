@@ -14,25 +14,13 @@ from mcp_lenient.declare.normalizers.annotation import (
 )
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.words import has_delimiter, is_null_text, says_nothing
-from mcp_lenient.values.json_text import Dialect, looks_like_json, parse_container, plain
+from mcp_lenient.text_calls.source import container
+from mcp_lenient.values.json_text import looks_like_json
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.limits import Limits
 
 Container = Literal["array", "object"]
 _LIMITS: Final = Limits()
-_DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
-
-
-def container_in_text(text: str) -> Any:
-    """The array or object that the whole text spells in JSON, JSON5 or Python; None where it spells none."""
-    parsed = parse_container(
-        text,
-        max_text=_LIMITS.text,
-        max_relaxed=_LIMITS.relaxed_text,
-        max_depth=_LIMITS.depth,
-        dialects=_DIALECTS,
-    )
-    return None if parsed is None else plain(parsed.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +35,7 @@ class ParseJson(Normalizer):
         """The container that a text spells, or the value as it is."""
         if not isinstance(value, str):
             return value
-        found = container_in_text(value)
+        found = container(value, _LIMITS)
         return value if found is None or json_type(found) not in self.kinds else found
 
 
@@ -95,7 +83,7 @@ class Split(Normalizer):
             return value
         if is_null_text(value):
             return None
-        listed = container_in_text(value)
+        listed = container(value, _LIMITS)
         if isinstance(listed, list):
             return listed
         if listed is not None or looks_like_json(value):
@@ -183,7 +171,7 @@ class Tags(Normalizer):
         return listed
 
     def _in_text(self, text: str) -> Any:
-        found = container_in_text(text)
+        found = container(text, _LIMITS)
         if found is not None:
             return found
         if is_null_text(text):
