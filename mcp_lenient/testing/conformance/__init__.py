@@ -4,8 +4,8 @@
 a line and reads one answer a line, and prints which answers are right.
 """
 
-from mcp_lenient.testing.conformance.adapter import Adapted, serve
 from mcp_lenient.testing.conformance.suite import (
+    Adapted,
     Case,
     CasesError,
     Expected,
@@ -14,6 +14,7 @@ from mcp_lenient.testing.conformance.suite import (
     SubjectError,
     Verdict,
     load_cases,
+    serve,
     verdict,
 )
 

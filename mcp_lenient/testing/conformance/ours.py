@@ -8,8 +8,7 @@ from typing import Any
 
 from mcp_lenient.normalization import normalize
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.testing.conformance.adapter import serve
-from mcp_lenient.testing.conformance.suite import Reply
+from mcp_lenient.testing.conformance.suite import Reply, serve
 
 
 def call(request: Mapping[str, Any]) -> Reply:

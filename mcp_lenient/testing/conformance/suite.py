@@ -1,17 +1,18 @@
-"""The suite's side: the cases, the program under test, and the verdict on its answers."""
+"""The cases, the program under test, the verdict on its answers, and the protocol for an adapter."""
 
 from __future__ import annotations
 
 import json
 import queue
 import subprocess
+import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mcp_lenient.errors import LenientError
 from mcp_lenient.values.json_values import same_json
@@ -282,3 +283,29 @@ def _answer(line: str, request: dict[str, Any]) -> dict[str, Any]:
         msg = f"{request['id']}: the program wrote what is no answer to this call: {line[:80]!r}"
         raise SubjectError(msg)
     return answer
+
+
+Adapted: TypeAlias = Callable[[Mapping[str, Any]], Reply]
+"""An implementation: it is given a request with ``schema``, ``arguments``, ``destructive`` and ``declared``."""
+
+
+def serve(call: Adapted, requests: IO[str] = sys.stdin, answers: IO[str] = sys.stdout) -> None:
+    """Answer one call a line until the requests end.
+
+    Args:
+        call: The implementation.
+        requests: Where the calls come from.
+        answers: Where the answers go; nothing else may be printed there.
+    """
+    for line in requests:
+        request = json.loads(line)
+        answers.write(json.dumps({"id": request["id"], **_as_json(call(request))}) + "\n")
+        answers.flush()
+
+
+def _as_json(reply: Reply) -> dict[str, Any]:
+    if reply.outcome == "ran":
+        return {"outcome": "ran", "arguments": reply.arguments}
+    if reply.outcome == "unsupported":
+        return {"outcome": "unsupported", "reason": reply.reason}
+    return {"outcome": "refused"} | ({} if reply.codes is None else {"codes": sorted(reply.codes)})
