@@ -1,4 +1,4 @@
-"""The command line, ``mcp-lenient``: each command in a file of its own, which loads what it needs when it is called."""
+"""The command line, ``mcp-lenient``: one file for each command, which loads what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; its exit code, 2 where what was asked cannot be done: one line on stderr says why.
+    """Run one command and return its exit code: 2 where it cannot be done, with one line on stderr that says why.
 
     A reader of stdout that leaves early ends it quietly.
     """

@@ -1,4 +1,4 @@
-"""What a command exits with, and the error it tells in one line."""
+"""The exit codes of commands, and the error they print in one line."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ WRONG_USE: Final = 2
 
 
 class CommandError(Exception):
-    """What keeps a command from being carried out, in one sentence that names what and where."""
+    """A reason why a command cannot run, in one sentence that names what and where."""

@@ -93,7 +93,7 @@ def proxy(
 
 @contextmanager
 def _older_features() -> Iterator[None]:
-    """Pass on what servers log and ask for without a warning that this part of the protocol goes out of use.
+    """Pass on logs and requests of servers without a warning that this part of the protocol is deprecated.
 
     FastMCP passes it on by functions that the SDK warns of; who runs a proxy can change neither server nor client.
     """

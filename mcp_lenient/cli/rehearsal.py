@@ -1,4 +1,4 @@
-"""What ``mcp-lenient stress`` would call, and the arguments that a file gives it."""
+"""The calls that ``mcp-lenient stress`` would make, and the arguments that a file gives it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Given = Mapping[str, list[dict[str, Any]]]
 
 
 def given_arguments(file: Path) -> Given:
-    """Read a JSON file that has the right arguments of tools: an object, or a list of them, by tool.
+    """Read a JSON file with the right arguments of tools: an object, or a list of them, by tool.
 
     Raises:
         CommandError: When there is no such file, or something else is in it.
@@ -56,7 +56,7 @@ def _calls(file: Path, tool: str, written: Any) -> list[dict[str, Any]]:
 
 
 def check_names(given: Given, tools: Iterable[str]) -> None:
-    """See that all arguments are for tools that there are.
+    """Check that all arguments belong to existing tools.
 
     Raises:
         CommandError: When one is not.
@@ -72,7 +72,7 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A tool that would be called: how often, and the first of its right calls."""
+    """A tool to call: how often, and the first of its right calls."""
 
     name: str
     calls: int
@@ -81,7 +81,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What would be called; prints as a table.
+    """The planned calls; prints as a table.
 
     Attributes:
         tools: The tools that would be called.
@@ -94,7 +94,7 @@ class Rehearsal:
     is_real: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """The plan as JSON."""
+        """Return the plan as JSON."""
         return {
             "reaches_the_tools": self.is_real,
             "would_call": [
@@ -139,7 +139,7 @@ def rehearse(
     everything: bool,
     given: Given,
 ) -> Rehearsal:
-    """What a stress run of a server would call. The tools of a server in this process are never run.
+    """Plan a stress run of a server. The tools of a server in this process never run.
 
     Raises:
         CommandError: When no tool matches the pattern, or arguments are given for a tool that is not there.

@@ -49,7 +49,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
         format: `text` for people, `json` for programs.
         html: Write one self-contained page with charts to this file.
         since: Only calls from then on: `2026-11-01`, `2026-11-01T08:00Z`, or so long ago: `90m`, `24h`, `7d`.
-        until: Only calls before then, written likewise.
+        until: Only calls before then, written in the same way.
         tool: Only calls of this tool; `*` stands for any text.
         client: Only calls of clients with this name; `*` stands for any text.
         server: Only calls to servers with this name; `*` stands for any text.
@@ -102,7 +102,7 @@ def _no_events(log: LogFigures) -> str:
 
 
 def _moment(option: str, written: str | None) -> datetime | None:
-    """A time as people write it; without a zone it is local time."""
+    """Read a time as people write it; without a zone it is local time."""
     if written is None:
         return None
     if ago := _AGO.fullmatch(written):
@@ -124,7 +124,7 @@ def _write(file: Path, text: str) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """A bar on stderr while it is a terminal."""
+    """Show a bar on stderr while it is a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 

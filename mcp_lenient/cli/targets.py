@@ -1,4 +1,4 @@
-"""The server that a command is about, and what goes wrong when it is asked or called."""
+"""Find the server that a command is about, and report what goes wrong with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _USUAL_NAMES: Final = ("mcp", "server", "app")
 
 
 def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
-    """The server that the words of a command line name.
+    """Return the server that the words of a command line name.
 
     One word is a URL (``https://host/mcp``; server-sent events where the path ends in ``/sse``), a client
     configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name may be that
@@ -82,7 +82,7 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
 
 
 def _is_file(word: str) -> bool:
-    """Whether a word with a file's ending is meant as one: with blanks in it, only where there is such a file."""
+    """Return whether a word with a file's ending means a file: with blanks in it, only where that file exists."""
     return len(word.split()) < 2 or Path(word).is_file()
 
 
@@ -128,7 +128,7 @@ def _configured(path: Path) -> MCPConfigTransport:
 
 
 def _filled_in(value: Any, path: Path) -> Any:
-    """The same JSON with ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` filled in from the environment."""
+    """Fill in ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` from the environment, throughout JSON."""
     if isinstance(value, dict):
         return {key: _filled_in(entry, path) for key, entry in value.items()}
     if isinstance(value, list):
@@ -137,7 +137,7 @@ def _filled_in(value: Any, path: Path) -> Any:
 
 
 def from_environment(text: str, where: str) -> str:
-    """A text with ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` filled in from the environment.
+    """Fill in ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` from the environment.
 
     Raises:
         CommandError: Where the environment has no such name; it says where the text stands.
@@ -172,7 +172,7 @@ def _imported(path: Path, name: str | None) -> FastMCP:
 
 
 def _server(found: object, named: str) -> FastMCP:
-    """What a name stands for: a server, or a function that makes one."""
+    """Return the server that a name refers to, or that the function of this name makes."""
     if callable(found) and not isinstance(found, FastMCP):
         try:
             found = found()
@@ -186,7 +186,7 @@ def _server(found: object, named: str) -> FastMCP:
 
 
 def _module(path: Path) -> ModuleType:
-    """The module that a file is, under its own name where it is part of a package."""
+    """Import a file as a module, under its own name where it is part of a package."""
     package = path.resolve().parent
     names = [path.stem]
     while (package / "__init__.py").is_file():
@@ -217,7 +217,7 @@ T = TypeVar("T")
 
 @contextmanager
 def told(named: str) -> Iterator[None]:
-    """Tell in one line why a server cannot be asked.
+    """Report in one line why a server cannot be asked.
 
     Args:
         named: The server, as the command line names it.
@@ -244,7 +244,7 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def no_name_warnings() -> Iterator[None]:
-    """Keep the SDK's warnings of tool names out of a command's output: they repeat the names unescaped."""
+    """Suppress the SDK's warnings about tool names: they repeat the names unescaped."""
     names = logging.getLogger(tool_name_validation.__name__)
     level = names.level
     names.setLevel(logging.ERROR)
@@ -256,7 +256,7 @@ def no_name_warnings() -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the events of calls that a command makes itself, and FastMCP's notices, out of its output."""
+    """Suppress the events of a command's own calls, and FastMCP's notices."""
     fastmcp = logging.getLogger("fastmcp")
     level = fastmcp.level
     fastmcp.setLevel(logging.ERROR)
@@ -268,7 +268,7 @@ def quiet() -> Iterator[None]:
 
 
 def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
-    """A server with the middleware before another one, to which one connection is held while it is in use.
+    """Put a server with the middleware in front of another one, and hold one connection to it while in use.
 
     What cannot be repaired is refused: nothing that the other server's schema forbids reaches it.
     """
@@ -286,7 +286,7 @@ def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
 
 
 class _NoClaims(Middleware):
-    """Takes out of a server's answers what they claim that this package has done."""
+    """Removes from a server's answers any claim to be repaired by this package."""
 
     async def on_call_tool(
         self,
@@ -301,7 +301,7 @@ class _NoClaims(Middleware):
 
 
 async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:
-    """Do something with the server that a command line names, connected to while it is done."""
+    """Run ``work`` with the server that a command line names, connected meanwhile."""
     target = target_of(words)
     server = target if isinstance(target, FastMCP) else lenient_front(target)
     async with Client(server):

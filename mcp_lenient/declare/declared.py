@@ -1,4 +1,4 @@
-"""What an author or operator declares of one tool: normalizers, other names, a policy."""
+"""The declarations of one tool: normalizers, other names, a policy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Normalize = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What is declared of one tool, by the names of its parameters.
+    """The declarations of one tool, by the names of its parameters.
 
     Attributes:
         normalizers: What runs on a parameter's value before anything judges it, in this order.

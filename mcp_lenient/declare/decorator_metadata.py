@@ -1,4 +1,4 @@
-"""What ``@lenient`` leaves on a function for whoever calls it through a server."""
+"""The marks that ``@lenient`` leaves on a function."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def mark(function: Callable[..., Any], marks: Marks) -> None:
 
 
 def marks_of(function: Callable[..., Any] | None) -> Marks | None:
-    """The marks of a function, method, wrapper or partial; None where it has none."""
+    """Return the marks of a function, method, wrapper or partial; None where it has none."""
     for _ in range(_MOST_WRAPPERS):
         marks = getattr(function, _ATTRIBUTE, None)
         if isinstance(marks, Marks):
@@ -63,7 +63,7 @@ def marks_of(function: Callable[..., Any] | None) -> Marks | None:
 
 
 def runs_first(function: Callable[..., Any] | None, decorated: Callable[..., Any]) -> bool:
-    """Whether calling ``function`` runs ``decorated`` with no other Python code in between."""
+    """Return whether calling ``function`` runs ``decorated`` with no other Python code in between."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__func__", function) is decorated
@@ -118,7 +118,7 @@ def _unmarked(annotation: Any) -> Any:
 
 @lru_cache(maxsize=5000)
 def declared_of(function: Callable[..., Any]) -> Declared:
-    """What is declared of a function's parameters: in their annotations, and by ``@lenient``."""
+    """Return what the annotations of a function's parameters and ``@lenient`` declare."""
     written = as_written(function)
     try:
         hints = get_type_hints(written, include_extras=True)
@@ -136,7 +136,7 @@ def declared_of(function: Callable[..., Any]) -> Declared:
 
 
 def _published(declared: Declared, function: Callable[..., Any], hints: Mapping[str, Any]) -> Declared:
-    """What is declared by the names of parameters, by those that their ``Field`` publishes them under."""
+    """Return the declarations under the names that each parameter's ``Field`` publishes."""
     names = {
         name: published_name(name, field_of(hints.get(name, Any), parameter.default))
         for name, parameter in inspect.signature(function).parameters.items()
@@ -149,21 +149,21 @@ def _published(declared: Declared, function: Callable[..., Any], hints: Mapping[
 
 
 def field_of(annotation: Any, default: Any) -> FieldInfo:
-    """What a parameter's annotation and default say of it, as Pydantic reads them."""
+    """Return the Pydantic field of a parameter's annotation and default."""
     if default is inspect.Parameter.empty:
         return FieldInfo.from_annotation(annotation)
     return FieldInfo.from_annotated_attribute(annotation, default)
 
 
 def published_name(name: str, field: FieldInfo) -> str:
-    """The name under which the schema has a parameter."""
+    """Return the name of a parameter in the schema."""
     alias = field.validation_alias
     choices = alias.choices if isinstance(alias, AliasChoices) else (alias,)
     return next((choice for choice in choices if isinstance(choice, str)), name)
 
 
 def combined(first: Declared, second: Declared) -> Declared:
-    """Two declarations of one tool, the second one's normalizers after the first one's."""
+    """Combine two declarations of one tool; the normalizers of the second run after those of the first."""
     return Declared(
         _joined(first.normalizers, second.normalizers),
         _joined(first.aliases, second.aliases),

@@ -1,4 +1,4 @@
-"""The policy in force for each tool: the operator's, the author's, and what is declared in a file."""
+"""The policy in force for each tool: from the operator, the author and a definitions file."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Policies:
         )
 
     def named(self, tool: str) -> Policy:
-        """The operator's policy for a tool name, whatever the tool's author says."""
+        """Return the operator's policy for a tool name, without what the tool's author says."""
         return self._private(_changed(self._pattern(tool) or self._server, self.declared(tool)))
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
-        """The operator's pattern, else the author's policy, else the server's; what is declared on top."""
+        """Return the policy in force: the operator's pattern, else the author's or server's, then declarations."""
         return self._private(_changed(self._pattern(tool) or authors or self._server, declared))
 
     def _private(self, policy: Policy) -> Policy:
-        """Return a policy that hides what the server's policy hides, too."""
+        """Return a policy that also hides everything that the server's policy hides."""
         server = self._server
         if server.secret <= policy.secret and (server.echo_values or not policy.echo_values):
             return policy
@@ -55,7 +55,7 @@ class Policies:
         return policy.changed(secret=policy.secret | server.secret, echo_values=echo_values)
 
     def declared(self, tool: str) -> Declared:
-        """What the operator's file declares of a tool name."""
+        """Return what the operator's file declares of a tool name."""
         own = self._definitions.declared(tool) if self._definitions is not None else None
         return own or _NOTHING
 

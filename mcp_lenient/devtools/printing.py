@@ -1,4 +1,4 @@
-"""What a command prints: for a terminal as rich lays it out, for a pipe or a file without trailing blanks.
+"""Print the output of a command: laid out for a terminal, without trailing blanks for a pipe or a file.
 
 Where a reader leaves early (``| head``), the rest goes nowhere and the command ends as it would have.
 """
@@ -16,7 +16,7 @@ _TRAILING: Final = re.compile(r" +$", re.MULTILINE)
 
 
 class Output(Console):
-    """A console on stdout that stays quiet once its reader has left."""
+    """A console on stdout that stays quiet once its reader is gone."""
 
     def on_broken_pipe(self) -> None:
         """Print no more."""
@@ -25,14 +25,14 @@ class Output(Console):
 
 
 def drop_output() -> None:
-    """Send what is still printed nowhere: the reader of stdout has left."""
+    """Discard further output: the reader of stdout is gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def put(text: str) -> None:
-    """Print a text as it is, on stdout.
+    """Print a text unchanged on stdout.
 
     Args:
         text: What is printed, without the end of its last line.
@@ -41,7 +41,7 @@ def put(text: str) -> None:
 
 
 def show(console: Console, *parts: RenderableType) -> None:
-    """Print parts below each other; the cells of a table leave no blanks at the end of a line that is kept.
+    """Print parts below each other, without blanks at the end of a line unless on a terminal.
 
     Args:
         console: Where they go.

@@ -1,4 +1,4 @@
-"""The lines of a file that others write to: the last of them, then those that come."""
+"""Follow the lines of a file that others write to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAUSE: Final = 0.2
 
 
 class Follower:
-    """The lines of a file, each once it is whole; one of more than a megabyte comes in pieces.
+    """Iterates over the lines of a file, each once it is whole; one of more than a megabyte comes in pieces.
 
     Where the file is rotated, what is left of the old one comes before the new one; where it is truncated,
     it is read anew. While there is no file of this name, it is waited for.
@@ -34,7 +34,7 @@ class Follower:
         self._follow = follow
 
     def __iter__(self) -> Iterator[str]:
-        """The lines; without end where it follows."""
+        """Yield the lines; without end where it follows."""
         file: IO[bytes] = self._path.open("rb")
         try:
             _go_back(file, self._history)
@@ -48,7 +48,7 @@ class Follower:
             file.close()
 
     def _renewed(self, file: IO[bytes]) -> Generator[str, None, IO[bytes]]:
-        """Wait a moment; the file to go on with, from its start where it is another or was emptied."""
+        """Wait a moment; return the file to go on with, at its start where it was replaced or emptied."""
         sleep(_PAUSE)
         with suppress(FileNotFoundError):
             now = self._path.stat()
@@ -63,12 +63,12 @@ class Follower:
 
 
 def text_of(line: bytes) -> str:
-    """A line as text, without its end; what is not UTF-8 is replaced."""
+    """Decode a line without its end; replace what is not UTF-8."""
     return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[str]:
-    """The lines from here on; one that is still being written waits in the file."""
+    """Yield the lines from here on; leave an unfinished one in the file."""
     while line := file.readline(_LONGEST):
         if not line.endswith(b"\n") and len(line) < _LONGEST:
             file.seek(-len(line), os.SEEK_CUR)
@@ -77,13 +77,13 @@ def _whole_lines(file: IO[bytes]) -> Iterator[str]:
 
 
 def _to_the_end(file: IO[bytes]) -> Iterator[str]:
-    """All lines from here on, the last one even where it is cut off."""
+    """Yield all lines from here on, also an unfinished last one."""
     while line := file.readline(_LONGEST):
         yield text_of(line)
 
 
 def _go_back(file: IO[bytes], lines: int) -> None:
-    """Go to where the last lines of a file begin."""
+    """Move to where the last lines of a file begin."""
     at = end = file.seek(0, os.SEEK_END)
     if lines == 0:
         return

@@ -1,4 +1,4 @@
-"""For authors of servers: what a tool makes of nearly right calls, without running it.
+"""Tests for authors of servers: what a tool makes of nearly right calls, without running it.
 
 Everything goes through a real server with the real middleware; a recorder behind all other middleware
 stops each call before the tool's body.

@@ -1,4 +1,4 @@
-"""What a test says of one call."""
+"""Assertions about one call."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, in_own_loop
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, in_own_loop
 from mcp_lenient.types import Repair
 
 _WIDTH: Final = 100
 
 
 def assert_repairs(
-    tool_or_server: Subject,
+    tool_or_server: ServerOrTool,
     sent: Sent,
     wanted: Mapping[str, Any],
     *,
@@ -64,7 +64,7 @@ def assert_repairs(
 
 
 def assert_refuses(
-    tool_or_server: Subject,
+    tool_or_server: ServerOrTool,
     sent: Sent,
     *,
     code: str | None = None,
@@ -112,7 +112,7 @@ def assert_refuses(
 
 
 def _attempts(
-    subject: Subject, calls: tuple[Sent, ...], tool: str | None, policy: Policy | None
+    subject: ServerOrTool, calls: tuple[Sent, ...], tool: str | None, policy: Policy | None
 ) -> tuple[str, list[Attempt]]:
     async def work() -> tuple[str, list[Attempt]]:
         async with Connection(subject, policy) as connection:
@@ -131,7 +131,7 @@ def _only(names: list[str]) -> str:
 
 
 def _fate(attempt: Attempt) -> str:
-    """What became of a call, in a few words."""
+    """Say what became of a call, in a few words."""
     if attempt.envelope is not None:
         return f"it was refused with {attempt.envelope['error_code']}."
     if attempt.reached is None:

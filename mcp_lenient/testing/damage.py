@@ -1,4 +1,4 @@
-"""The usual damage: what callers make of arguments that were right."""
+"""The usual damage: what callers do to right arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_lenient.values.json_text import looks_like_json
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A damaged call, and the right ones that it may be repaired to; none where every repair is wrong."""
+    """A damaged call, and the right calls it may be repaired to; none where every repair is wrong."""
 
     sent: Sent
     wanted: tuple[Mapping[str, Any], ...]
@@ -25,7 +25,7 @@ class Damaged:
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """A parameter of a tool, with a right value of it."""
+    """A parameter of a tool, with a right value."""
 
     value: Any
     shape: Shape
@@ -112,7 +112,7 @@ def _one_item_without_its_list(parameter: _Parameter) -> Iterator[_Change]:
 
 
 def _says_more(item: Any) -> bool:
-    """Whether an item is a text that, by itself, is rightly read as JSON."""
+    """Return whether an item is a text that is itself rightly read as JSON."""
     return isinstance(item, str) and (looks_like_json(item) or item in ("null", "None"))
 
 
@@ -172,7 +172,7 @@ def _other_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damage
 
 
 def _restyled(name: str) -> str:
-    """``max_results`` for ``maxResults`` and the other way round."""
+    """Turn ``maxResults`` into ``max_results`` and the other way round."""
     words = _WORD.findall(name)
     if "_" in name:
         return "".join([words[0], *(word.capitalize() for word in words[1:])]) if words else name
@@ -226,7 +226,7 @@ _OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Shape], Iterator[Dama
 
 
 def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    """All the usual damage to right arguments, each with its kind."""
+    """Yield all the usual damage to right arguments, each with its kind."""
     shape = shape_of(schema, schema)
     for kind, change in _OF_VALUES.items():
         for name, value in arguments.items():

@@ -1,4 +1,4 @@
-"""Valid arguments, made up from a JSON Schema: the same ones for the same seed."""
+"""Make valid arguments from a JSON Schema: the same ones for the same seed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NAMED_GROUP: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
 
 
 def pattern_text(pattern: str, random: Random) -> str | None:
-    r"""A text that a pattern most likely fits; None where nothing can be written by it.
+    r"""Write a text that most likely fits a pattern; None where that cannot be done.
 
-    Lookarounds are passed over and places (``\b``) not seen to, so that the caller checks the text.
+    Lookarounds and places (``\b``) are passed over, so the caller checks the text.
 
     >>> pattern_text("^[A]{2}-(?:7|7)$", Random(0))
     'AA-7'
@@ -194,13 +194,13 @@ _DEEPEST: Final = 4
 
 
 class NoValueError(Exception):
-    """No value could be made up for a schema; says for which part."""
+    """A schema for which no value could be made; says for which part."""
 
 
 def valid_arguments(
     schema: Mapping[str, Any], random: Random, *, optional: float, wide: bool = False
 ) -> dict[str, Any]:
-    """Arguments that the schema takes.
+    """Make arguments that the schema accepts.
 
     Args:
         schema: The input schema of a tool.
@@ -233,7 +233,7 @@ class _Maker:
     wide: bool
 
     def value(self, schema: Any, depth: int) -> Any:
-        """A value for a schema, most likely a valid one."""
+        """Make a value for a schema, most likely a valid one."""
         shape = shape_of(self.root, schema)
         keywords = _keywords(self.root, schema)
         if isinstance(keywords.get("examples"), list) and keywords["examples"]:
@@ -257,7 +257,7 @@ class _Maker:
         return makers[_kind(shape)]()
 
     def object(self, shape: Shape, depth: int, optional: float) -> dict[str, Any]:
-        """An object with what is required, and with some of what is not."""
+        """Make an object with every required property, and some optional ones."""
         made = {
             name: self.value(schema, depth + 1)
             for name, schema in shape.properties.items()
@@ -268,7 +268,7 @@ class _Maker:
         return made
 
     def _entries(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        """Entries of a map: names that nobody declared, where only such are taken."""
+        """Make entries of a map: undeclared names, where only such are accepted."""
         least = int(keywords.get("minProperties", 0))
         if shape.properties or shape.required or (shape.closed and not shape.patterns):
             return {}
@@ -283,7 +283,7 @@ class _Maker:
         return made
 
     def _name(self, shape: Shape, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Any]:
-        """A name of a map's entry, and the schema of its value."""
+        """Make the name of a map's entry; return it with the schema of its value."""
         if shape.patterns:
             pattern, schema = self.random.choice(sorted(shape.patterns.items(), key=lambda each: each[0]))
             return self._text({"type": "string", "pattern": pattern}, {"pattern": pattern}, depth), schema
@@ -318,7 +318,7 @@ class _Maker:
         return [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
 
     def _distinct(self, schema: Any, size: int, depth: int) -> list[Any]:
-        """Items that differ, as many as are wanted or are soon found."""
+        """Make different items, as many as wanted or as are quickly found."""
         made: list[Any] = []
         for _ in range(_TRIES):
             if len(made) == size:
@@ -363,7 +363,7 @@ class _Maker:
 
 
 def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """The keywords of a schema, of what it refers to and of all it must also be; the narrower bounds win."""
+    """Return the keywords of a schema, of its references and of its ``allOf``; the narrower bounds win."""
     merged: dict[str, Any] = {}
     for part in _parts(root, schema, set()):
         for keyword, value in part.items():
@@ -389,7 +389,7 @@ def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Map
 
 
 def _kind(shape: Shape) -> str:
-    """The JSON type to make; a text where any may come."""
+    """Return the JSON type to make; a text where any type may come."""
     if shape.types:
         return min(shape.types - {"null"} or shape.types)
     if shape.properties or shape.required:
@@ -404,7 +404,7 @@ def _weight(shape: Shape) -> int:
 
 
 def _bounds(keywords: Mapping[str, Any]) -> tuple[float, float]:
-    """The lowest and the highest number; what is excluded is kept at a distance."""
+    """Return the lowest and the highest number; excluded bounds are kept at a distance."""
     low = keywords.get("minimum", -math.inf)
     high = keywords.get("maximum", math.inf)
     above, below = keywords.get("exclusiveMinimum"), keywords.get("exclusiveMaximum")

@@ -1,4 +1,4 @@
-"""``pytest --lenient-stress package.server:mcp``: a server stressed as one more test, without writing one."""
+"""``pytest --lenient-stress package.server:mcp``: stress a server as one more test, without writing it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option, which is given once for each server."""
+    """Add the option, which is given once for each server."""
     parser.getgroup("mcp-lenient").addoption(
         "--lenient-stress",
         action="append",
@@ -26,13 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """One test for each server, after all others."""
+    """Add one test for each server, after all others."""
     for where in config.getoption("--lenient-stress"):
         items.append(_Stress.from_parent(session, name=f"lenient-stress[{where}]", where=where))  # noqa: PERF401
 
 
 class _CorruptedError(Exception):
-    """Calls were repaired to something else than was meant, or none was tried."""
+    """Calls that were repaired to the wrong meaning, or no call at all."""
 
 
 class _Stress(pytest.Item):

@@ -20,11 +20,11 @@ from mcp_lenient.errors import SchemaError
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
-from mcp_lenient.testing.trial import Attempt, Connection, Sent, Subject, Trial, identical, in_own_loop
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, Trial, identical, in_own_loop
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.pointers import tokens_of
 
-Outcome = Literal[
+StressOutcome = Literal[
     "unchanged", "repaired", "normalized", "refused", "forwarded", "answered", "failed", "corrupted"
 ]
 """What became of a damaged call.
@@ -35,7 +35,7 @@ went on as it came, against the published schema. ``answered``: another middlewa
 place. ``failed``: the tool ran and failed, though it does not fail on the right call (only where tools are run). ``corrupted``: it was repaired to
 something else than was meant, or repaired where no repair could be right.
 """
-OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+OUTCOMES: Final[tuple[StressOutcome, ...]] = get_args(StressOutcome)
 _LONGEST_LINE: Final = 300
 _EXAMPLES: Final = 2
 _WIDTH: Final = 120
@@ -58,7 +58,7 @@ class StressCall:
 
     tool: str
     damage: str
-    outcome: Outcome
+    outcome: StressOutcome
     sent: Sent
     wanted: tuple[Mapping[str, Any], ...]
     got: Mapping[str, Any] | None = None
@@ -86,11 +86,11 @@ class StressReport:
 
     @property
     def corrupted(self) -> list[StressCall]:
-        """The calls that were repaired to something else than was meant: each is a finding."""
+        """Return the calls that were repaired to the wrong meaning: each is a finding."""
         return [call for call in self.calls if call.outcome == "corrupted"]
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON: counts by tool, damage and outcome, and the findings in full."""
+        """Return the report as JSON: counts by tool, damage and outcome, and the findings in full."""
         tools: dict[str, dict[str, dict[str, int]]] = {}
         for call in self.calls:
             outcomes = tools.setdefault(call.tool, {}).setdefault(call.damage, {})
@@ -118,12 +118,12 @@ class StressReport:
 
     @property
     def tried(self) -> list[str]:
-        """The tools of which damaged calls were sent."""
+        """Return the tools that got damaged calls."""
         return list(dict.fromkeys(call.tool for call in self.calls))
 
     @property
     def headline(self) -> str:
-        """How much was tried, in one line."""
+        """Return how much was tried, in one line."""
         tried, skipped = len(self.tried), len(self.skipped)
         if not tried and not skipped:
             return f"Nothing was tested: {self.server} has no tools"
@@ -138,11 +138,11 @@ class StressReport:
         return f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}: {number} tried{rest}"
 
     def in_detail(self) -> RenderableType:
-        """The report with a table for each tool."""
+        """Return the report with a table for each tool."""
         return Group(Text(self.headline), self.by_tool(), *self._sums())
 
     def by_tool(self) -> RenderableType:
-        """A table for each tool: what became of each kind of damage."""
+        """Return a table for each tool: the outcomes of each kind of damage."""
         return Group(*map(self._of_tool, self.tried))
 
     def _of_tool(self, tool: str) -> RenderableType:
@@ -179,7 +179,7 @@ class StressReport:
         return capture.get()
 
 
-def _table(title: str, counts: Counter[tuple[str, Outcome]], outcomes: list[Outcome]) -> Table:
+def _table(title: str, counts: Counter[tuple[str, StressOutcome]], outcomes: list[StressOutcome]) -> Table:
     table = Table(title)
     for outcome in outcomes:
         table.add_column(outcome, justify="right", style="red" if outcome == "corrupted" else None)
@@ -213,7 +213,7 @@ _LONGEST: Final = 200
 
 
 def stress(
-    tool_or_server: Subject,
+    tool_or_server: ServerOrTool,
     *,
     policy: Policy | None = None,
     seed: int = 0,
@@ -274,7 +274,7 @@ def stress(
 
 
 def made_up(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
-    """Different right arguments for a tool, as many as are wanted or can be had.
+    """Make different right arguments for a tool, as many as wanted or possible.
 
     Raises:
         NoValueError: When no right arguments can be made up from its schema.
@@ -290,7 +290,7 @@ def made_up(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list
 
 
 def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    """The damaged calls of one right call, each with its kind."""
+    """Yield the damaged calls of one right call, each with its kind."""
     for kind, each in damaged(schema, right):
         if not any(identical(each.sent, wanted) for wanted in each.wanted):
             yield kind, each
@@ -298,14 +298,14 @@ def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class _Right:
-    """Arguments that a tool takes as they are, and whether it fails on them."""
+    """Arguments that a tool accepts unchanged, and whether it fails on them."""
 
     arguments: Mapping[str, Any]
     fails: bool
 
 
 async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
-    """The right arguments that are given.
+    """Try the given right arguments.
 
     Raises:
         NoValueError: When the tool does not take one of them.
@@ -318,7 +318,7 @@ async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Rig
 
 
 async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
-    """Made up arguments that the tool takes: it may refuse what its schema allows, so that others are tried.
+    """Make arguments that the tool accepts: it may refuse what its schema allows, so try others.
 
     Raises:
         NoValueError: When it takes none of them.
@@ -345,12 +345,12 @@ async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
 
 
 def _is_taken(trial: Trial, attempt: Attempt) -> bool:
-    """Whether a call reached the tool as it was sent, but for what the author declared."""
+    """Return whether a call reached the tool as sent, apart from what the author declared."""
     return attempt.reached is not None and not trial.rules.intersection(each.rule for each in attempt.repairs)
 
 
 def _mended(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
-    """Refused arguments with other ones where something was held against them; others throughout where that is not known."""
+    """Replace the faulty part of refused arguments by that of other ones; all of it where no part is named."""
     violations = _details(refused).get("violations", ())
     pointers = [each["pointer"] for each in violations] + [each.pointer for each in refused.repairs]
     wrong = {tokens_of(each)[0] for each in pointers if each}
@@ -376,7 +376,7 @@ def _details(attempt: Attempt) -> Mapping[str, Any]:
 
 
 def _reason(attempt: Attempt) -> str:
-    """Why a call was not taken as it is, on one line."""
+    """Say on one line why a call was not accepted unchanged."""
     violations = _details(attempt).get("violations", ())
     said = "; ".join(each["message"].removesuffix(".") for each in violations) or attempt.answer
     if attempt.reached is not None:
@@ -389,7 +389,7 @@ def _short(arguments: Sent) -> str:
 
 
 async def _stressed(trial: Trial, right: _Right) -> list[StressCall]:
-    """The damaged calls of one right call."""
+    """Try the damaged calls of one right call."""
     judge = _schema_judge(trial)
     return [
         await _tried(trial, kind, each, judge, always_fails=right.fails)
@@ -398,7 +398,7 @@ async def _stressed(trial: Trial, right: _Right) -> list[StressCall]:
 
 
 def _schema_judge(trial: Trial) -> PublishedSchemaValidator | None:
-    """What tells a call that was forwarded from one that the tool takes; None where the tool itself does."""
+    """Return the validator that tells forwarded calls from accepted ones; None where the tool itself does."""
     if trial.target.certain:
         return None
     try:
@@ -434,7 +434,7 @@ async def _tried(
 
 def _outcome_without_repair(
     got: Attempt, judge: PublishedSchemaValidator | None, *, always_fails: bool
-) -> Outcome | None:
+) -> StressOutcome | None:
     if got.reached is None:
         return "refused" if got.is_error else "answered"
     if got.ran and got.is_error and not always_fails:
@@ -445,7 +445,7 @@ def _outcome_without_repair(
 
 
 async def _is_wanted(trial: Trial, got: Attempt, damage: Damaged) -> bool:
-    """Whether the tool gets what one of the right calls gives it."""
+    """Return whether the tool gets the same as from one of the right calls."""
     if got.reached is None:
         return False
     if any(identical(got.reached.arguments, wanted) for wanted in damage.wanted):

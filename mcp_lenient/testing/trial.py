@@ -1,4 +1,4 @@
-"""A tool under test: a server, a client, a recorder, and what becomes of a call."""
+"""Try a tool: a server, a client, a recorder, and what becomes of a call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mcp_lenient.types import Repair
 
 
 def identical(left: Any, right: Any) -> bool:
-    """Whether two values are equal and of the same types, in all that they hold.
+    """Return whether two values are equal and of the same types, throughout.
 
     >>> identical({"a": [1]}, {"a": [1]}), identical(1, 1.0), identical([True], [1])
     (True, False, False)
@@ -61,28 +61,28 @@ _recording: ContextVar[Recorder | None] = ContextVar("mcp_lenient_recording", de
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What reached a tool: the arguments as JSON, and what its function is called with where that is known."""
+    """What reached a tool: the arguments as JSON, and what its function is called with, where that is known."""
 
     arguments: Mapping[str, Any]
     bound: Any = _OPAQUE
 
     @property
     def shown(self) -> Mapping[str, Any]:
-        """What the function is called with by name, defaults included; the arguments where that is not known."""
+        """Return what the function is called with by name, with defaults; the arguments where that is not known."""
         if isinstance(self.bound, tuple) and len(self.bound) == 2 and not self.bound[0]:
             keywords: Mapping[str, Any] = self.bound[1] or {}
             return keywords
         return self.arguments
 
     def is_same(self, other: Reached) -> bool:
-        """Whether the tool gets the same, type by type."""
+        """Return whether the tool gets the same, type by type."""
         if identical(self.arguments, other.arguments):
             return True
         return self.bound is not _OPAQUE and identical(self.bound, other.bound)
 
 
 class Recorder(Middleware):
-    """Records one call at a time, of those that are made within :meth:`recording`.
+    """Records one call at a time, among those made within :meth:`recording`.
 
     Every other call that passes by at the same time is left alone.
 
@@ -96,7 +96,7 @@ class Recorder(Middleware):
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Record the calls made in this context, and in tasks that are started in it."""
+        """Record the calls made in this context, and in tasks started from it."""
         token = _recording.set(self)
         try:
             yield
@@ -105,7 +105,7 @@ class Recorder(Middleware):
 
     @contextmanager
     def installed(self, server: FastMCP) -> Iterator[None]:
-        """Stand behind all other middleware of a server."""
+        """Add this behind all other middleware of a server."""
         server.middleware.append(self)
         try:
             yield
@@ -138,7 +138,7 @@ def _forwarding(tool: Tool) -> Forwarding | None:
 
 
 def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> tuple[Any, bool]:
-    """What the function is called with, None where it refuses; and whether it bears marks of ``@lenient``."""
+    """Return what the function is called with, None where it refuses; and whether ``@lenient`` marks it."""
     while tool is not None and (forwarding := _forwarding(tool)) is not None:
         filled = {**forwarding.defaults, **arguments}
         arguments = {forwarding.names.get(name, name): value for name, value in filled.items()}
@@ -160,7 +160,7 @@ def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> 
         return _OPAQUE, is_marked
 
 
-Subject = FastMCP | Tool | Callable[..., Any]
+ServerOrTool = FastMCP | Tool | Callable[..., Any]
 """A server, a tool, or a function, decorated or not."""
 Sent = Mapping[str, Any] | str
 """Arguments as they are sent; also whole, as a text."""
@@ -240,7 +240,7 @@ def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Att
 
 
 def _repairs(told: object) -> tuple[Repair, ...]:
-    """Return the repairs in a result's metadata; none where it has another shape than ours."""
+    """Return the repairs in a result's metadata; none where their shape is not ours."""
     if not isinstance(told, list) or not all(map(_is_repair, told)):
         return ()
     return tuple(Repair(**each) for each in told)
@@ -275,7 +275,7 @@ def _is_pointer(text: str) -> bool:
 
 
 class Connection:
-    """A server under test that is connected to, and is while this context is open.
+    """A server under test, connected while this context is open.
 
     A server is tested as it is; with a policy, mounted in one whose middleware has that policy. A tool or
     a function gets a server with the middleware, and so does a tool that bears marks of ``@lenient`` where
@@ -287,7 +287,7 @@ class Connection:
         run: Whether calls go on to the tools' bodies.
     """
 
-    def __init__(self, subject: Subject, policy: Policy | None, *, run: bool = False) -> None:
+    def __init__(self, subject: ServerOrTool, policy: Policy | None, *, run: bool = False) -> None:
         self._server = _server(subject, policy)
         self._recorder = Recorder(run=run)
         self._clients: list[tuple[FastMCP, Client[Any]]] = []
@@ -303,11 +303,11 @@ class Connection:
 
     @property
     def server_name(self) -> str:
-        """The name of the server."""
+        """Return the name of the server."""
         return self._server.name
 
     async def tool_names(self) -> list[str]:
-        """The tools that a client sees."""
+        """Return the tools that a client sees."""
         client = await self._client(self._server)
         return list(dict.fromkeys(tool.name for tool in await client.list_tools()))
 
@@ -352,11 +352,11 @@ class Connection:
 
 
 def _policies(server: FastMCP, target: Target) -> list[Policy]:
-    """What the middleware that stands before a tool says of it."""
+    """Return the policies of the middleware in front of a tool."""
     return [middleware.policy_for(name) for middleware, _, name in standing_before(server, target)]
 
 
-def _server(subject: Subject, policy: Policy | None) -> FastMCP:
+def _server(subject: ServerOrTool, policy: Policy | None) -> FastMCP:
     if isinstance(subject, FastMCP):
         return subject if policy is None else _mounted(subject, policy)
     server: FastMCP = FastMCP("mcp_lenient.testing")
@@ -366,7 +366,7 @@ def _server(subject: Subject, policy: Policy | None) -> FastMCP:
 
 
 def _mounted(server: FastMCP, policy: Policy | None) -> FastMCP:
-    """A server with the middleware, before one that is left as it is."""
+    """Put a server with the middleware in front of one that stays unchanged."""
     outer: FastMCP = FastMCP(server.name)
     outer.mount(server)
     outer.add_middleware(LenientMiddleware(policy))
@@ -374,6 +374,6 @@ def _mounted(server: FastMCP, policy: Policy | None) -> FastMCP:
 
 
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Run to the end in a thread and an event loop of its own, so that it can be called from anywhere."""
+    """Run to the end in a thread and event loop of its own, so that it can be called from anywhere."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(work())).result()

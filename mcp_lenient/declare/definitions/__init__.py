@@ -1,4 +1,4 @@
-"""What an operator declares of tools in a file, for tools whose code is not theirs."""
+"""Declarations in a file, for tools whose code is someone else's."""
 
 from mcp_lenient.declare.definitions.entries import Definitions, unknown_names
 from mcp_lenient.declare.definitions.loading import load_definitions

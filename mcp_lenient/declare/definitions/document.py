@@ -1,4 +1,4 @@
-"""A definitions file as JSON values, with the line of each where the format tells it."""
+"""Read a definitions file as JSON values, with the line of each where the format gives it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_DEPTH = 32
 
 
 class DefinitionFault(NamedTuple):
-    """What is wrong at a place.
+    """One error at one place of the file.
 
     Attributes:
         path: The place.
@@ -48,7 +48,7 @@ _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,39})(?:\.\d{1,40})?(?:[eE][+-]?\d{1
 
 
 class YamlTextError(ValueError):
-    """A text that is no YAML document, or one without end."""
+    """A text that is not one YAML document, or that never ends."""
 
     def __init__(self, line: int | None, reason: str) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class YamlTextError(ValueError):
 
 @dataclass(slots=True)
 class YamlText:
-    """A document as it is being read."""
+    """A document while it is read."""
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ def _line(mark: Any) -> int:
 
 
 def _kind(node: Node) -> str:
-    """Return the tag of a node; of a plain text the one that YAML 1.1 gives it, which other readers may follow.
+    """Return the tag of a node; for plain text the tag of YAML 1.1, which other readers may follow.
 
     A single letter is a text: ``y`` and ``n`` are names, and few readers of YAML 1.1 take them for anything else.
     """
@@ -145,7 +145,7 @@ def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any
 
 
 def _name(document: YamlText, key: Node, path: Path) -> str:
-    """The name before a colon; what YAML takes for something else than a text is used as it is spelt."""
+    """Return the name before a colon, as it is spelled where YAML reads it as something other than text."""
     spelt = key.value if isinstance(key, ScalarNode) else f"line {_line(key.start_mark)}"
     if _kind(key) != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
@@ -206,7 +206,7 @@ _TOML_SUFFIX = ".toml"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
         value: The whole of it; None for an empty file.
@@ -219,7 +219,7 @@ class Document:
     faults: tuple[DefinitionFault, ...] = ()
 
     def line(self, path: Path) -> int | None:
-        """The line of a place, or of the nearest one around it."""
+        """Return the line of a place, or of the nearest one around it."""
         ends = range(len(path), -1, -1)
         return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
 
@@ -275,7 +275,7 @@ def _toml(file: FilePath, text: str) -> Document:
 
 
 def _not_json(value: Any, path: Path) -> Iterable[DefinitionFault]:
-    """The values of a TOML document that JSON does not have."""
+    """Yield the values of a TOML document that JSON does not have."""
     if len(path) > MAX_DEPTH:
         yield DefinitionFault(path, "this is nested too deeply.")
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a definitions file may hold, as Pydantic checks it, and its errors in words."""
+"""The fields of a definitions file, as Pydantic checks them, and its errors in words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from mcp_lenient.values.similarity import likeness
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """What a file declares.
+    """The declarations of a file.
 
     Attributes:
         policy: Fields of :class:`mcp_lenient.Policy` that are other for the whole server.
@@ -49,7 +49,7 @@ class Definitions:
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def declared(self, tool: str) -> Declared | None:
-        """What is declared of a tool; None where the file does not name it."""
+        """Return the declarations of a tool; None where the file does not name it."""
         return self.tools.get(tool)
 
 
@@ -60,7 +60,7 @@ _LONGEST = 100
 
 
 def unknown_names(definitions: Definitions, published: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    """What of a definitions file no tool answers to, one sentence each, 20 at most.
+    """Return a sentence for each name in a definitions file that no tool or parameter has, 20 at most.
 
     >>> from mcp_lenient.declare.definitions import Definitions
     >>> definitions = Definitions({}, {}, {"find": frozenset({"querry"}), "serch": frozenset()})
@@ -86,7 +86,7 @@ def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
-    """The end of a sentence about a name that is not there, with the one that is most like it."""
+    """Return the end of a sentence about an unknown name, with the most similar known name."""
     likely = nlargest(_MOST_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
     near = max(likely, key=lambda known: likeness(name[:_LONGEST], known[:_LONGEST]), default=None)
     if near is None or likeness(name[:_LONGEST], near[:_LONGEST]) < _ALIKE:
@@ -95,7 +95,7 @@ def did_you_mean(name: str, names: Collection[str]) -> str:
 
 
 def _shared_pairs(pairs: frozenset[str], name: str) -> float:
-    """How many pairs of letters two names share: a cheap first look, as there may be thousands of names."""
+    """Return the share of letter pairs that two names have in common: a cheap first look at thousands of names."""
     others = _pairs(name)
     return 2 * len(pairs & others) / (len(pairs) + len(others))
 
@@ -113,7 +113,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def given(self) -> dict[str, Any]:
-        """The fields that stand in the file."""
+        """Return the fields that the file sets."""
         return {
             name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
         }
@@ -128,7 +128,7 @@ def _rule(name: str) -> str:
 
 
 class LimitsEntry(_Entry):
-    """Bounds on what is looked at: the fields of :class:`mcp_lenient.Limits`."""
+    """The fields of :class:`mcp_lenient.Limits`."""
 
     bytes: Bound = 1
     depth: Bound = 1
@@ -139,7 +139,7 @@ class LimitsEntry(_Entry):
 
 
 class PolicyEntry(_Entry):
-    """The fields of :class:`mcp_lenient.Policy` that may be other for one tool."""
+    """The fields of :class:`mcp_lenient.Policy` that one tool may override."""
 
     mode: Mode = "repair"
     unrepairable: Unrepairable = "forward"
@@ -151,7 +151,7 @@ class PolicyEntry(_Entry):
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:
-        """The fields in the file, as :class:`mcp_lenient.Policy` has them.
+        """Return the fields that the file sets, as :class:`mcp_lenient.Policy` has them.
 
         Args:
             around: The limits in force for what the file does not bound.
@@ -166,7 +166,7 @@ class PolicyEntry(_Entry):
         }
 
     def bounds(self, around: Limits) -> Limits:
-        """The limits in the file, and those around for the rest."""
+        """Return the limits of the file, completed by those around."""
         return Limits(**{**asdict(around), **self.limits.given()})
 
 
@@ -184,7 +184,7 @@ class ServerPolicyEntry(PolicyEntry):
         return {name: tuple(others) for name, others in self.aliases.items()}
 
     def changes(self, around: Limits) -> dict[str, Any]:
-        """The fields in the file, as for one tool."""
+        """Return the fields that the file sets, as for one tool."""
         changes = super().changes(around)
         if "aliases" in changes:
             changes["aliases"] = self._others()
@@ -192,7 +192,7 @@ class ServerPolicyEntry(PolicyEntry):
 
 
 def _switch(make: Callable[[], Normalize]) -> PlainValidator:
-    """A field that is true where a normalizer is wanted."""
+    """Make a field that turns a normalizer on by ``true``."""
 
     def read(value: Any) -> Normalize | None:
         if not isinstance(value, bool):
@@ -204,7 +204,7 @@ def _switch(make: Callable[[], Normalize]) -> PlainValidator:
 
 
 def _choice(make: Callable[..., Normalize], what: str) -> PlainValidator:
-    """A field that is true where a normalizer is wanted, or the text that is its one argument."""
+    """Make a field that turns a normalizer on by ``true``, or by the text that is its one argument."""
 
     def read(value: Any) -> Normalize | None:
         if not isinstance(value, (bool, str)):
@@ -253,12 +253,12 @@ class TagsEntry(_Entry):
         return self
 
     def made(self) -> Normalize:
-        """The normalizer."""
+        """Return the normalizer."""
         return normalizers.tags(**self.given())
 
 
 class ParameterEntry(_Entry):
-    """What a parameter is also called, and what is done with its value before anything judges it."""
+    """The other names of a parameter, and its normalizers."""
 
     aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
     strip: Annotated[Normalize | None, _switch(normalizers.strip)] = None
@@ -282,13 +282,13 @@ class ParameterEntry(_Entry):
         return self
 
     def made(self) -> tuple[Normalize, ...]:
-        """What is to run, in the order of the fields above, whatever their order in the file."""
+        """Return the normalizers, in the order of the fields above, whatever their order in the file."""
         made = (getattr(self, name) for name in type(self).model_fields if name != "aliases")
         return tuple(one.made() if isinstance(one, TagsEntry) else one for one in made if one is not None)
 
 
 def _check_owners(others: Mapping[str, list[str]]) -> None:
-    """Raise where one name stands for two parameters.
+    """Raise where one name belongs to two parameters.
 
     Raises:
         ValueError: When it does; names the three.
@@ -304,7 +304,7 @@ def _check_owners(others: Mapping[str, list[str]]) -> None:
 
 
 class ToolEntry(_Entry):
-    """What is declared of one tool."""
+    """The declarations of one tool."""
 
     parameters: dict[Name, ParameterEntry] = {}
     policy: PolicyEntry = Field(default_factory=PolicyEntry)
@@ -315,7 +315,7 @@ class ToolEntry(_Entry):
         return self
 
     def declared(self, around: Limits) -> Declared:
-        """The same in the terms of the middleware; ``around`` as for :meth:`PolicyEntry.changes`."""
+        """Return the same for the middleware; ``around`` as for :meth:`PolicyEntry.changes`."""
         entries = self.parameters.items()
         made = {name: entry.made() for name, entry in entries}
         return Declared(
@@ -358,12 +358,12 @@ _QUOTABLE = (bool, int, float)
 
 
 def place_of(details: ErrorDetails) -> Path:
-    """The place in the file that an error is about."""
+    """Return the place in the file that an error is about."""
     return tuple(part for part in details["loc"] if part != "[key]")
 
 
 def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> list[ErrorDetails]:
-    """The single errors, but for those about a value that could not be read to begin with."""
+    """Return the single errors, without those about a value that could not be read."""
     unread = {fault.path for fault in known if not fault.read}
     around = {path[:end] for path in unread for end in range(len(path))}
     return [
@@ -375,7 +375,7 @@ def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> l
 
 
 def fault_of(details: ErrorDetails) -> DefinitionFault:
-    """An error in words."""
+    """Put an error into words."""
     path = place_of(details)
     return DefinitionFault(path, _words(details, path))
 

@@ -1,4 +1,4 @@
-"""A definitions file, read and checked as a whole."""
+"""Read and check a definitions file as a whole."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
 
 
 def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:
-    """The first faults in words, in the order of their lines: there may be thousands."""
+    """Put the first errors into words, in the order of their lines: there may be thousands."""
 
     def order(path: Path) -> tuple[int, str]:
         return document.line(path) or 0, place(path)

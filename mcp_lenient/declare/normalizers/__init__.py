@@ -1,4 +1,4 @@
-"""What authors declare of their parameters: ready-made normalizers, other names, and callables of their own."""
+"""Declarations for parameters: ready-made normalizers, other names, and any callable."""
 
 from __future__ import annotations
 

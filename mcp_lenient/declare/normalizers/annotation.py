@@ -1,4 +1,4 @@
-"""Normalizers as type annotations: how they are declared, run by Pydantic, and refuse."""
+"""Normalizers as type annotations: how they are declared, how Pydantic runs them, and how they refuse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ERROR_TYPE: Final = "mcp_lenient_normalization"
 
 
 class Normalizer(ABC):
-    """A callable that takes a value as it was sent and gives the one that is meant.
+    """A callable that takes a value as sent and returns the value that is meant.
 
     It also works as a type annotation, ``Annotated[list[str] | None, tags()]``, for parameters and for
     fields of models, with and without a middleware; the schema stays as it is. Several side by side run
@@ -48,14 +48,14 @@ class Normalizer(ABC):
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
-        """The value that is meant; an equal one for a value that is right or that this says nothing of.
+        """Return the value that is meant; an equal one for a value that is already right.
 
         Raises:
             NormalizationError: When the value is refused.
         """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The annotated type's own schema, with this before it."""
+        """Return the schema of the annotated type, with this normalizer in front."""
         inner = handler(source)
         before = _chain(inner)
         if before is not None:
@@ -68,7 +68,7 @@ class Normalizer(ABC):
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The annotated type's own.
+        """Return the JSON schema of the annotated type.
 
         Raises:
             SchemaError: When a constraint stands behind the normalizer that Pydantic can apply rightly only
@@ -79,7 +79,7 @@ class Normalizer(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Normalizers that stand side by side, as one function that Pydantic runs."""
+    """Several normalizers as one function that Pydantic runs."""
 
     normalizers: tuple[Normalizer, ...]
 
@@ -89,7 +89,7 @@ class Chain:
         handler: core_schema.ValidatorFunctionWrapHandler,
         info: core_schema.ValidationInfo[Any],
     ) -> Any:
-        """The annotated type's value, of what the normalizers give or, where only that is taken, as it came."""
+        """Validate the normalized value; where only the value as sent is valid, take that one."""
         normalized = self._normalized(value)
         try:
             return handler(_handed_on(normalized, info))
@@ -118,7 +118,7 @@ def _handed_on(value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
 
 
 def _from_either(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """A schema that takes JSON text where JSON is validated, and values elsewhere."""
+    """Make a schema that takes JSON text where JSON is validated, and values elsewhere."""
     # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's,
     # under a cover, since the name of a function's schema means something else there.
     written = typing.cast("Any", core_schema.definitions_schema(inner, []))
@@ -146,7 +146,7 @@ _TRANSPARENT: Final = frozenset(
 
 
 def _has_own_title(schema: Mapping[str, Any]) -> bool:
-    """Whether Pydantic publishes fields of this schema without a title, as it does where they are references."""
+    """Return whether Pydantic publishes fields of this schema without a title, as it does for references."""
     while not schema.get("ref") and schema["type"] in _TRANSPARENT and "schema" in schema:
         schema = schema["schema"]
     return schema["type"] == "definition-ref" or bool(schema.get("ref"))
@@ -154,19 +154,19 @@ def _has_own_title(schema: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PublishedAs:
-    """The mark of a schema that is published as another one."""
+    """Marks a schema that is published as another one."""
 
     schema: CoreSchema
 
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The other one's, with all that is noted on it."""
+        """Return the JSON schema of the other one, with its notes."""
         return handler(core_schema.definitions_schema(self.schema, []))
 
 
 def annotated_normalizers(annotation: Any) -> tuple[Normalizer, ...]:
-    """The normalizers that stand on a whole parameter, in the order in which they run.
+    """Return the normalizers on a whole parameter, in the order in which they run.
 
     Those on its items, fields or on one arm of a union are not among them: Pydantic runs those.
 
@@ -183,7 +183,7 @@ def annotated_normalizers(annotation: Any) -> tuple[Normalizer, ...]:
 
 
 def whole_metadata(annotation: Any) -> tuple[Any, ...]:
-    """The ``Annotated`` metadata that stands on a whole type."""
+    """Return the ``Annotated`` metadata on a whole type."""
     while isinstance(annotation, _ALIASES):
         annotation = annotation.__value__
     if get_origin(annotation) is Annotated:
@@ -242,7 +242,7 @@ _AROUND: Final = frozenset({"function-after", "function-before", "function-wrap"
 def _with_constraints(
     json_schema: JsonSchemaValue, schema: CoreSchema, normalizer: Normalizer
 ) -> JsonSchemaValue:
-    """The JSON schema with the constraints behind a normalizer named as on the type itself.
+    """Return the JSON schema with the constraints behind a normalizer named as on the type itself.
 
     Pydantic checks them by functions around the normalizer and writes their own names (``ge``) into the
     schema. Around a nullable type these functions fail on null, and a pattern is not written at all.
@@ -261,7 +261,7 @@ def _with_constraints(
 
 
 def _behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
-    """The core type that normalizers stand on, and the constraints behind them."""
+    """Return the core type under the normalizers, and the constraints behind them."""
     found: set[str] = set()
     while _chain(schema) is None:
         if schema["type"] == "chain":
@@ -303,7 +303,7 @@ def check_flag(where: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Custom(Normalizer):
-    """What :func:`normalizer` makes."""
+    """The normalizer that :func:`normalizer` makes."""
 
     function: Normalize
 
@@ -317,12 +317,12 @@ class Custom(Normalizer):
         return name if isinstance(name, str) else type(self.function).__name__
 
     def __call__(self, value: Any) -> Any:
-        """What the function gives; whatever it raises is raised."""
+        """Return the result of the function; let its exceptions through."""
         return self.function(value)
 
 
 def normalizer(function: Normalize) -> Normalizer:
-    """Make a normalizer for annotations of any callable that takes a value and gives the one that is meant.
+    """Make a normalizer for annotations from any callable.
 
     >>> from typing import Annotated
     >>> from pydantic import TypeAdapter
@@ -348,7 +348,7 @@ def normalizer(function: Normalize) -> Normalizer:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Other names that a parameter is known by; says nothing of its value.
+    """Other names of a parameter; never changes its value.
 
     Attributes:
         names: The names, as they were given.
@@ -382,7 +382,7 @@ def aliases(*names: str) -> Aliases:
 
 
 def annotated_aliases(annotation: Any) -> tuple[str, ...]:
-    """The other names that stand on a whole parameter.
+    """Return the other names on a whole parameter.
 
     >>> from typing import Annotated
     >>> annotated_aliases(Annotated[str, aliases("query", "q")])

@@ -25,14 +25,14 @@ _LIMITS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class ParseJson(Normalizer):
-    """What :func:`parse_json` makes."""
+    """The normalizer that :func:`parse_json` makes."""
 
     __name__: ClassVar[str] = "parse_json"
 
     kinds: tuple[Container, ...]
 
     def __call__(self, value: Any) -> Any:
-        """The container that a text spells, or the value as it is."""
+        """Return the container that a text spells, or the value unchanged."""
         if not isinstance(value, str):
             return value
         found = container(value, _LIMITS)
@@ -64,7 +64,7 @@ def parse_json(*kinds: Container) -> ParseJson:
 
 @dataclass(frozen=True, slots=True)
 class Split(Normalizer):
-    """What :func:`split` makes."""
+    """The normalizer that :func:`split` makes."""
 
     __name__: ClassVar[str] = "split"
 
@@ -74,7 +74,7 @@ class Split(Normalizer):
         check_separator("split(separator)", self.separator)
 
     def __call__(self, value: Any) -> Any:
-        """The parts of a text, or the value as it is.
+        """Return the parts of a text, or the value unchanged.
 
         Raises:
             NormalizationError: When the text begins like JSON or a quoted text, but is no JSON array.
@@ -114,12 +114,12 @@ def split(separator: str = ",") -> Split:
 
 
 def parts(text: str, separator: str) -> list[str]:
-    """The parts of a text that are not blank, without the space around them."""
+    """Return the parts of a text that are not blank, without outer space."""
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def check_separator(where: str, separator: object) -> None:
-    """Raise where a text cannot be split by this.
+    """Raise where a separator cannot split a text.
 
     Raises:
         ValueError: When it is empty, no text, or quotes and brackets that JSON is made of.
@@ -133,7 +133,7 @@ _JSON_SCALARS = (str, int, float)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tags(Normalizer):
-    """What :func:`tags` makes."""
+    """The normalizer that :func:`tags` makes."""
 
     __name__: ClassVar[str] = "tags"
 
@@ -155,7 +155,7 @@ class Tags(Normalizer):
                 refuse_argument(f"tags({name}=...)", "a positive integer or None", bound)
 
     def __call__(self, value: Any) -> Any:
-        """The list of tags, or None.
+        """Return the list of tags, or None.
 
         Raises:
             NormalizationError: When the value is none of what :func:`tags` reads, or out of bounds.

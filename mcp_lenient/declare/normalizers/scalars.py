@@ -19,12 +19,12 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Strip(Normalizer):
-    """What :func:`strip` makes."""
+    """The normalizer that :func:`strip` makes."""
 
     __name__: ClassVar[str] = "strip"
 
     def __call__(self, value: Any) -> Any:
-        """The text without the white space around it."""
+        """Return the text without outer white space."""
         return value.strip() if isinstance(value, str) else value
 
 
@@ -39,12 +39,12 @@ def strip() -> Strip:
 
 @dataclass(frozen=True, slots=True)
 class Lower(Normalizer):
-    """What :func:`lower` makes."""
+    """The normalizer that :func:`lower` makes."""
 
     __name__: ClassVar[str] = "lower"
 
     def __call__(self, value: Any) -> Any:
-        """The text in lower case."""
+        """Return the text in lower case."""
         return value.lower() if isinstance(value, str) else value
 
 
@@ -59,12 +59,12 @@ def lower() -> Lower:
 
 @dataclass(frozen=True, slots=True)
 class Upper(Normalizer):
-    """What :func:`upper` makes."""
+    """The normalizer that :func:`upper` makes."""
 
     __name__: ClassVar[str] = "upper"
 
     def __call__(self, value: Any) -> Any:
-        """The text in upper case."""
+        """Return the text in upper case."""
         return value.upper() if isinstance(value, str) else value
 
 
@@ -79,7 +79,7 @@ def upper() -> Upper:
 
 @dataclass(frozen=True, slots=True)
 class Synonyms(Normalizer):
-    """What :func:`synonyms` makes."""
+    """The normalizer that :func:`synonyms` makes."""
 
     __name__: ClassVar[str] = "synonyms"
 
@@ -107,7 +107,7 @@ class Synonyms(Normalizer):
         object.__setattr__(self, "_meant", meant)
 
     def __call__(self, value: Any) -> Any:
-        """What the word stands for, or the value as it is."""
+        """Return the meaning of the word, or the value unchanged."""
         return self._meant.get(self._key(value), value) if isinstance(value, str) else value
 
     def _key(self, word: str) -> str:
@@ -148,7 +148,7 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Syn
 
 @dataclass(frozen=True, slots=True)
 class Clamp(Normalizer):
-    """What :func:`clamp` makes."""
+    """The normalizer that :func:`clamp` makes."""
 
     __name__: ClassVar[str] = "clamp"
 
@@ -165,7 +165,7 @@ class Clamp(Normalizer):
             refuse_argument("clamp(minimum=...)", f"{self.maximum!r} at most, its maximum", self.minimum)
 
     def __call__(self, value: Any) -> Any:
-        """The number, or the bound that it is beyond."""
+        """Return the number, or the bound that it exceeds."""
         number = number_in_text(value) if isinstance(value, str) else value
         if number is None or not _is_number(number):
             return value
@@ -231,7 +231,7 @@ _TWO_DIGITS: Final = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
 
 @dataclass(frozen=True, slots=True)
 class IsoDate(Normalizer):
-    """What :func:`iso_date` makes."""
+    """The normalizer that :func:`iso_date` makes."""
 
     __name__: ClassVar[str] = "iso_date"
 
@@ -242,7 +242,7 @@ class IsoDate(Normalizer):
             refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", self.order)
 
     def __call__(self, value: Any) -> Any:
-        """The date as ISO 8601 writes it, or the value as it is.
+        """Return the date in ISO 8601, or the value unchanged.
 
         Raises:
             NormalizationError: When the text is a date that can be read in more than one way.
@@ -284,7 +284,7 @@ def iso_date(order: Order | None = None) -> IsoDate:
 
 
 def _dates(text: str, order: Order | None) -> set[str]:
-    """All dates that a text can be read as."""
+    """Return every date that a text can be read as."""
     for pattern in _WRITTEN:
         found = pattern.fullmatch(text)
         if found is not None:
@@ -301,7 +301,7 @@ def _dates(text: str, order: Order | None) -> set[str]:
 
 
 def _date(year: str, month: int, day: str) -> tuple[str, ...]:
-    """The date in ISO 8601, or none where the calendar has no such day."""
+    """Return the date in ISO 8601; None where the calendar has no such day."""
     try:
         return (date(int(year), month, int(day)).isoformat(),)
     except ValueError:
@@ -310,7 +310,7 @@ def _date(year: str, month: int, day: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NullAs(Normalizer):
-    """What :func:`null_as` makes.
+    """The normalizer that :func:`null_as` makes.
 
     Attributes:
         json: The value in place of null, as JSON: nobody can change it.
@@ -321,7 +321,7 @@ class NullAs(Normalizer):
     json: str
 
     def __call__(self, value: Any) -> Any:
-        """The value, or a new one in place of null."""
+        """Return the value, or a new one in place of null."""
         return json.loads(self.json) if value is None else value
 
 
@@ -349,13 +349,13 @@ def null_as(value: Any) -> NullAs:
 
 @dataclass(frozen=True, slots=True)
 class DefaultOnNull(Normalizer):
-    """What :func:`default_on_null` makes."""
+    """The normalizer that :func:`default_on_null` makes."""
 
     __name__: ClassVar[str] = "default_on_null"
     null_is_absent: ClassVar[bool] = True
 
     def __call__(self, value: Any) -> Any:
-        """The value as it is: a default cannot be told by a value."""
+        """Return the value unchanged: a default is no value."""
         return value
 
 

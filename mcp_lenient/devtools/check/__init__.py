@@ -1,4 +1,4 @@
-"""A linter for the tools of a server: what callers will misunderstand, why, and how to mend it.
+"""A linter for the tools of a server: what callers will misunderstand, why, and how to fix it.
 
 >>> from fastmcp import FastMCP
 >>> from mcp_lenient.devtools.check import check

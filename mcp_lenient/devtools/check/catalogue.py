@@ -1,4 +1,4 @@
-"""The rules of the linter, and the one ordered table of all of them."""
+"""The rules of the linter, and the ordered table of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 def schema_invalid(surface: Surface) -> Iterator[Hit]:
-    """Input schemas that the meta-schema of their dialect refuses."""
+    """Find input schemas that the meta-schema of their dialect refuses."""
     found = _fault(surface.tool.input_schema)
     if found is None:
         return
@@ -48,7 +48,7 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
 
 
 def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
-    """Where in a schema its most telling fault is, and what it is; None where there is none."""
+    """Return the place and the words of the most telling error in a schema; None where it has none."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
     from jsonschema.validators import validator_for
@@ -67,13 +67,13 @@ def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | Non
 
 
 def _keyword(path: Sequence[str | int]) -> str:
-    """The keyword that is written wrong: the last one of the path, for what is listed under it its own."""
+    """Return the keyword that is written wrong: the last one of the path."""
     names = [part for part in path if isinstance(part, str)]
     return names[-1] if names else "type"
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """The parameter that a path into the schema leads to, such as ``rows[].age``; empty where it is of none alone."""
+    """Return the parameter that a path into the schema leads to, such as ``rows[].age``; else an empty text."""
     place, rest = "", list(path)
     while len(rest) > 1:
         keyword, below = rest[0], rest[1]
@@ -104,7 +104,7 @@ _JSON_TEXT: Final = re.compile(
 
 
 def untyped_parameter(surface: Surface) -> Iterator[Hit]:
-    """Places that take any JSON value."""
+    """Find places that take any JSON value."""
     for spot in surface.spots:
         if surface.is_normalized(spot):
             continue
@@ -138,7 +138,7 @@ def _has_untyped_items(node: Node) -> bool:
 
 
 def text_or_container(surface: Surface) -> Iterator[Hit]:
-    """Places that take a text as well as a list or an object."""
+    """Find places that take a text as well as a list or an object."""
     for spot in surface.spots:
         if surface.is_normalized(spot) or _is_untyped(spot.node):
             continue
@@ -161,7 +161,7 @@ def _takes_as_text(spot: Spot, kind: str) -> bool:
 
 
 def json_in_text(surface: Surface) -> Iterator[Hit]:
-    """Texts that are to hold JSON."""
+    """Find texts that must hold JSON."""
     for spot in surface.spots:
         only_text = [node for node in spot.alternatives if not node.shape.is_only("null")]
         if not only_text or not all(node.shape.is_only("string") for node in only_text):
@@ -178,7 +178,7 @@ def json_in_text(surface: Surface) -> Iterator[Hit]:
 
 
 def free_form_object(surface: Surface) -> Iterator[Hit]:
-    """Objects of which nothing is declared."""
+    """Find objects that declare nothing."""
     has_example = '{"' in (surface.tool.description or "")
     for spot in surface.spots:
         if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.alternatives):
@@ -199,7 +199,7 @@ def _is_free_form(node: Node) -> bool:
 
 
 def optional_overlooked(surface: Surface) -> Iterator[Hit]:
-    """Objects that take any name, beside names that may be left out."""
+    """Find objects that take any name beside optional ones."""
     told: set[tuple[int, ...]] = set()
     for place, node in surface.objects:
         shape = node.shape
@@ -218,7 +218,7 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
 
 
 def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
-    """Parameters that may be left out, but not be null, where no middleware sees to it."""
+    """Find optional parameters that refuse null, where no middleware leaves it out."""
     if surface.drops_null:
         return
     names = [
@@ -242,7 +242,7 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
 
 
 def default_refused(surface: Surface) -> Iterator[Hit]:
-    """Defaults that the schema itself forbids."""
+    """Find defaults that the schema itself refuses."""
     for spot in surface.spots:
         for default in spot.node.shape.default:
             if not spot.node.takes(default):
@@ -260,7 +260,7 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
 
 
 def schema_unusable(surface: Surface) -> Iterator[Hit]:
-    """Input schemas that cannot be read in full."""
+    """Find input schemas that cannot be read in full."""
     if surface.fault is not None:
         yield Hit(
             "",
@@ -270,7 +270,7 @@ def schema_unusable(surface: Surface) -> Iterator[Hit]:
 
 
 def required_undeclared(surface: Surface) -> Iterator[Hit]:
-    """Required names that are not declared."""
+    """Find required names that are not declared."""
     for place, node in surface.objects:
         shape = node.shape
         for name in sorted(shape.required - shape.properties.keys()):
@@ -287,7 +287,7 @@ def required_undeclared(surface: Surface) -> Iterator[Hit]:
 
 
 def output_forbids_nothing(surface: Surface) -> Iterator[Hit]:
-    """Output schemas that allow everything."""
+    """Find output schemas that allow everything."""
     schema = surface.tool.output_schema
     if schema is not None and _allows_all(schema):
         yield Hit(
@@ -327,7 +327,7 @@ _INSTEAD: Final = {"None": "null", "True": "true", "False": "false"}
 
 
 def python_in_description(surface: Surface) -> Iterator[Hit]:
-    """Descriptions that show Python where callers write JSON."""
+    """Find descriptions that show Python where callers write JSON."""
     shown = _python_in(_AFTER_ARGUMENTS.sub("", surface.tool.description or ""))
     if shown is not None:
         yield _python_hit("", "The tool's description", shown)
@@ -355,7 +355,7 @@ def _python_hit(place: str, what: str, shown: str) -> Hit:
 
 
 def enum_without_description(surface: Surface) -> Iterator[Hit]:
-    """Lists of allowed values of which nobody says what they mean."""
+    """Find lists of allowed values without an explanation."""
     told = (surface.tool.description or "").casefold()
     for spot in surface.spots:
         values = _values(spot)
@@ -395,7 +395,7 @@ def _is_mentioned(name: str, values: list[Any], told: str) -> bool:
 
 
 def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
-    """Two names of one object that a slip of the keyboard turns into each other."""
+    """Find two names of one object that a typing error turns into each other."""
     for place, node in surface.objects:
         names = list(node.property_nodes)[:_MOST_NAMES]
         for one, other in combinations(names, 2):
@@ -410,7 +410,7 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
 
 
 def _types_tell(one: Node, other: Node) -> bool:
-    """Whether one is a list and the other is none, so that a mix-up is refused."""
+    """Return whether only one of the two is a list, so that a mix-up is refused."""
     return _takes_lists(one) is not _takes_lists(other)
 
 
@@ -429,7 +429,7 @@ def _apart(one: str, other: str) -> str | None:
 
 
 def tool_without_description(surface: Surface) -> Iterator[Hit]:
-    """Tools that do not say what they do."""
+    """Find tools without a description."""
     if not (surface.tool.description or "").strip():
         yield Hit(
             "",

@@ -1,4 +1,4 @@
-"""The tools of a server, looked at by every rule of the catalogue."""
+"""Apply every rule of the catalogue to the tools of a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Checkable = FastMCP | ClientTransport | Iterable[Tool]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A tool as a client sees it, and what is known of it where its server is in this process.
+    """A tool as a client sees it, and what is known about it where its server runs in this process.
 
     Attributes:
         tool: The tool.
@@ -47,7 +47,7 @@ class Published:
 def check(
     target: Checkable, *, select: Collection[str] = (), ignore: Collection[str] = ()
 ) -> tuple[Finding, ...]:
-    """Look for what callers of a server's tools will misunderstand.
+    """Find what callers of a server's tools will misunderstand.
 
     Args:
         target: A server, a transport that leads to one, or tools as a client lists them.
@@ -67,7 +67,7 @@ def check(
 
 
 def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Check, ...]:
-    """The rules that codes or patterns choose, in the order of the catalogue.
+    """Return the rules that codes or patterns choose, in the order of the catalogue.
 
     Raises:
         ValueError: When a code or pattern names no rule.
@@ -85,7 +85,7 @@ def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Che
 
 
 async def published(target: FastMCP | ClientTransport) -> list[Published]:
-    """The tools as a client sees them; of a server in this process also where their functions stand."""
+    """List the tools as a client sees them; for a server in this process, also where their functions are."""
     async with Client(target) as client:
         tools = await client.list_tools()
     if isinstance(target, FastMCP):
@@ -125,7 +125,7 @@ def _relative(file: Path) -> str:
 
 
 def findings(tools: Iterable[Published], checks: Iterable[Check]) -> tuple[Finding, ...]:
-    """What these rules find in these tools."""
+    """Return what these rules find in these tools."""
     chosen = tuple(checks)
     return tuple(finding for each in tools for finding in _of_tool(each, chosen))
 

@@ -40,12 +40,12 @@ class Spot:
 
     @property
     def alternatives(self) -> tuple[Node, ...]:
-        """The branches of a union, unions within it opened; the node itself where it is none."""
+        """Return the branches of a union, nested unions opened; the node itself where it is no union."""
         return tuple(_opened(self.node, 0))
 
     @property
     def description(self) -> str:
-        """What is said of it, by itself and by the types it refers to."""
+        """Return its description, with those of the types it refers to."""
         told = [
             schema["description"]
             for form in forms(self.node.plan.root, self.node.schema)
@@ -56,7 +56,7 @@ class Spot:
 
     @property
     def own_description(self) -> str:
-        """What is said of it at this very place."""
+        """Return the description at this very place."""
         schema = self.node.schema
         told = schema.get("description") if isinstance(schema, Mapping) else None
         return told if isinstance(told, str) else ""
@@ -106,12 +106,12 @@ class Surface:
 
     @property
     def top(self) -> Node:
-        """The arguments as a whole."""
+        """Return the node of the arguments as a whole."""
         return self._plan.top
 
     @cached_property
     def spots(self) -> tuple[Spot, ...]:
-        """Every place of the input schema, from the top down; what is referred to twice is there once."""
+        """Return every place of the input schema, from the top down; a shared part appears once."""
         found: list[Spot] = []
         seen: set[int] = set()
         waiting = deque(_below(self.top, "", 0))
@@ -129,17 +129,17 @@ class Surface:
         return tuple(found)
 
     def is_normalized(self, spot: Spot) -> bool:
-        """Whether the author puts the values of this place right by a declared normalizer."""
+        """Return whether the author normalizes the values of this place."""
         return spot.depth == 1 and spot.name in self.normalized
 
     @property
     def parameters(self) -> Iterator[Spot]:
-        """The parameters themselves."""
+        """Yield the parameters."""
         return (spot for spot in self.spots if spot.depth == 1 and spot.name is not None)
 
     @property
     def objects(self) -> Iterator[tuple[str, Node]]:
-        """Every object that declares properties, with its place."""
+        """Yield every object that declares properties, with its place."""
         yield "", self.top
         for spot in self.spots:
             for node in spot.alternatives:
@@ -162,7 +162,7 @@ def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
 
 
 def within(place: str, name: str) -> str:
-    """The place of a property, such as ``rows[].age``.
+    """Return the place of a property, such as ``rows[].age``.
 
     Args:
         place: That of the object; empty for the arguments as a whole.
@@ -186,7 +186,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule has found in one tool.
+    """What a rule finds in one tool.
 
     Attributes:
         place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
@@ -245,7 +245,7 @@ class Finding:
     line: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as JSON."""
+        """Return the finding as JSON."""
         return {
             "code": self.code,
             "level": self.level,

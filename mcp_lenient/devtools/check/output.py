@@ -1,4 +1,4 @@
-"""Findings as people, programs and code hosts read them."""
+"""Findings for people, programs and code hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableType:
-    """The findings for a terminal of this width, tool by tool; a sentence that was told is not repeated."""
+    """Lay out the findings for a terminal of this width, tool by tool, without repeating a sentence."""
     parts: list[RenderableType] = []
     told: set[str] = set()
     for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
@@ -76,7 +76,7 @@ def _plural(word: str, count: int) -> str:
 
 
 def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:
-    """The findings as one JSON object."""
+    """Return the findings as one JSON object."""
     counts = Counter(finding.level for finding in findings)
     return json.dumps(
         {
@@ -90,7 +90,7 @@ def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:
 
 
 def as_github(finding: Finding) -> str:
-    """A finding as a workflow command, which GitHub shows beside the code: one line."""
+    """Return a finding as a workflow command, which GitHub shows beside the code: one line."""
     where = shown(f"{finding.tool}.{finding.place}" if finding.place else finding.tool, _LONGEST)
     properties = {"title": f"{finding.code}: {where}"}
     if finding.file is not None:
@@ -109,7 +109,7 @@ def _property(text: str) -> str:
 
 
 def as_sarif(findings: Sequence[Finding], server: str) -> str:
-    """The findings as SARIF 2.1.0, as code scanning takes them."""
+    """Return the findings as SARIF 2.1.0, for code scanning."""
     numbers = {each.code: at for at, each in enumerate(CHECKS)}
     driver = {
         "name": "mcp-lenient",

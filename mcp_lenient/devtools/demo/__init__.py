@@ -34,7 +34,7 @@ META = "mcp_lenient"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the client got: whether the tool ran, the text, the tool's value, and the result's ``_meta``."""
+    """The answer a client got: whether the tool ran, the text, the tool's value, and the result's ``_meta``."""
 
     ran: bool
     text: str
@@ -43,12 +43,12 @@ class Answer:
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """The envelope of a refusal; empty when the text is none."""
+        """Return the envelope of a refusal; empty where the text is none."""
         return dict(json.loads(self.text)) if self.text.startswith("{") and not self.ran else {}
 
     @property
     def repairs(self) -> list[dict[str, str]]:
-        """What was repaired."""
+        """Return the repairs."""
         return list(self.meta.get(META, {}).get("repairs", []))
 
 
@@ -62,7 +62,7 @@ class Row:
     lenient: Answer
 
     def surprises(self) -> Iterator[str]:
-        """In which respects the call did not do what it must."""
+        """Yield each way in which the call did not do what it must."""
         if self.alone.ran is not self.call.alone:
             yield f"FastMCP alone: {self.alone.text}"
         if (code := self.lenient.envelope.get("error_code", "")) != self.call.refused:
@@ -81,7 +81,7 @@ def _holds(value: Any, effect: Any) -> bool:
 
 
 async def _ask(sections: Sequence[Section], *, lenient: bool, folder: Path) -> list[Answer]:
-    """The answers of one server to all calls of these sections."""
+    """Return the answers of one server to all calls of these sections."""
     strict = sections[0].strict
     transport = PythonStdioTransport(
         SERVER,
@@ -113,14 +113,14 @@ async def _send(client: Client[Any], section: Section, call: DemoCall) -> Answer
 
 
 async def _send_text(client: Client[Any], tool: str, arguments: str) -> CallToolResult:
-    """Send the whole arguments as text, which no method of the client would do."""
+    """Send the arguments as one text, which no method of the client does."""
     params = {"name": tool, "arguments": arguments}
     request = Request[dict[str, Any], Literal["tools/call"]](method="tools/call", params=params)
     return await client.session.send_request(request, CallToolResult)
 
 
 def _value(result: CallToolResult) -> Any:
-    """The tool's value; of contexts that were found, only the ids."""
+    """Return the tool's value; for contexts that were found, only the ids."""
     value = result.structured_content
     if not isinstance(value, Mapping) or "result" not in value:
         return value
@@ -196,7 +196,7 @@ def _show(console: Console, rows: list[Row], folder: Path) -> None:
 
 
 def _event(folder: Path) -> str:
-    """The first line of the log that tells of a repaired call."""
+    """Return the first logged event of a repaired call."""
     lines = _log(folder, lenient=True).read_text(encoding="utf-8").splitlines()
     return next((line for line in lines if "call_repaired" in line), "")
 

@@ -1,4 +1,4 @@
-"""The calls of the demo, each with what must come of it: once with FastMCP alone, once with mcp-lenient."""
+"""The calls of the demo, each with its expected outcomes: FastMCP alone, and with mcp-lenient."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NOTES: tuple[Mapping[str, Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DemoCall:
-    """One call and what must come of it.
+    """One call and its expected outcomes.
 
     Args:
         sent: The arguments, or the whole of them as JSON text.
         alone: Whether FastMCP alone runs it.
-        repairs: The rules that mend it; none when it runs as sent or is refused.
+        repairs: The rules that repair it; none when it runs as sent or is refused.
         refused: The error code of the envelope; empty when the call runs.
         effect: What a tool that ran says it has done.
     """
@@ -36,7 +36,7 @@ class DemoCall:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Calls of one tool; ``base`` are correct arguments that each of them has besides its own."""
+    """Calls of one tool; ``base`` holds correct arguments that each of them shares."""
 
     title: str
     tool: str

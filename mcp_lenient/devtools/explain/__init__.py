@@ -1,4 +1,4 @@
-"""What would become of a call, step by step; the tool is not run."""
+"""Explain what would become of a call, step by step, without running the tool."""
 
 from mcp_lenient.devtools.explain.calls import explain
 from mcp_lenient.devtools.explain.logged import explain_event

@@ -1,4 +1,4 @@
-"""A call explained: the real engine runs on it, watched, and the tool does not."""
+"""Explain a call: the real engine decides, observed, and the tool does not run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_LINES = 60
 
 
 async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
-    """Say what would become of a call, step by step. The tool is not run; authors' validators are.
+    """Explain what would become of a call, step by step. The tool does not run; authors' validators do.
 
     Where no middleware of this package stands before the tool, the default one is taken.
 
@@ -62,7 +62,7 @@ async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
 
 
 class _Explainer:
-    """One call on its way; collects the steps."""
+    """Collects the steps of one call."""
 
     def __init__(self, tool: str, known: CachedTool, *, is_protected: bool) -> None:
         self.tool = tool
@@ -72,7 +72,7 @@ class _Explainer:
         self.tiers = {rule.name: rule.tier for rule in (*DEFAULT_RULES, *known.policy.rules)}
 
     def explain(self, sent: Any) -> Explanation:
-        """Go through the call as the middleware would."""
+        """Follow the call as the middleware would."""
         known = self.known
         self._step("Who judges", *self._judged_by())
         if known.plan.unread:
@@ -130,8 +130,8 @@ class _Explainer:
         return self._refused(sent, decision, moved)
 
     def _on_decision(self, trace: Trace) -> None:
-        """Tell how the engine came to repair or refuse."""
-        first, *tried = trace.verdicts
+        """Explain how the engine came to repair or refuse."""
+        first, *tried = trace.answers
         self._step("What the judge says of it", *map(fault_words, first.issues))
         self._step("What the rules make of it", *_proposed(trace, self.known.plan))
         if tried:
@@ -199,7 +199,7 @@ _FAULTS = {
 
 
 def fault_words(fault: ValidationIssue) -> str:
-    """What a judge holds against a place, in words."""
+    """Put a validation issue into words."""
     why = fault.detail or fault.reason
     said = f" ({why})" if why else ""
     return f"{where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
@@ -222,7 +222,7 @@ def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
 
 
 def _silence(plan: Plan) -> str:
-    """Say why no rule speaks."""
+    """Say why no rule proposes anything."""
     policy = plan.policy
     if not policy.rules:
         return "the policy has no rules, as Policy.strict(), so none may act"

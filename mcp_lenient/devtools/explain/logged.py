@@ -1,4 +1,4 @@
-"""A logged call explained: its values are in no log, but its places, rules and codes are."""
+"""Explain a logged call: the log holds no values, but places, rules and codes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CODES: Final = {
 
 
 async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
-    """Say what a line of the log tells of a call: where, by which rule, and what was likely sent.
+    """Explain a line of the log: where, by which rule, and what was likely sent.
 
     Args:
         server: The server with the tool, within whose context (a connected client) this is called.
@@ -104,7 +104,7 @@ def _wrong(root: Schema, code: str, pointer: str) -> Iterator[str]:
 
 
 def _place_words(root: Schema, pointer: str) -> Iterator[str]:
-    """What the schema says of the place now, which may not be what it said when the call came."""
+    """Describe a place by today's schema, which may differ from the schema at the time of the call."""
     tokens = tokens_of(pointer)
     here = _forms_at(root, tokens)
     if here:
@@ -123,7 +123,7 @@ def _place_words(root: Schema, pointer: str) -> Iterator[str]:
 
 
 def properties_of(root: Schema, tokens: list[str]) -> dict[str, object]:
-    """The properties that are declared at a place, whichever form it has."""
+    """Return the properties declared at a place, in any of its forms."""
     return {name: sub for form in _forms_at(root, tokens) for name, sub in properties(form).items()}
 
 

@@ -1,4 +1,4 @@
-"""An explanation: its steps in words."""
+"""The steps of an explanation, in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Fate = Literal["accepted", "repaired", "refused", "forwarded", "observed", "off"
 
 ``accepted``: it runs as it was sent. ``repaired``: it runs, changed. ``refused``: it is answered by the
 envelope. ``forwarded``: it goes on as it was sent, against the published schema. ``observed`` and ``off``:
-it goes on as it was sent, whatever is wrong. ``logged``: it has been, and only the log tells of it.
+it goes on as it was sent, whatever is wrong. ``logged``: it is past, and known only from the log.
 """
 RUNS: Final[frozenset[Fate]] = frozenset({"accepted", "repaired", "forwarded", "observed", "off"})
 """What becomes of calls that reach the tool."""
@@ -26,25 +26,25 @@ _LONGEST_LINE: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step on the way: what is looked at, and what is found, line by line."""
+    """One step: a title, and what was found, line by line."""
 
     title: str
     lines: tuple[str, ...]
 
 
 def step(title: str, *lines: str) -> Step:
-    """A step in a form that can be printed anywhere."""
+    """Make a step that can be printed anywhere."""
     return Step(shown(title, _LONGEST_LINE), tuple(shown(line, _LONGEST_LINE) for line in lines))
 
 
 def tool_name(name: str) -> str:
-    """A tool's name in a sentence."""
+    """Return a tool's name for use in a sentence."""
     return shown(name, _LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What would become of a call.
+    """The explanation of one call.
 
     Attributes:
         tool: The tool that is called.
@@ -63,7 +63,7 @@ class Explanation:
     envelope: Mapping[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The explanation as JSON."""
+        """Return the explanation as JSON."""
         return {
             "tool": self.tool,
             "fate": self.fate,
@@ -84,7 +84,7 @@ class Explanation:
 
 
 def in_words(value: Any) -> str:
-    """A value in JSON, on one line and cut; what is left out says so."""
+    """Return a value as JSON, on one line and cut; "left out" for an absent one."""
     if value is ABSENT:
         return "left out"
     try:
@@ -94,5 +94,5 @@ def in_words(value: Any) -> str:
 
 
 def where(pointer: str) -> str:
-    """A JSON Pointer in a sentence."""
+    """Return a JSON Pointer for use in a sentence."""
     return shown(pointer, _LONGEST) or "the arguments as a whole"

@@ -42,7 +42,7 @@ class Proposal:
     fits: bool
 
 
-class Verdict(NamedTuple):
+class ValidatorAnswer(NamedTuple):
     """What the validator said of whole arguments."""
 
     arguments: Mapping[str, Any]
@@ -57,14 +57,14 @@ class Trace:
     Attributes:
         sent: The arguments.
         proposals: What the rules made, each once.
-        verdicts: What the validator said of whole arguments, of those sent first.
+        answers: What the validator said of whole arguments, of those sent first.
         kept_out: By pointer the rules that were asked about a value and have no reading of it.
         outcome: What the engine decided.
     """
 
     sent: Mapping[str, Any]
     proposals: list[Proposal] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
+    answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)
     kept_out: dict[str, list[str]] = field(default_factory=dict)
     _made: list[Any] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Trace:
         self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
     ) -> None:
         """Note what the validator said."""
-        self.verdicts.append(Verdict(arguments, issues, accepted))
+        self.answers.append(ValidatorAnswer(arguments, issues, accepted))
 
     def decided(self, outcome: Outcome) -> None:
         """Note the outcome."""
@@ -120,7 +120,7 @@ class Trace:
             rules.append(rule.name)
 
     def _index(self, value: Any, base: Path) -> None:
-        """Note where everything in a value stands; it is kept, so that an id stays one value's."""
+        """Note where everything in a value is; keep it, so that its id stays its own."""
         self._made.append(value)
         for path, found in _walk(value, base):
             last = path[-1] if path else None
@@ -129,7 +129,7 @@ class Trace:
             self._by_value.setdefault((_ITEM if isinstance(last, int) else last, id(found)), path)
 
     def _place_of(self, name: str | None, value: Any, kind: Kind) -> Path:
-        """Where a value stands, in what was sent or in what a rule has made of it."""
+        """Return where a value is, in what was sent or in what a rule made of it."""
         if kind == "arguments":
             return ()
         if kind in ("name", "drop"):
@@ -139,7 +139,7 @@ class Trace:
 
 
 def _made_of(kind: Kind, value: Any, made: Any) -> Iterator[tuple[Any, Any]]:
-    """What was looked at, and what came of it, one by one."""
+    """Yield each value a rule looked at, with what it made of it."""
     if kind in ("value", "arguments"):
         for each in made:
             yield value, each

@@ -1,4 +1,4 @@
-"""Reading the log back: what became of the calls, who fails where, and what to do about it.
+"""Read the log back: what became of the calls, who fails where, and what to do about it.
 
 >>> from mcp_lenient.devtools.report import read_report
 >>> report = read_report(["examples/no-such-log.jsonl"])
@@ -44,7 +44,7 @@ def read_report(
     progress: Progress | None = None,
     stdin: BinaryIO | None = None,
 ) -> Report:
-    """What the logs say of the calls in them.
+    """Report what the logs say about their calls.
 
     Lines that are no events are counted and left out; so is a last line that is cut, and a file may be
     written to meanwhile. What does not fit into ``memory`` goes to a folder in the system's place for

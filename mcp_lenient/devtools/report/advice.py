@@ -1,4 +1,4 @@
-"""What to do about what the log shows, each with the calls that speak for it."""
+"""Advice from the log, each with the calls that support it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _WORDS: Final[Mapping[ViolationCode, tuple[str, str]]] = {
 
 
 def refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
-    """The most frequent mistakes that no other advice is about, one for each tool at most.
+    """Yield the most frequent mistakes that no other advice covers, at most one for each tool.
 
     Args:
         database: With the tables of the calls, prepared.
@@ -183,7 +183,7 @@ _SAID: Final[Mapping[str, str]] = {
 
 
 def advice(database: Database, most: int) -> tuple[Advice, ...]:
-    """What the calls suggest, what was seen most often first.
+    """Return the advice, most frequent first.
 
     Args:
         database: With the tables of the calls, prepared.
@@ -211,12 +211,12 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
 
 
 def _exact(name: str) -> bool:
-    """Whether a name in the log is surely the one that was sent, neither escaped nor cut."""
+    """Return whether a name in the log is surely the one that was sent, neither escaped nor cut."""
     return bool(name) and not set("\\…~*") & set(name)
 
 
 def _quoted(name: str) -> str:
-    """A name as Python, YAML and TOML all read it."""
+    """Quote a name as Python, YAML and TOML all read it."""
     return json.dumps(name, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""The engine of a report: a DuckDB that sees the given logs and its own folder, within a memory limit."""
+"""The engine of a report: a DuckDB that sees only the given logs and its own folder, within a memory limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReportError(LenientError):
-    """A log that is not there or cannot be read, or a package that is missing; says which, in one line."""
+    """A log that cannot be read, or a missing package; one line says which."""
 
 
 class OutOfMemoryError(ReportError):
@@ -34,7 +34,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def s3_secret(environment: Mapping[str, str]) -> str | None:
-    """The statement that has DuckDB sign its requests; None where there is no key to sign with.
+    """Return the statement that makes DuckDB sign its requests; None where there is no key to sign with.
 
     Args:
         environment: Of the process; the first variable of each option that is not empty counts.
@@ -49,7 +49,7 @@ def s3_secret(environment: Mapping[str, str]) -> str | None:
 
 
 def _quoted(value: str) -> str:
-    """A text of SQL: in quotes, those within doubled; nothing else in it is special."""
+    """Quote a text for SQL; nothing in it but the quote is special."""
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -69,7 +69,7 @@ _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
 
 class Database:
-    """A database for the time of one report.
+    """A database that lives for one report.
 
     Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
     one exception are the credentials of :func:`mcp_lenient.devtools.report.database.s3_secret`, which no statement takes as
@@ -146,7 +146,7 @@ class Database:
         run("SET lock_configuration=true")
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
-        """What one statement gives; while it runs, progress is told and it can be interrupted.
+        """Run one statement and return its rows; report progress meanwhile, and allow an interrupt.
 
         Args:
             sql: The statement.
@@ -176,7 +176,7 @@ class Database:
         return self._connection.execute(sql, parameters).fetchall()
 
     def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of one statement, of which few are in memory at a time; run no other meanwhile."""
+        """Yield the rows of one statement, with few of them in memory at a time; run no other meanwhile."""
         import duckdb
 
         try:
@@ -187,7 +187,7 @@ class Database:
             raise _told(error) from error
 
     def close(self) -> None:
-        """End it; its folder can be removed afterwards."""
+        """Close the database; its folder can be removed afterwards."""
         self._pool.shutdown()
         self._connection.close()
 
@@ -215,7 +215,7 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
 
 
 def _limit(connection: DuckDBPyConnection) -> float:
-    """The memory limit in bytes, as the engine understood it."""
+    """Return the memory limit in bytes, as the engine understood it."""
     ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     number, unit = shown.split()
     limit: float = float(number) * 1024.0 ** _UNITS[unit]
@@ -226,19 +226,19 @@ def _limit(connection: DuckDBPyConnection) -> float:
 
 
 def _threads(limit: float) -> int:
-    """How many threads have room within a memory limit."""
+    """Return how many threads fit into a memory limit."""
     return max(1, min(_processors(), int(limit // _THREAD_MEMORY)))
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _told(error: Exception) -> ReportError:
-    """What the engine says, as an error of the report."""
+    """Turn an error of the engine into an error of the report."""
     import duckdb
 
     if not isinstance(error, duckdb.OutOfMemoryException):
@@ -249,5 +249,5 @@ def _told(error: Exception) -> ReportError:
 
 
 def _line(error: Exception) -> str:
-    """The first line of what the engine says."""
+    """Return the first line of an error."""
     return str(error).partition("\n")[0].strip()

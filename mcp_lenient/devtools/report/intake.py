@@ -1,4 +1,4 @@
-"""Logs become tables: the calls, and what was wrong or repaired in them, place by place."""
+"""Turn logs into tables: the calls, and their violations and repairs, place by place."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ _MAY_BE_EVENT: Final = (
 
 
 def _columns(text: str) -> str:
-    """The columns of a call; ``text`` says how a text is taken out of JSON. What no event is has anything in them."""
+    """Return the columns of a call; ``text`` says how to take a text out of JSON. Other lines may hold anything."""
     return ", ".join(
         [
             "micros",
@@ -179,7 +179,7 @@ def _columns(text: str) -> str:
 
 
 def _lines(compression: Compression) -> str:
-    """The lines of the files in the first parameter; what is no text, or too long, is kept apart."""
+    """Return the query for the lines of the files in the first parameter; it sets aside what is too long or no text."""
     return f"""
         SELECT line FROM read_csv(?, {AS_TEXT}, strict_mode=false, ignore_errors=true, store_rejects=true,
             rejects_limit=1000000, hive_partitioning=false, compression='{compression}')
@@ -201,12 +201,12 @@ Only in the rows of events do the other columns mean anything.
 
 
 def read_lines(compression: Compression) -> str:
-    """The statement that reads the files in its parameter into the table ``read``."""
+    """Return the statement that reads the files in its parameter into the table ``read``."""
     return _read_lines(_lines(compression))
 
 
 def read_parquet(columns: Mapping[str, str]) -> str:
-    """Return the statement that reads Parquet files with these columns into the table ``read``, row by row as lines.
+    """Return the statement that reads Parquet files with these columns into ``read``, each row as a line.
 
     Args:
         columns: Their names and their types in DuckDB; those that no event has are left out.
@@ -219,7 +219,7 @@ def read_parquet(columns: Mapping[str, str]) -> str:
 
 
 def _json(name: str, column: str) -> str:
-    """The JSON text of a column of Parquet files, as the library writes it in a line; NULL where it has no value."""
+    """Return the JSON text of a Parquet column, as the library writes it in a line; NULL where it has no value."""
     nested = column.endswith("]") or column.startswith(("STRUCT(", "MAP("))
     if name in LISTS and not nested:
         text = f"nullif(trim(CAST({name} AS VARCHAR)), 'null')"
@@ -330,13 +330,13 @@ def _count(path: str) -> int:
 
 @dataclass(slots=True)
 class _LongLines:
-    """Find out whether a part of a stream has no line break."""
+    """Finds out whether a part of a stream has no line break."""
 
     found: bool = False
     waiting: bytes = b""
 
     def write(self, block: bytes) -> None:
-        """Take in the next bytes of the stream."""
+        """Take the next bytes of the stream."""
         parts = self.waiting + block
         whole = len(parts) - len(parts) % _PART
         self.found = self.found or any(
@@ -347,14 +347,14 @@ class _LongLines:
 
 @dataclass(slots=True)
 class _Lines:
-    """Count the lines of a stream that are not blank; ``cut`` says whether the last has no end and is one."""
+    """Counts the lines of a stream that are not blank; ``cut`` says whether the last one has no end."""
 
     count: int = 0
     cut: bool = False
     started: bool = False
 
     def write(self, block: bytes) -> None:
-        """Take in the next bytes of the stream."""
+        """Take the next bytes of the stream."""
         if not self.started:
             block, self.started = block.removeprefix(_BOM), True
         first, *others = block.split(b"\n")
@@ -374,7 +374,7 @@ _BASE: Final = 55 * _MEGA
 
 
 def enough_memory(logs: FoundLogs) -> str:
-    """Say which limit is enough for logs: by the length of their lines, where they can be seen.
+    """Say which limit is enough for logs, from the length of their lines where it is known.
 
     Args:
         logs: The logs.
@@ -387,7 +387,7 @@ def enough_memory(logs: FoundLogs) -> str:
 
 
 def _heaviest(name: str, group: LogFiles) -> int:
-    """The most bytes that lines have which the engine handles at a time."""
+    """Return the most bytes of lines that the engine handles at a time."""
     together: deque[int] = deque(maxlen=_TOGETHER)
     held = most = 0
     for length in _lengths(name, group):
@@ -490,7 +490,7 @@ def take_in(
 
 
 class _Tally:
-    """How many lines there are: what the engine counts, or Python where lines are too long for it."""
+    """Counts lines: the engine does, or Python where they are too long for it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -498,7 +498,7 @@ class _Tally:
         self.lines = 0
 
     def add(self, group: LogFiles, expected: int | None) -> None:
-        """Add the lines of files that have just been read.
+        """Add the lines of files that were just read.
 
         Args:
             group: The files.
@@ -514,7 +514,7 @@ class _Tally:
 
 
 def _read(database: Database, group: LogFiles, spool: Path) -> int:
-    """Read files of one kind; how many of them end too early."""
+    """Read files of one kind; return how many of them end too early."""
     sql, paths = read_lines(group.compression), list(group.paths)
     try:
         database.run(sql, [paths], doing=_READING)
@@ -536,7 +536,7 @@ def _read(database: Database, group: LogFiles, spool: Path) -> int:
 
 
 def _read_parquet(database: Database, group: LogFiles) -> list[SkippedFile]:
-    """Read Parquet files, those with the same columns in one go; which of them are damaged or hold no events."""
+    """Read Parquet files, those with equal columns together; return the damaged ones and those without events."""
     skipped: list[SkippedFile] = []
     alike: dict[tuple[tuple[str, str], ...], list[tuple[str, str]]] = {}
     for path, shown in zip(group.paths, group.shown, strict=True):
@@ -561,7 +561,7 @@ def _read_parquet(database: Database, group: LogFiles) -> list[SkippedFile]:
 def _read_alike(
     database: Database, group: LogFiles, sql: str, files: list[tuple[str, str]]
 ) -> list[SkippedFile]:
-    """Read Parquet files of the same columns; where one is damaged, all others."""
+    """Read Parquet files with equal columns; where one is damaged, read all others."""
     try:
         database.run(sql, [[path for path, _ in files]], doing=_READING)
     except OutOfMemoryError:
@@ -582,7 +582,7 @@ def _damaged(group: LogFiles, path: str, shown: str, error: ReportError) -> Skip
 
 
 def _cut(paths: list[str]) -> int:
-    """How many gzip files that the engine has read end too early: before 2.0 it did not say so."""
+    """Return how many gzip files that the engine read end too early: before 2.0 it did not say so."""
     import duckdb
 
     if int(duckdb.__version__.partition(".")[0]) >= _TELLS_OF_CUT_FILES:
@@ -591,7 +591,7 @@ def _cut(paths: list[str]) -> int:
 
 
 def _read_odd(database: Database, file: Path) -> None:
-    """Have Python read the lines that the engine might read otherwise."""
+    """Let Python read the lines that the engine might read otherwise."""
     lines = (row[0] for row in database.stream("SELECT line FROM read WHERE kind = 'odd'"))
     if _write(file, (_canonical(event) for event in map(read_event, lines) if event is not None)):
         database.run(READ_ODD, [[str(file)]])
@@ -604,7 +604,7 @@ def _canonical(event: CallEvent) -> dict[str, Any]:
 
 
 def _read_lists(database: Database, name: str, folder: Path) -> None:
-    """Number the different lists of one field, and lay out what stands in them, place by place.
+    """Number the different lists of one field, and lay out their entries, place by place.
 
     An event whose list is not as the model has it is none.
     """
@@ -635,7 +635,7 @@ def _valid(check: TypeAdapter[Any], raw: str) -> Any:
 
 
 def _write(file: Path, values: Iterable[object]) -> bool:
-    """Write JSON lines; whether there are any."""
+    """Write JSON lines; return whether there are any."""
     written = False
     with file.open("w", encoding="utf-8") as opened:
         for value in values:

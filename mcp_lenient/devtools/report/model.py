@@ -1,4 +1,4 @@
-"""What a report says: the model that ``mcp-lenient report --format json`` writes."""
+"""The model of a report, which ``mcp-lenient report --format json`` writes."""
 
 from __future__ import annotations
 

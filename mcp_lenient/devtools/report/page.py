@@ -1,4 +1,4 @@
-"""The report as one page: charts, tables and advice, in a file that needs no other and no network."""
+"""The report as one page: charts, tables and advice, in one file that needs no network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARGIN: Final = {"l": 8, "r": 8, "t": 8, "b": 8}
 
 
 def plotly_script() -> str:
-    """Plotly's own JavaScript.
+    """Return Plotly's own JavaScript.
 
     Raises:
         ReportError: When Plotly is not installed.
@@ -39,7 +39,7 @@ def plotly_script() -> str:
 
 
 def charts(report: Report) -> Mapping[str, Any]:
-    """Each chart under the id of its place in the page; those without data are left out."""
+    """Return each chart under the id of its place in the page, without those that have no data."""
     drawn = {
         "over-time": _over_time(report),
         "tool-by-client": _tool_by_client(report),
@@ -49,7 +49,7 @@ def charts(report: Report) -> Mapping[str, Any]:
 
 
 def plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
-    """A text as Plotly shows it: it takes a few HTML tags for formatting."""
+    """Escape a text for Plotly, which reads a few HTML tags."""
     return html.escape(escaped(text, limit=limit), quote=False)
 
 
@@ -153,7 +153,7 @@ def _top_repairs(report: Report) -> Any:
 
 
 def _labels(texts: list[str]) -> dict[str, Any]:
-    """An axis with a text at each whole number: names may look like numbers, dates or each other."""
+    """Make an axis with a text at each whole number: names may look like numbers, dates or each other."""
     return {
         "tickvals": list(range(len(texts))),
         "ticktext": [plain(text, _LONGEST_LABEL) for text in texts],
@@ -175,7 +175,7 @@ _CHARTS: Final = (
 
 
 def page(report: Report) -> str:
-    """The report as HTML, to be kept as a file and opened in a browser.
+    """Return the report as an HTML page, to be kept as a file and opened in a browser.
 
     It follows the browser's light or dark scheme and fits a phone. Its rules forbid it every address and
     every script but its own two, and no text of the log stands in those.
@@ -207,7 +207,7 @@ def _file(name: str) -> str:
 
 
 def _packed(script: str) -> str:
-    """A script as the page unpacks it: Plotly comes whole, in 4.8 MB of which the charts need a third."""
+    """Pack a script as the page unpacks it: Plotly is 4.8 MB, of which the charts need a third."""
     return base64.b64encode(gzip.compress(script.encode(), _QUICKLY, mtime=0)).decode() if script else ""
 
 
@@ -216,7 +216,7 @@ def _hash(script: str) -> str:
 
 
 def _json(value: object) -> str:
-    """JSON that no HTML parser takes for the end of a script."""
+    """Write JSON that no HTML parser takes for the end of a script."""
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -1,4 +1,4 @@
-"""Ask the calls: one statement a question, the most frequent first."""
+"""Ask the calls: one statement for each question, most frequent first."""
 
 from __future__ import annotations
 
@@ -151,13 +151,13 @@ _MOST_CODES: Final = 5
 
 
 def prepare(database: Database) -> None:
-    """Count what is alike, once, for all that is asked afterwards."""
+    """Count equal calls, once, for all later questions."""
     for sql in PREPARE:
         database.run(sql)
 
 
 class Questions:
-    """The answers to all questions, as fields of the report.
+    """Answers every question, as fields of the report.
 
     Args:
         database: With the tables of :func:`mcp_lenient.devtools.report.intake.take_in`, prepared.
@@ -172,7 +172,7 @@ class Questions:
         self._found: dict[str, int] = {}
 
     def answers(self) -> dict[str, Any]:
-        """The fields of :class:`mcp_lenient.devtools.report.Report` that the calls tell."""
+        """Return the fields of :class:`mcp_lenient.devtools.report.Report` that the calls answer."""
         ((calls, first, last, *durations),) = self._database.run(WHOLE)
         tools, clients = self._tools(), self._clients()
         return {
@@ -194,7 +194,7 @@ class Questions:
         }
 
     def _first(self, name: str, sql: str) -> list[tuple[Any, ...]]:
-        """The first rows of a list; how many there are in all is kept."""
+        """Return the first rows of a list, and keep how many there are in all."""
         ((self._found[name],),) = self._database.run(f"SELECT count(*) FROM ({sql})")
         return self._database.run(f"{sql} LIMIT {self._top:d}")
 
@@ -237,7 +237,7 @@ class Questions:
     def _with_outcomes(
         self, name: str, sql: str, key: str
     ) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-        """The first rows of a list, which begin with their key and end with two counts; what became of their calls."""
+        """Yield the first rows of a list, which begin with a key and end with two counts, with their outcomes."""
         rows = self._first(name, sql)
         shown = [row[0] for row in rows]
         outcomes = self._by_key(OUTCOMES_BY[key], shown)
@@ -326,5 +326,5 @@ class Questions:
 
 
 def moment(micros: int | None) -> datetime | None:
-    """The time that a row holds."""
+    """Return the time that a row holds."""
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)

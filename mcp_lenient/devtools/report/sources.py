@@ -1,4 +1,4 @@
-"""Where events are read from: files, folders, patterns, addresses and streams, by how they are read."""
+"""Find the files, folders, patterns, addresses and streams with events, by how they are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mcp_lenient.devtools.report.database import ReportError
 from mcp_lenient.devtools.report.model import SkippedFile
 
 Compression = Literal["none", "gzip", "zstd", "auto"]
-Kind = Literal["lines", "parquet"]
+FileKind = Literal["lines", "parquet"]
 
 STDIN: Final = "-"
 """The name of standard input."""
@@ -46,7 +46,7 @@ class Sink(Protocol):
     """Something that bytes are written to."""
 
     def write(self, block: bytes, /) -> object:
-        """Take in the next bytes."""
+        """Take the next bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +60,34 @@ class LogFiles:
     paths: tuple[str, ...]
     shown: tuple[str, ...]
     compression: Compression
-    kind: Kind = "lines"
+    kind: FileKind = "lines"
     named: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The same as their names are written, without what keeps a pattern from being one."""
+        """Return the same as file names, without the escapes of a pattern."""
         return self.paths if self.remote else tuple(map(unescaped, self.paths))
 
     @property
     def remote(self) -> bool:
-        """Whether they lie on another machine."""
+        """Return whether they are on another machine."""
         return self.compression == "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class FoundLogs:
-    """The files to read, and those that a folder or a pattern holds besides and that cannot be read."""
+    """The files to read, and the unreadable ones from folders and patterns."""
 
     groups: tuple[LogFiles, ...]
     skipped: tuple[SkippedFile, ...] = ()
 
 
 class _UnreadableError(Exception):
-    """Why a file cannot be read."""
+    """The reason why a file cannot be read."""
 
 
 def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None) -> FoundLogs:
-    """Find the files that names stand for, grouped by how they are read; a file is read once.
+    """Find the files that names refer to, grouped by how they are read; read each file once.
 
     Args:
         names: Files, folders, patterns with ``*``, ``?``, ``[]`` and ``**``, ``s3://`` and other
@@ -98,12 +98,12 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
     Raises:
         ReportError: If a name stands for nothing that can be read.
     """
-    groups: dict[tuple[Compression, Kind], dict[str, str]] = {}
+    groups: dict[tuple[Compression, FileKind], dict[str, str]] = {}
     skipped: dict[str, str] = {}
     by_name: set[str] = set()
     for number, name in enumerate(dict.fromkeys(map(str, names))):
         if _ADDRESS.match(name):
-            kind: Kind = "parquet" if _PARQUET_ADDRESS.search(name) else "lines"
+            kind: FileKind = "parquet" if _PARQUET_ADDRESS.search(name) else "lines"
             groups.setdefault(("auto", kind), {})[name] = name
             by_name.add(name)
             continue
@@ -149,7 +149,7 @@ def nothing_readable(skipped: Mapping[str, str]) -> str:
 
 
 def unpacked(path: str, target: Path) -> bool:
-    """Write what a gzip file holds, up to where it is whole; whether that is its end.
+    """Unpack a gzip file up to where it is whole; return whether that is its end.
 
     Args:
         path: A path of :class:`LogFiles`.
@@ -176,7 +176,7 @@ def unescaped(path: str) -> str:
 
 
 def _found(name: str) -> tuple[list[Path], bool]:
-    """The files that a name stands for, and whether it names one file itself."""
+    """Return the files that a name refers to, and whether the name is a file itself."""
     try:
         folder = stat.S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - a Path raises for fewer names
     except (OSError, ValueError) as error:
@@ -194,7 +194,7 @@ def _found(name: str) -> tuple[list[Path], bool]:
 
 
 def _fitting(pattern: str) -> list[Path]:
-    """The files that fit a pattern; links that lead back are followed once."""
+    """Return the files that fit a pattern; follow links that lead back only once."""
     start = Path(Path(pattern).anchor)
     parts = [part for part in Path(pattern).parts if part != start.anchor]
     if parts[-1] == "**":
@@ -215,7 +215,7 @@ def _fitting(pattern: str) -> list[Path]:
 
 
 def _step(folder: Path, part: str) -> Iterator[Path]:
-    """What one part of a pattern stands for in a folder."""
+    """Yield what one part of a pattern matches in a folder."""
     if part == "**":
         yield from _folders(folder)
     elif glob.has_magic(part):
@@ -230,7 +230,7 @@ def _step(folder: Path, part: str) -> Iterator[Path]:
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """What is in a folder and in those below, but folders and hidden files."""
+    """Yield the files in a folder and below it, without hidden ones."""
     for folder in _folders(top):
         entries = _entries(folder)
         if entries is None:
@@ -241,7 +241,7 @@ def _below(top: Path) -> Iterator[Path]:
 
 
 def _folders(top: Path) -> Iterator[Path]:
-    """A folder and those below that are not hidden, once each, whatever links lead to them."""
+    """Yield a folder and those below it that are not hidden, each once, whatever links lead there."""
     waiting, known = [top], set()
     while waiting:
         folder = waiting.pop()
@@ -261,7 +261,7 @@ def _folders(top: Path) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
-    """What is in a folder; None if it cannot be listed."""
+    """Return the entries of a folder; None where it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -276,8 +276,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compression, Kind]]:
-    """The file to read in place of one that was found, and how to read it."""
+def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compression, FileKind]]:
+    """Return the file to read in place of the found one, and how to read it."""
     try:
         if file.is_dir():
             msg = "this folder cannot be read"
@@ -304,7 +304,7 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
 
 
 def _piped(file: Path, spool: Path, *, named: bool) -> Path:
-    """A copy of what comes through a pipe, which is read only if it is named itself."""
+    """Copy the output of a pipe, which is read only if the user named it."""
     mode = file.stat().st_mode
     if not named:
         msg = "it is a pipe or a device"
@@ -316,8 +316,8 @@ def _piped(file: Path, spool: Path, *, named: bool) -> Path:
         return _spooled(stream, spool)
 
 
-def _kind(head: bytes, tail: bytes) -> Kind:
-    """How a file that is not compressed is read."""
+def _kind(head: bytes, tail: bytes) -> FileKind:
+    """Return how to read a file that is not compressed."""
     if head.startswith(_PARQUET):
         if tail != _PARQUET:
             msg = "this Parquet file is cut off or still being written"
@@ -347,7 +347,7 @@ def _start_of_gzip(head: bytes) -> bytes:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Why a file cannot be opened, in a few words."""
+    """Say why a file cannot be opened, in a few words."""
     if not isinstance(error, OSError):
         return "this is not a file name"
     return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"
@@ -372,7 +372,7 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _keep(blocks: Iterable[bytes], plain: Sink) -> bool:
-    """Write blocks of a stream, unpacked where it starts as a gzip file does; whether it is whole."""
+    """Write the blocks of a stream, unpacked where it is a gzip file; return whether it is whole."""
     packed, unpack = False, None
     for number, block in enumerate(blocks):
         packed = packed or (number == 0 and block.startswith(_GZIP))
@@ -387,7 +387,7 @@ def _keep(blocks: Iterable[bytes], plain: Sink) -> bool:
 
 
 def _unpack(unpack: zlib._Decompress | None, block: bytes, plain: Sink) -> zlib._Decompress | None:
-    """What goes on with the next block; None at the end of a file, of which there may be several in a row."""
+    """Return the state for the next block; None at the end of a file, of which there may be several in a row."""
     waiting = block
     while waiting:
         unpack = unpack or zlib.decompressobj(_GZIP_WINDOW)

@@ -1,4 +1,4 @@
-"""The report as text: its words and tables, for a terminal of any width, and for a pipe."""
+"""The report as text: its words and tables, for a terminal of any width and for a pipe."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mcp_lenient.devtools.report.model import LogFigures, Report, Timeline
 from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.values.display import escaped
 
-Cell = str | int
+TableCell = str | int
 """One cell of a table; numbers stand to the right."""
 _MOST_SKIPPED: Final = 20
 _NO_NAME: Final = "(none)"
 
 
 def outcome(event: EventName) -> str:
-    """What became of a call, in one word."""
+    """Return the outcome of a call in one word."""
     return event.removeprefix("call_")
 
 
 def head(report: Report) -> Iterator[str]:
-    """What was read, line by line."""
+    """Yield what was read, line by line."""
     log = report.log
     when = f", {_time(report.first)} to {_time(report.last)}" if report.first else ""
     yield f"{count(report.calls, 'call')}{when}"
@@ -49,7 +49,7 @@ def head(report: Report) -> Iterator[str]:
 
 
 def skipped(log: LogFigures) -> Iterator[str]:
-    """Which files are no logs, and why, line by line."""
+    """Yield the files that are no logs, with the reason, line by line."""
     for each in log.skipped[:_MOST_SKIPPED]:
         yield f"skipped {each.file}: {each.reason}"
     if len(log.skipped) > _MOST_SKIPPED:
@@ -74,13 +74,13 @@ TITLES: Final[Mapping[str, str]] = {
 
 
 def title(report: Report, name: str) -> str:
-    """The title of a table, with how much of it is shown."""
+    """Return the title of a table, with how much of it is shown."""
     shown, found = len(getattr(report, name)), report.found[name]
     return TITLES[name] + (f" ({shown:,} of {found:,})" if found > shown else "")
 
 
-def as_rows(report: Report, name: str) -> tuple[Sequence[str], list[tuple[Cell, ...]]]:
-    """The columns and rows of a table.
+def as_rows(report: Report, name: str) -> tuple[Sequence[str], list[tuple[TableCell, ...]]]:
+    """Return the columns and rows of a table.
 
     Args:
         report: The report.
@@ -90,31 +90,31 @@ def as_rows(report: Report, name: str) -> tuple[Sequence[str], list[tuple[Cell, 
     return columns, list(rows(report))
 
 
-def _tools(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _tools(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.tools:
         repaired = each.outcomes.get("call_repaired", 0)
         share = f"{each.failed / each.calls:.0%}"
         yield each.tool, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
 
 
-def _unknown_tools(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _unknown_tools(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.unknown_tools:
         yield each.tool, each.calls, each.clients
 
 
-def _parameters(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _parameters(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.parameters:
         wrong = ", ".join(f"{code} {times:,}" for code, times in each.codes.items())
         came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
         yield each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
 
 
-def _rules(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _rules(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.rules:
         yield each.rule, each.repairs, each.tools, each.clients
 
 
-def _clients(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _clients(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.clients:
         repaired = each.outcomes.get("call_repaired", 0)
         share = f"{each.failed / each.calls:.0%}"
@@ -122,20 +122,20 @@ def _clients(report: Report) -> Iterator[tuple[Cell, ...]]:
         yield name, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
 
 
-def _repeated(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _repeated(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.repeated:
         who = client(each.client, each.version)
         mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
         yield f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, mistake
 
 
-def _unrepaired(report: Report) -> Iterator[tuple[Cell, ...]]:
+def _unrepaired(report: Report) -> Iterator[tuple[TableCell, ...]]:
     for each in report.unrepaired:
         where = f"{each.code} {each.place}" if each.code else ""
         yield each.tool, each.error_code or "", where, each.calls, each.clients
 
 
-_TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tuple[Cell, ...]]]]]] = {
+_TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tuple[TableCell, ...]]]]]] = {
     "tools": (("tool", "calls", "repaired", "failed", "share", "most frequent error"), _tools),
     "unknown_tools": (("name", "calls", "clients"), _unknown_tools),
     "parameters": (("tool", "parameter", "failed", "repaired", "what is wrong"), _parameters),
@@ -149,12 +149,12 @@ NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "
 
 
 def client(name: str | None, version: str | None) -> str:
-    """A client in one version."""
+    """Return the name of a client with its version."""
     return " ".join(filter(None, (name, version))) or _NO_NAME
 
 
 def span(seconds: int) -> str:
-    """A length of time, as in "a step is ..."."""
+    """Return a length of time in words, as in "a step is ..."."""
     for size, name in ((86_400, "day"), (3600, "hour"), (60, "minute")):
         if seconds % size == 0:
             return f"{seconds // size} {name}s" if seconds > size else f"one {name}"
@@ -162,7 +162,7 @@ def span(seconds: int) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """A number of things, as in "1 call", "2 calls"."""
+    """Return a number of things in words, as in "1 call", "2 calls"."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
@@ -190,7 +190,7 @@ _LONGEST: Final = 2000
 
 
 def as_text(report: Report) -> RenderableType:
-    """What a report says, to be printed with rich; no text of a log is taken for markup."""
+    """Lay out a report for rich; no text of a log is read as markup."""
     parts: list[RenderableType] = []
     for part in _parts(report):
         parts += [part, Text()]
@@ -220,7 +220,7 @@ def _outcomes(report: Report) -> Table:
 
 
 def _over_time(timeline: Timeline) -> RenderableType:
-    """One character a step: all calls, and those that were refused."""
+    """Draw one character for each step: all calls, and the refused ones."""
     if not timeline.periods:
         return Text("No event has a time, so there is nothing to show over time.")
     first = timeline.periods[0].start

@@ -1,4 +1,4 @@
-"""The case table as a conformance suite: any implementation, in any language, can be held to it.
+"""The cases as a conformance suite for any implementation, in any language.
 
 ``python -m mcp_lenient.testing.conformance tests/cases -- COMMAND`` starts the command, writes it one call
 a line and reads one answer a line, and prints which answers are right.

@@ -1,4 +1,4 @@
-"""``python -m mcp_lenient.testing.conformance FOLDER -- COMMAND``: hold a program to the cases."""
+"""``python -m mcp_lenient.testing.conformance FOLDER -- COMMAND``: check a program against the cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Held = tuple[Case, Reply, Verdict]
 
 
 def main(arguments: Sequence[str], console: Console) -> int:
-    """Hold a program to a folder of cases.
+    """Check a program against a folder of cases.
 
     Returns:
         0 when every answer is right, 1 when one is not, 2 when the cases or the program cannot be used.

@@ -12,7 +12,7 @@ from mcp_lenient.testing.conformance.suite import Reply, serve
 
 
 def call(request: Mapping[str, Any]) -> Reply:
-    """What :func:`mcp_lenient.normalize` makes of a request."""
+    """Answer a request by :func:`mcp_lenient.normalize`."""
     declared = request["declared"]
     policy = Policy(
         aliases={name: tuple(others) for name, others in declared.get("aliases", {}).items()},

@@ -32,7 +32,7 @@ among the acceptable. ``unsupported``: the implementation cannot express the sch
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an implementation made of a call: ``codes`` only where it names any."""
+    """What an implementation made of a call; ``codes`` only where it names any."""
 
     outcome: Literal["ran", "refused", "unsupported"]
     arguments: Any = None
@@ -41,7 +41,7 @@ class Reply:
 
 
 def verdict(case: Case, reply: Reply) -> Verdict:
-    """What the reply is worth.
+    """Judge a reply.
 
     >>> from mcp_lenient.testing.conformance import Case, Expected, Reply, verdict
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
@@ -77,12 +77,12 @@ _SCHEMA: Final = "schema.json"
 
 
 class CasesError(LenientError):
-    """A folder holds no cases, or a file of cases cannot be read."""
+    """A folder without cases, or a file of cases that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is to become of a call.
+    """The expected outcome of a call.
 
     ``arguments`` are those that the tool gets: the repaired ones, or those that were sent where nothing may
     change. ``codes`` are the violation codes that a refusal may name.
@@ -119,11 +119,11 @@ class Case:
 
     @property
     def is_trap(self) -> bool:
-        """Whether the call must be refused or stay as it is."""
+        """Return whether the call must be refused or stay unchanged."""
         return self.expected.outcome != "repaired"
 
     def request(self) -> dict[str, Any]:
-        """What an adapter is told: all but what is expected."""
+        """Return what an adapter is given: everything but the expected outcome."""
         return {
             "id": self.id,
             "schema": self.schema,
@@ -134,7 +134,7 @@ class Case:
 
 
 def load_cases(folder: str | Path) -> tuple[Case, ...]:
-    """All cases of a folder, file by file in the order of their names.
+    """Load all cases of a folder, file by file in the order of their names.
 
     Args:
         folder: Where the ``*.json`` files are; ``schema.json`` among them is not read.
@@ -179,11 +179,11 @@ _PATIENCE: Final = 30.0
 
 
 class SubjectError(LenientError):
-    """The program ended, was silent for too long, or wrote what is no answer."""
+    """A program that ended, was silent for too long, or wrote something that is no answer."""
 
 
 class Subject:
-    """A program that answers calls; started when entered, ended when left.
+    """A program that answers calls; entering starts it, leaving ends it.
 
     Args:
         command: The program and its arguments.
@@ -236,7 +236,7 @@ class Subject:
         self._lines.put(None)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One line to the program, and the line it answers.
+        """Write one line to the program, and return the line it answers.
 
         Raises:
             SubjectError: When no answer comes, or none to this request.
@@ -256,7 +256,7 @@ class Subject:
         return _answer(line, request)
 
     def call(self, case: Case) -> Reply:
-        """What the program makes of a case.
+        """Return what the program makes of a case.
 
         Raises:
             SubjectError: When no answer comes, or none that follows the protocol.
