@@ -101,7 +101,7 @@ def _started_by(words: Sequence[str]) -> StdioTransport:
     if shutil.which(words[0]) is None:
         msg = f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file"
         raise CommandError(msg)
-    # Left to itself the SDK hands down little more than PATH, and keys stand in the environment.
+    # The SDK by default passes little more than PATH, and keys are in the environment.
     return StdioTransport(command=words[0], args=list(words[1:]), env=dict(os.environ))
 
 
@@ -140,7 +140,7 @@ def from_environment(text: str, where: str) -> str:
     """Fill in ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` from the environment.
 
     Raises:
-        CommandError: Where the environment has no such name; it says where the text stands.
+        CommandError: Where the environment has no such name; it says where the text is.
     """
 
     def value(found: re.Match[str]) -> str:
@@ -201,7 +201,7 @@ def _module(path: Path) -> ModuleType:
 
 
 def _alone(path: Path) -> ModuleType:
-    # Under a name of its own: a file may well be called like a module of Python's.
+    # Under a unique name: the file may have the name of a standard module.
     spec = importlib.util.spec_from_file_location(f"mcp_lenient_target_{path.stem}", path)
     if spec is None or spec.loader is None:
         msg = "it is no Python file"
@@ -227,7 +227,7 @@ def told(named: str) -> Iterator[None]:
     """
     try:
         yield
-    except BrokenPipeError:  # whoever reads what is printed has left
+    except BrokenPipeError:  # the reader of stdout is gone
         raise
     except ValidationError as error:
         msg = f"{named}: the server cannot be asked: its answer is no valid {shown(error.title)}"

@@ -190,7 +190,7 @@ FRACTIONS: Final = (0.5, 1.25, 2.0, 3.75, 10.5, -0.5)
 
 _TRIES: Final = 40
 _DEEPEST: Final = 4
-"""Levels below which only what is required is made up."""
+"""Levels below which only required properties are made."""
 
 
 class NoValueError(Exception):
@@ -209,7 +209,7 @@ def valid_arguments(
         wide: Whether texts and names of maps are chosen from more, for a tool that takes less than its schema.
 
     Raises:
-        NoValueError: When none could be made up.
+        NoValueError: When none could be made.
     """
     read = readable(schema)
     if read.unread:

@@ -72,10 +72,10 @@ class StressReport:
 
     Attributes:
         server: The server's name.
-        seed: What all arguments were made up from.
+        seed: The seed of all arguments.
         calls: Every damaged call.
         skipped: Tools that could not be tried, each with the reason.
-        unprotected: Tools that no middleware of this package stands before.
+        unprotected: Tools without a middleware of this package.
     """
 
     server: str
@@ -206,9 +206,9 @@ def _short_value(value: Any) -> str:
 
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
-"""How likely optional parameters are there, in the first arguments that are made up for a tool, the second, and so on."""
+"""How likely optional parameters are present, in the first arguments made for a tool, the second, and so on."""
 _AGAIN: Final = 60
-"""How many other arguments are made up for a tool that refuses the first."""
+"""How many other arguments are made for a tool that refuses the first."""
 _LONGEST: Final = 200
 
 
@@ -224,8 +224,8 @@ def stress(
 ) -> StressReport:
     """Call every tool with the usual damage to right arguments, and report what became of each call.
 
-    Right arguments are made up from each tool's schema, the same ones for the same seed. A tool may refuse
-    what its schema allows: others are then made up, and one that takes none of them is not tried but told
+    Right arguments are made from each tool's schema, the same ones for the same seed. A tool may refuse
+    what its schema allows: others are then made, and a tool that accepts none of them is not tried but listed
     in ``skipped``, so that ``arguments`` can be given for it. The calls go through the server with all its
     middleware, and are stopped before the tools' bodies. What to look at is ``corrupted``: calls that a
     repair gave another meaning.
@@ -238,9 +238,9 @@ def stress(
         tool_or_server: A server, which is tested as it is; or a tool or function, which is tested on a
             server of its own with :class:`mcp_lenient.LenientMiddleware`.
         policy: The policy of a middleware that is put before the server.
-        seed: What the arguments are made up from.
+        seed: The seed of the arguments.
         per_tool: How many right calls of each tool are damaged.
-        arguments: Right arguments by tool, to be used in place of made up ones.
+        arguments: Right arguments by tool, to be used in place of generated ones.
         run: Whether the tools' bodies are run.
         only: The tools to call; all when empty.
 
@@ -277,7 +277,7 @@ def made_up(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list
     """Make different right arguments for a tool, as many as wanted or possible.
 
     Raises:
-        NoValueError: When no right arguments can be made up from its schema.
+        NoValueError: When no right arguments can be made from its schema.
     """
     random = Random(f"{seed}:{tool}")  # noqa: S311 - the same calls each time is what is wanted
     made: list[dict[str, Any]] = []
@@ -361,7 +361,7 @@ def _mended(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _right(attempt: Attempt) -> _Right:
-    # A tool that fails on made up arguments which are right says nothing by failing on damaged ones.
+    # A tool that fails on right arguments proves nothing by failing on damaged ones.
     sent = attempt.sent if isinstance(attempt.sent, Mapping) else {}
     return _Right(sent, attempt.ran and attempt.is_error)
 

@@ -207,7 +207,7 @@ class Trial:
         target: The tool, and what it is judged by.
         client: A client of the server.
         recorder: Sees what reaches the tool.
-        is_lenient: Whether a middleware of this package stands before the tool.
+        is_lenient: Whether the tool has a middleware of this package.
         rules: The names of the rules that may speak; every other repair is one that the author declared.
     """
 
@@ -278,8 +278,8 @@ class Connection:
     """A server under test, connected while this context is open.
 
     A server is tested as it is; with a policy, mounted in one whose middleware has that policy. A tool or
-    a function gets a server with the middleware, and so does a tool that bears marks of ``@lenient`` where
-    no middleware stands before it: its body could not be kept from running else.
+    a function gets a server with the middleware, and so does a tool marked by ``@lenient``
+    without a middleware: its body could not be kept from running otherwise.
 
     Args:
         subject: What is tested.

@@ -31,7 +31,7 @@ class DefinitionFault(NamedTuple):
 
     Attributes:
         path: The place.
-        words: What is wrong, to stand behind the place and a colon.
+        words: What is wrong, to follow the place and a colon.
         read: Whether the value that was read for this place is the one that is meant there.
     """
 
@@ -70,7 +70,7 @@ def read_yaml(text: str) -> YamlText:
     """Read one YAML 1.2 document; nothing in it is executed, and no tag is followed.
 
     Raises:
-        YamlTextError: When it is none, is nested too deeply, or grows too large by its anchors.
+        YamlTextError: When it is not YAML, nests too deeply, or grows too large by its anchors.
     """
     document = YamlText()
     reader = YAML(pure=True)
@@ -83,7 +83,7 @@ def read_yaml(text: str) -> YamlText:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlTextError(_line(mark) if mark else None, f"{error.problem or error.context}.") from None
-    except (YAMLError, AssertionError) as error:  # the second for a version of YAML that is none
+    except (YAMLError, AssertionError) as error:  # the second for an unknown version of YAML
         raise YamlTextError(None, f"{' '.join(str(error).split())}.") from None
     if root is not None:
         document.value = _value(document, root, ())
@@ -211,7 +211,7 @@ class Document:
     Attributes:
         value: The whole of it; None for an empty file.
         lines: The line of each place, from 1; empty for TOML, whose reader tells none.
-        faults: What is no JSON value, or stands there twice. ``value`` has something else in its place.
+        faults: Values that JSON does not have, and duplicate names; ``value`` holds a substitute for each.
     """
 
     value: Any

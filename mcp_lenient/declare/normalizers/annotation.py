@@ -71,7 +71,7 @@ class Normalizer(ABC):
         """Return the JSON schema of the annotated type.
 
         Raises:
-            SchemaError: When a constraint stands behind the normalizer that Pydantic can apply rightly only
+            SchemaError: When a constraint is behind the normalizer that Pydantic can apply rightly only
                 in front of it.
         """
         return _with_constraints(handler(schema), schema, self)
@@ -126,7 +126,7 @@ def _from_either(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema
     either = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
     if not _has_own_title(inner):
         return either
-    # Pydantic gives a field a title, unless it sees that a reference stands there: so this becomes one.
+    # Pydantic gives a field a title, unless it sees a reference there: so this becomes one.
     either["ref"] = f"mcp_lenient:{uuid4().hex}"
     prepared = type("Prepared", (), {"__get_pydantic_core_schema__": lambda _source, _handler: either})
     return handler.generate_schema(Annotated[prepared, _PublishedAs(inner)])

@@ -105,7 +105,7 @@ def split(separator: str = ",") -> Split:
     (['red', 'green'], ['a, b'], ['a,b'])
 
     Args:
-        separator: What stands between the parts.
+        separator: The text between the parts.
 
     Raises:
         ValueError: When the separator is empty, no text, or a character of JSON arrays.
@@ -158,7 +158,7 @@ class Tags(Normalizer):
         """Return the list of tags, or None.
 
         Raises:
-            NormalizationError: When the value is none of what :func:`tags` reads, or out of bounds.
+            NormalizationError: When :func:`tags` cannot read the value, or it is out of bounds.
         """
         listed = self._in_text(value) if isinstance(value, str) else value
         if isinstance(listed, list):

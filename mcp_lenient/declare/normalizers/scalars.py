@@ -129,7 +129,7 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Syn
     ('Active', 'Active', 'later')
 
     Args:
-        meanings: What each word stands for: a text, number, boolean or None.
+        meanings: The meaning of each word: a text, number, boolean or None.
         match_case: Whether letter case counts.
 
     Raises:
@@ -180,7 +180,7 @@ def clamp(minimum: float | None = None, maximum: float | None = None) -> Clamp:
     """Bring a number that is out of bounds, also one in a text, to the nearest bound.
 
     It spares callers an error and is no check: what the type's own validation makes a number of in other
-    ways is not looked at, so a bound that must hold stands in the type (``Field(le=100)``) as well.
+    ways is not looked at, so put a bound that must hold into the type (``Field(le=100)``) as well.
 
     >>> steps = clamp(1, 100)
     >>> steps(500), steps(7), steps("0"), steps("many")
@@ -275,7 +275,7 @@ def iso_date(order: Order | None = None) -> IsoDate:
     '2024-02-01'
 
     Args:
-        order: In which order numbers with the year last stand: ``"dmy"`` or ``"mdy"``.
+        order: The order of numbers with the year last: ``"dmy"`` or ``"mdy"``.
 
     Raises:
         ValueError: When the order is anything else.
@@ -369,7 +369,7 @@ def default_on_null() -> DefaultOnNull:
     >>> Search(limit=None)
     Search(limit=10)
 
-    It is for parameters and fields that have a default. Called by itself it gives null back, since no value
+    It is for parameters and fields that have a default. Called directly it returns null, since no value
     says "not sent"; ``null_is_absent`` tells who runs it to leave the argument out.
     """
     return DefaultOnNull()

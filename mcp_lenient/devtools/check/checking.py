@@ -33,7 +33,7 @@ class Published:
         line: The line at which that function begins.
         normalized: The parameters for which the author declares a normalizer.
         drops_null: Whether a middleware leaves out a null that the schema forbids.
-        destructive: Whether a middleware takes the tool for destructive; None where none stands before it.
+        destructive: Whether a middleware treats the tool as destructive; None where there is no middleware.
     """
 
     tool: Tool

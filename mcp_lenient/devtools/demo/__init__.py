@@ -27,7 +27,7 @@ from mcp_lenient.devtools.printing import show
 
 _NAME = "context_store.py"
 _HERE = Path(__file__).parent
-# It stands among the examples; the wheel carries it beside this file.
+# It is one of the examples; the wheel has a copy beside this file.
 SERVER = next(path for path in (_HERE / _NAME, _HERE.parents[2] / "examples" / _NAME) if path.exists())
 META = "mcp_lenient"
 

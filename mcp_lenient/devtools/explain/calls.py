@@ -36,7 +36,7 @@ _MOST_LINES = 60
 async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
     """Explain what would become of a call, step by step. The tool does not run; authors' validators do.
 
-    Where no middleware of this package stands before the tool, the default one is taken.
+    Where the tool has no middleware of this package, the default one is used.
 
     Args:
         server: The server, within whose context (a connected client) this is called.

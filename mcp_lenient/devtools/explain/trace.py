@@ -15,7 +15,7 @@ from mcp_lenient.values.pointers import pointer
 
 _MOST: Final = 200
 _MOST_LOOKS: Final = 2_000
-"""How often a rule is watched; of calls with more in them the first part is told."""
+"""How many applications of rules are noted; of a larger call the first part is explained."""
 _ITEM: Final = 0
 
 
@@ -27,7 +27,7 @@ class Proposal:
         rule: The rule's name.
         tier: Its tier.
         kind: What it speaks about.
-        pointer: Where the value stands, as far as that can be told.
+        pointer: Where the value is, as far as known.
         before: The value, or the name that was sent.
         after: What the rule makes of it.
         fits: Whether the schema at that place takes it as it is.

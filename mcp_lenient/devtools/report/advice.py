@@ -116,8 +116,8 @@ _PAIRED: Final = """
     GROUP BY list
     HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1 AND sum(times) = 2
 """
-# A call that lacks one parameter and has one unknown name: the name is likely the parameter's, if it is none that
-# stands for the arguments as a whole.
+# A call without one parameter and with one unknown name: the name likely means the parameter, unless it is a
+# wrapper of the arguments as a whole.
 _ALIASES: Final = f"""
     WITH paired AS ({_PAIRED}),
     named AS (

@@ -54,7 +54,7 @@ def _quoted(value: str) -> str:
 
 
 Progress = Callable[[str, float], None]
-"""Told what is being done, and how many percent of it are."""
+"""Called with what is being done, and how many percent of it are."""
 DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 LOWEST_MEMORY: Final = 64_000_000
@@ -80,7 +80,7 @@ class Database:
         paths: The files and addresses that may be read.
         remote: Whether some of them are addresses.
         memory: How much the engine may keep in memory, such as ``512MB``.
-        progress: Who is told how far it is.
+        progress: Called with what is done, and how far it is.
         most_threads: How many threads it may have at most; as many as memory and processors allow by default.
 
     Raises:
@@ -151,7 +151,7 @@ class Database:
         Args:
             sql: The statement.
             parameters: Its parameters.
-            doing: What progress is told under; None tells none.
+            doing: The words for progress; None reports no progress.
 
         Raises:
             ReportError: When the engine cannot carry it out.

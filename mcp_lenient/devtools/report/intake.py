@@ -447,7 +447,7 @@ def take_in(
     """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
 
     A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
-    ``hints_lists`` say under which number the other tables have what stands in them.
+    ``hints_lists`` give the number under which the other tables hold their entries.
 
     Args:
         database: Where the tables are made.
@@ -606,7 +606,7 @@ def _canonical(event: CallEvent) -> dict[str, Any]:
 def _read_lists(database: Database, name: str, folder: Path) -> None:
     """Number the different lists of one field, and lay out their entries, place by place.
 
-    An event whose list is not as the model has it is none.
+    A line whose list does not fit the model is no event.
     """
     check, record = _RECORDS[name], _LAID_OUT[name]
     lists, records = folder / f"{name}_lists.jsonl", folder / f"{name}.jsonl"

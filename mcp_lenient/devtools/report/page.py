@@ -178,7 +178,7 @@ def page(report: Report) -> str:
     """Return the report as an HTML page, to be kept as a file and opened in a browser.
 
     It follows the browser's light or dark scheme and fits a phone. Its rules forbid it every address and
-    every script but its own two, and no text of the log stands in those.
+    every script but its own two, and those hold no text of the log.
 
     Args:
         report: The report.

@@ -23,7 +23,7 @@ from mcp_lenient.devtools.report.model import (
 )
 
 REPEATED_TIMES: Final = 3
-"""How often a caller sends the same wrong call before it is told."""
+"""How often a caller must send the same wrong call to be listed."""
 # Calls that differ in nothing but their time, subject and duration, counted. Client and version are told
 # apart by a character that neither can hold.
 PREPARE: Final = (

@@ -96,7 +96,7 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
         stdin: Standard input.
 
     Raises:
-        ReportError: If a name stands for nothing that can be read.
+        ReportError: If a name refers to nothing readable.
     """
     groups: dict[tuple[Compression, FileKind], dict[str, str]] = {}
     skipped: dict[str, str] = {}
@@ -171,7 +171,7 @@ def pour(path: str, sink: Sink) -> bool:
 
 
 def unescaped(path: str) -> str:
-    """Return the file name that a path of :class:`LogFiles` stands for."""
+    """Return the file name behind a path of :class:`LogFiles`."""
     return re.sub(r"\[([*?[])\]", r"\1", path)
 
 

@@ -15,7 +15,7 @@ from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.values.display import escaped
 
 TableCell = str | int
-"""One cell of a table; numbers stand to the right."""
+"""One cell of a table; numbers are aligned to the right."""
 _MOST_SKIPPED: Final = 20
 _NO_NAME: Final = "(none)"
 
@@ -145,7 +145,7 @@ _TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tup
     "unrepaired": (("tool", "error", "where", "calls", "clients"), _unrepaired),
 }
 NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "tools", "clients", "times"})
-"""The columns that stand to the right."""
+"""The columns that are aligned to the right."""
 
 
 def client(name: str | None, version: str | None) -> str:

@@ -51,7 +51,7 @@ def verdict(case: Case, reply: Reply) -> Verdict:
 
     Args:
         case: What was asked.
-        reply: What came back. A default that the schema declares for a name at the top may stand in its
+        reply: What came back. A default that the schema declares for a name at the top may be in its
             arguments or not.
     """
     if reply.outcome == "unsupported":
