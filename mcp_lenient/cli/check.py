@@ -31,7 +31,7 @@ def check(
     from rich.console import Console
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError
-    from mcp_lenient.cli.targets import no_name_warnings, target_of, told
+    from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
     from mcp_lenient.devtools.check import LEVELS
     from mcp_lenient.devtools.check import output as shown
     from mcp_lenient.devtools.check.checking import chosen_checks, findings, published
@@ -42,7 +42,7 @@ def check(
     except ValueError as error:
         raise CommandError(str(error)) from None
     named = " ".join(target)
-    with told(named), no_name_warnings():
+    with one_line_errors(named), no_name_warnings():
         tools = asyncio.run(published(target_of(target)))
     found = findings(tools, chosen)
     if output == "text":

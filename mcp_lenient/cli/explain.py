@@ -41,7 +41,7 @@ def explain(
     import json
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError
-    from mcp_lenient.cli.targets import quiet, served, told
+    from mcp_lenient.cli.targets import one_line_errors, quiet, served
     from mcp_lenient.devtools.explain import explain as explain_call
     from mcp_lenient.devtools.explain import explain_event
     from mcp_lenient.devtools.explain.steps import RUNS
@@ -57,7 +57,7 @@ def explain(
             return [await explain_call(server, tool, _sent(arguments))]
         return [await explain_event(server, each) for each in events]
 
-    with told(target), quiet():
+    with one_line_errors(target), quiet():
         explanations = asyncio.run(served([target], work))
     if output == "json":
         shown = [each.as_dict() for each in explanations]

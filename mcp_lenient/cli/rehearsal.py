@@ -20,7 +20,7 @@ from rich.text import Text
 
 from mcp_lenient.cli.errors import CommandError
 from mcp_lenient.testing.example_arguments import NoValueError
-from mcp_lenient.testing.stress import damaged_calls, made_up
+from mcp_lenient.testing.stress import damaged_calls, example_calls
 from mcp_lenient.values.display import cut, shown
 
 Given = Mapping[str, list[dict[str, Any]]]
@@ -169,7 +169,7 @@ def _is_read_only(tool: Tool) -> bool:
 
 def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
     try:
-        rights = given or made_up(tool.name, tool.input_schema, seed, per_tool)
+        rights = given or example_calls(tool.name, tool.input_schema, seed, per_tool)
     except NoValueError:
         return Planned(tool.name, 0, None)
     damaged = sum(1 for right in rights for _ in damaged_calls(tool.input_schema, right))

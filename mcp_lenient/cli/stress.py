@@ -50,7 +50,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError
     from mcp_lenient.cli.rehearsal import given_arguments, rehearse
-    from mcp_lenient.cli.targets import lenient_front, quiet, target_of, told
+    from mcp_lenient.cli.targets import lenient_front, one_line_errors, quiet, target_of
     from mcp_lenient.devtools.printing import put, show
     from mcp_lenient.testing import stress as run_stress
 
@@ -59,7 +59,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         raise CommandError(msg)
     console = Console(highlight=False)
     given = given_arguments(arguments) if arguments is not None else {}
-    with told(" ".join(target)), quiet():
+    with one_line_errors(" ".join(target)), quiet():
         server = target_of(target)
         plan = rehearse(server, tool, seed, per_tool, everything=everything, given=given)
         if plan.is_real or (dry_run and output == "text"):

@@ -216,7 +216,7 @@ T = TypeVar("T")
 
 
 @contextmanager
-def told(named: str) -> Iterator[None]:
+def one_line_errors(named: str) -> Iterator[None]:
     """Report in one line why a server cannot be asked.
 
     Args:

@@ -264,8 +264,12 @@ def stress(
                         unprotected.append(name)
                     try:
                         rights = given.get(name)
-                        known = await (_given(trial, rights) if rights else _taken(trial, seed, per_tool))
-                        calls += [call for right in known for call in await _stressed(trial, right)]
+                        known = await (
+                            _given_examples(trial, rights)
+                            if rights
+                            else _accepted_examples(trial, seed, per_tool)
+                        )
+                        calls += [call for right in known for call in await _stress(trial, right)]
                     except NoValueError as error:
                         skipped[name] = str(error)
             return StressReport(connection.server_name, seed, tuple(calls), skipped, tuple(unprotected))
@@ -273,7 +277,7 @@ def stress(
     return in_own_loop(work)
 
 
-def made_up(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
+def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
     """Make different right arguments for a tool, as many as wanted or possible.
 
     Raises:
@@ -304,7 +308,7 @@ class _Right:
     fails: bool
 
 
-async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
+async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
     """Try the given right arguments.
 
     Raises:
@@ -312,29 +316,31 @@ async def _given(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Rig
     """
     attempts = [await trial.attempt(each) for each in rights]
     for attempt in attempts:
-        if not _is_taken(trial, attempt):
+        if not _is_accepted(trial, attempt):
             raise NoValueError(_refusal(attempt, "was given"))
     return list(map(_right, attempts))
 
 
-async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
+async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
     """Make arguments that the tool accepts: it may refuse what its schema allows, so try others.
 
     Raises:
         NoValueError: When it takes none of them.
     """
     tool = trial.target.tool
-    attempts = [await trial.attempt(each) for each in made_up(tool.name, tool.parameters, seed, per_tool)]
-    found = [each for each in attempts if _is_taken(trial, each)]
-    refused = next((each for each in attempts if not _is_taken(trial, each)), None)
+    attempts = [
+        await trial.attempt(each) for each in example_calls(tool.name, tool.parameters, seed, per_tool)
+    ]
+    found = [each for each in attempts if _is_accepted(trial, each)]
+    refused = next((each for each in attempts if not _is_accepted(trial, each)), None)
     random = Random(f"{seed}:{tool.name}:again")  # noqa: S311 - the same calls each time is what is wanted
     last = refused
     for at in range(_AGAIN if refused is not None else 0):
         if len(found) >= per_tool:
             break
         other = valid_arguments(tool.parameters, random, optional=_OPTIONAL[at % len(_OPTIONAL)], wide=True)
-        attempt = await trial.attempt(other if last is None else _mended(last, other))
-        if _is_taken(trial, attempt):
+        attempt = await trial.attempt(other if last is None else _corrected(last, other))
+        if _is_accepted(trial, attempt):
             found += [attempt] if all(attempt.sent != each.sent for each in found) else []
             last = None
         else:
@@ -344,12 +350,12 @@ async def _taken(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
     return list(map(_right, found))
 
 
-def _is_taken(trial: Trial, attempt: Attempt) -> bool:
+def _is_accepted(trial: Trial, attempt: Attempt) -> bool:
     """Return whether a call reached the tool as sent, apart from what the author declared."""
     return attempt.reached is not None and not trial.rules.intersection(each.rule for each in attempt.repairs)
 
 
-def _mended(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
+def _corrected(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
     """Replace the faulty part of refused arguments by that of other ones; all of it where no part is named."""
     violations = _details(refused).get("violations", ())
     pointers = [each["pointer"] for each in violations] + [each.pointer for each in refused.repairs]
@@ -388,11 +394,11 @@ def _short(arguments: Sent) -> str:
     return cut(json.dumps(arguments, ensure_ascii=False, default=repr), _LONGEST)
 
 
-async def _stressed(trial: Trial, right: _Right) -> list[StressCall]:
+async def _stress(trial: Trial, right: _Right) -> list[StressCall]:
     """Try the damaged calls of one right call."""
     judge = _schema_judge(trial)
     return [
-        await _tried(trial, kind, each, judge, always_fails=right.fails)
+        await _try(trial, kind, each, judge, always_fails=right.fails)
         for kind, each in damaged_calls(trial.target.tool.parameters, right.arguments)
     ]
 
@@ -407,7 +413,7 @@ def _schema_judge(trial: Trial) -> PublishedSchemaValidator | None:
         return None
 
 
-async def _tried(
+async def _try(
     trial: Trial, kind: str, damage: Damaged, judge: PublishedSchemaValidator | None, *, always_fails: bool
 ) -> StressCall:
     got = await trial.attempt(damage.sent)

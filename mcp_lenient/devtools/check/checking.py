@@ -99,14 +99,14 @@ async def _known(server: FastMCP, published_tool: Tool) -> Published:
         target = None if tool is None else await find_target(server, tool)
         if target is None:
             return Published(published_tool)
-        seen_to = await judged_by(server, target)
-    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in seen_to))
+        judges = await judged_by(server, target)
+    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in judges))
     drops_null = any(
         known.mode == "repair" and known.policy.allows("null_to_absent") and not known.plan.destructive
-        for known in seen_to
+        for known in judges
     )
     file, line = _origin(target.function) if target.function is not None else (None, None)
-    destructive = any(known.plan.destructive for known in seen_to) if seen_to else None
+    destructive = any(known.plan.destructive for known in judges) if judges else None
     return Published(published_tool, file, line, frozenset(normalized), drops_null, destructive)
 
 

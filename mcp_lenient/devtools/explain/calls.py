@@ -47,11 +47,11 @@ async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
         found = await server.get_tool(tool)
         if found is None:
             return await _no_such_tool(server, tool)
-        seen_to = await judged_by(server, await find_target(server, found))
-        known = seen_to[0] if seen_to else await LenientMiddleware().known(server, tool)
+        judges = await judged_by(server, await find_target(server, found))
+        known = judges[0] if judges else await LenientMiddleware().known(server, tool)
     if known is None:
         return await _no_such_tool(server, tool)
-    return _Explainer(tool, known, is_protected=bool(seen_to)).explain(sent)
+    return _Explainer(tool, known, is_protected=bool(judges)).explain(sent)
 
 
 async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
