@@ -11,23 +11,14 @@ if TYPE_CHECKING:
         INVALID_TYPE,
         INVALID_VALUE,
         Aliases,
-        Custom,
         Normalizer,
         aliases,
         annotated_aliases,
         annotated_normalizers,
         normalizer,
     )
-    from mcp_lenient.declare.normalizers.lists import ParseJson, Split, Tags, parse_json, split, tags
+    from mcp_lenient.declare.normalizers.lists import parse_json, split, tags
     from mcp_lenient.declare.normalizers.scalars import (
-        Clamp,
-        DefaultOnNull,
-        IsoDate,
-        Lower,
-        NullAs,
-        Strip,
-        Synonyms,
-        Upper,
         clamp,
         default_on_null,
         iso_date,
@@ -42,19 +33,7 @@ __all__ = [
     "INVALID_TYPE",
     "INVALID_VALUE",
     "Aliases",
-    "Clamp",
-    "Custom",
-    "DefaultOnNull",
-    "IsoDate",
-    "Lower",
     "Normalizer",
-    "NullAs",
-    "ParseJson",
-    "Split",
-    "Strip",
-    "Synonyms",
-    "Tags",
-    "Upper",
     "aliases",
     "annotated_aliases",
     "annotated_normalizers",
@@ -75,9 +54,10 @@ __all__ = [
 __getattr__ = loaded_by_name(
     __name__,
     {
-        "mcp_lenient.declare.normalizers.annotation": "Aliases aliases annotated_aliases annotated_normalizers Custom Normalizer normalizer INVALID_TYPE INVALID_VALUE",
-        "mcp_lenient.declare.normalizers.scalars": "Clamp clamp default_on_null DefaultOnNull iso_date IsoDate Lower lower null_as NullAs Strip strip Synonyms synonyms Upper upper",
-        "mcp_lenient.declare.normalizers.lists": "parse_json ParseJson Split split Tags tags",
+        "mcp_lenient.declare.normalizers.annotation": "INVALID_TYPE INVALID_VALUE Aliases Normalizer aliases "
+        "annotated_aliases annotated_normalizers normalizer",
+        "mcp_lenient.declare.normalizers.scalars": "clamp default_on_null iso_date lower null_as strip synonyms upper",
+        "mcp_lenient.declare.normalizers.lists": "parse_json split tags",
     },
 )
 
