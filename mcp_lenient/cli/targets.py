@@ -245,26 +245,26 @@ def _reason(error: BaseException) -> str:
 @contextmanager
 def no_name_warnings() -> Iterator[None]:
     """Suppress the SDK's warnings about tool names: they repeat the names unescaped."""
-    names = logging.getLogger(tool_name_validation.__name__)
-    level = names.level
-    names.setLevel(logging.ERROR)
-    try:
+    with _errors_only(tool_name_validation.__name__):
         yield
-    finally:
-        names.setLevel(level)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """Suppress the events of a command's own calls, and FastMCP's notices."""
-    fastmcp = logging.getLogger("fastmcp")
-    level = fastmcp.level
-    fastmcp.setLevel(logging.ERROR)
+    with silenced(), no_name_warnings(), _errors_only("fastmcp"):
+        yield
+
+
+@contextmanager
+def _errors_only(name: str) -> Iterator[None]:
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
-        with silenced(), no_name_warnings():
-            yield
+        yield
     finally:
-        fastmcp.setLevel(level)
+        logger.setLevel(level)
 
 
 def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
@@ -246,13 +246,4 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON."""
-        return {
-            "code": self.code,
-            "level": self.level,
-            "tool": self.tool,
-            "place": self.place,
-            "reason": self.reason,
-            "mend": self.mend,
-            "file": self.file,
-            "line": self.line,
-        }
+        return asdict(self)

@@ -69,10 +69,7 @@ class Explanation:
             "fate": self.fate,
             "steps": [{"title": step.title, "lines": list(step.lines)} for step in self.steps],
             "arguments": self.arguments,
-            "repairs": [
-                {"rule": each.rule, "pointer": each.pointer, "before": each.before, "after": each.after}
-                for each in self.repairs
-            ],
+            "repairs": [each._asdict() for each in self.repairs],
             "envelope": self.envelope,
         }
 
