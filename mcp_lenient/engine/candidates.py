@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mcp_lenient.engine.ignored_names import hearing
 from mcp_lenient.engine.names import AS_SENT, Naming, names_right, naming
-from mcp_lenient.engine.plan import Node
 from mcp_lenient.engine.session import UNTOUCHED, OutOfSteps, RepairSession, Scope, scope_below
 from mcp_lenient.rules.rule import ABSENT, worst_tier
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Candidate, Path, Repair
 from mcp_lenient.values.json_values import has_whole_float, json_type, same_json
 from mcp_lenient.values.names import fold_name
@@ -97,7 +97,7 @@ def list_with(sent: list[Any], changed: Iterable[tuple[int, Candidate]]) -> Cand
 
 
 def read(
-    node: Node, value: Any, path: Path, run: RepairSession, scope: Scope | None, again: int = 2
+    node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope | None, again: int = 2
 ) -> list[Candidate]:
     """The cheapest readings of a value at a place; none when it has no reading, several when they tie."""
     run.steps -= 1
@@ -115,17 +115,17 @@ def read(
 
 
 def _read_wrong(
-    node: Node, value: Any, path: Path, run: RepairSession, scope: Scope | None = None, again: int = 2
+    node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope | None = None, again: int = 2
 ) -> list[Candidate]:
     """As :func:`read`, for a value of which it is known that it does not stand as it is."""
     return _by_rules(node, value, path, run, again, structure(node, value, path, run, scope))
 
 
 def _by_rules(
-    node: Node, value: Any, path: Path, run: RepairSession, again: int, found: list[Candidate]
+    node: SchemaNode, value: Any, path: Path, run: RepairSession, again: int, found: list[Candidate]
 ) -> list[Candidate]:
     """The cheapest of the readings found and of those of the values that the rules make, tier by tier."""
-    for rule, cost, apply in node.rules.get(plain_type(value), ()):
+    for rule, cost, apply in run.plan.at(node).values.get(plain_type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         for new in apply(value, run.texts) if rule.reads_text else apply(value):
@@ -148,7 +148,7 @@ def _beyond(rule: str, inner: int) -> bool:
     return rule in _TIER_1_WITHIN and worst_tier(inner) > 1
 
 
-def _after(node: Node, value: Any, path: Path, run: RepairSession, again: int) -> list[Candidate]:
+def _after(node: SchemaNode, value: Any, path: Path, run: RepairSession, again: int) -> list[Candidate]:
     """The readings of a value that a rule made, at the same place."""
     if again > 0:
         return read(node, value, path, run, None, again)
@@ -157,7 +157,7 @@ def _after(node: Node, value: Any, path: Path, run: RepairSession, again: int) -
     return structure(node, value, path, run, None)
 
 
-def takes(node: Node, value: Any, run: RepairSession) -> bool:
+def takes(node: SchemaNode, value: Any, run: RepairSession) -> bool:
     """Whether a value stands as it is, as far as the schema and the judge's way with integers tell."""
     if plain_type(value) is not type(value):
         if node.shape.is_only("number") and rounds(value):
@@ -169,7 +169,9 @@ def takes(node: Node, value: Any, run: RepairSession) -> bool:
     return node.takes(value)
 
 
-def structure(node: Node, value: Any, path: Path, run: RepairSession, scope: Scope | None) -> list[Candidate]:
+def structure(
+    node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope | None
+) -> list[Candidate]:
     """The readings of a value of the right JSON type, from the readings of what is in it."""
     if node.is_union:
         return _read_union(node, value, path, run, scope)
@@ -181,16 +183,15 @@ def structure(node: Node, value: Any, path: Path, run: RepairSession, scope: Sco
 
 
 def _read_union(
-    node: Node, value: Any, path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
-    if node.discriminator is not None and isinstance(value, dict):
-        told = _read_discriminated(node, value, path, run, scope)
-        if told is not None:
-            return told
-    branches: Sequence[Node] = node.branches
+    told = _read_discriminated(node, value, path, run, scope) if isinstance(value, dict) else None
+    if told is not None:
+        return told
+    branches: Sequence[SchemaNode] = node.branches
     below = None
     if scope is not None and not scope.full:
-        fitting = [branch for branch in node.branches if branch.fits(value)]
+        fitting = node.union.fitting(value, exact_integers=run.exact)
         if fitting:
             branches, below = fitting, scope
     found = [reading for branch in branches for reading in read(branch, value, path, run, below)]
@@ -200,7 +201,7 @@ def _read_union(
     return cheapest(_hearing(node, found) if isinstance(value, dict) else found)
 
 
-def _hearing(node: Node, found: list[Candidate]) -> list[Candidate]:
+def _hearing(node: SchemaNode, found: list[Candidate]) -> list[Candidate]:
     """Those readings of an object that leave no name in another spelling than a branch has it, where there are any."""
     if len(found) < 2:
         return found
@@ -211,38 +212,40 @@ def _hearing(node: Node, found: list[Candidate]) -> list[Candidate]:
     return [reading for reading, hears in zip(found, heard, strict=True) if hears] or found
 
 
-def names_in(node: Node, value: Mapping[str, Any], run: RepairSession, scope: Scope | None) -> Naming:
+def names_in(node: SchemaNode, value: Mapping[str, Any], run: RepairSession, scope: Scope | None) -> Naming:
     """What the keys of an object become, as far as the judge holds something against its names."""
     if scope is not None and not (scope.full or scope.names):
         return AS_SENT
-    return naming(node, value, partial(_accepts_items, run), scope.unknown if scope is not None else ())
+    return naming(
+        run.plan, node, value, partial(_accepts_items, run), scope.unknown if scope is not None else ()
+    )
 
 
-def _accepts_items(run: RepairSession, node: Node, name: str, value: Any) -> bool:
+def _accepts_items(run: RepairSession, node: SchemaNode, name: str, value: Any) -> bool:
     """Return whether a list takes a value as it is, or as its one item."""
     readings = read(node.property_nodes[name], value, (), run, None)
     return len(readings) == 1 and all(each.rule == "scalar_to_array" for each in readings[0].repairs)
 
 
-def meant_branch(node: Node, value: Any) -> Node | None:
-    """The branch of a union that alone takes values of this JSON type."""
-    fitting = [branch for branch in node.branches if branch.fits(value)]
-    return fitting[0] if len(fitting) == 1 else None
-
-
 def _read_discriminated(
-    node: Node, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
 ) -> list[Candidate] | None:
     """The readings of the branch that the discriminator names; None when it names none."""
-    assert node.discriminator is not None  # noqa: S101 - the caller asked
-    telling, owners, name = node.discriminator
-    if name not in value:
-        return _read_renamed_tag(node, value, path, run, scope)
-    found = read(telling, value[name], (*path, name), run, None)
+    if node.tag is None or node.union.discriminator is None:
+        return None
+    name, tag = node.tag
+    key = name if name in value else _renamed_tag(name, value)
+    if key is None:
+        return None
+    found = read(tag, value[key], (*path, key), run, None)
     if len(found) != 1:
         return None
     told = found[0]
-    branch = owners[told.value]
+    branch = node.union.discriminator.owner(told.value)
+    assert branch is not None  # noqa: S101 - the tag takes no other values
+    if key != name:
+        # The branch renames the key itself; of every other branch the tag is another.
+        return read(branch, value, path, run, scope)
     named = {**value, name: told.value} if told.cost else value
     return [
         Candidate(inner.value, told.cost + inner.cost, (*told.repairs, *inner.repairs))
@@ -250,25 +253,15 @@ def _read_discriminated(
     ]
 
 
-def _read_renamed_tag(
-    node: Node, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
-) -> list[Candidate] | None:
-    """Return the readings of the branch that the discriminator names under another case style."""
-    assert node.discriminator is not None  # noqa: S101 - the caller asked
-    telling, owners, name = node.discriminator
+def _renamed_tag(name: str, value: Mapping[str, Any]) -> str | None:
+    """Return the one key that is the discriminator under another case style."""
     folded = fold_name(name)
     keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
-    if len(keys) != 1:
-        return None
-    found = read(telling, value[keys[0]], (*path, keys[0]), run, None)
-    if len(found) != 1:
-        return None
-    # The branch renames the key itself; of every other branch the tag is another.
-    return read(owners[found[0].value], value, path, run, scope)
+    return keys[0] if len(keys) == 1 else None
 
 
 def _read_object(
-    node: Node, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     by_schema = scope is None or scope.full
     names = names_in(node, value, run, scope)
@@ -286,7 +279,7 @@ def _read_object(
             if child is not None:
                 below = (*path, key)
                 name, readings = key, _read_wrong(child, sent, below, run)
-                readings = _or_absent(node, child, key, sent, below, readings)
+                readings = _or_absent(run, node, child, key, sent, below, readings)
             else:
                 name, readings = _read_key(node, key, sent, path, run, names, scope)
             if not readings:
@@ -302,7 +295,7 @@ def _read_object(
 
 
 def _read_key(
-    node: Node, key: str, sent: Any, path: Path, run: RepairSession, names: Naming, scope: Scope | None
+    node: SchemaNode, key: str, sent: Any, path: Path, run: RepairSession, names: Naming, scope: Scope | None
 ) -> tuple[str, list[Candidate]]:
     below = (*path, key)
     rename = names.renamed.get(key)
@@ -315,12 +308,12 @@ def _read_key(
     ]
 
 
-def _whole(node: Node, found: list[Candidate], run: RepairSession) -> list[Candidate]:
+def _whole(node: SchemaNode, found: list[Candidate], run: RepairSession) -> list[Candidate]:
     """Those readings of a container of which its schema takes the whole; of the top the judge decides."""
     return [reading for reading in found if _is_whole(node, reading, run)]
 
 
-def _is_whole(node: Node, reading: Candidate, run: RepairSession) -> bool:
+def _is_whole(node: SchemaNode, reading: Candidate, run: RepairSession) -> bool:
     # Where 7.0 is no integer, JSON Schema cannot tell of a whole that is repaired; only the judge can.
     return bool(run.exact and reading.repairs) or node.takes(plain(reading.value))
 
@@ -331,7 +324,7 @@ def is_mixed(items: list[Any]) -> bool:
 
 
 def read_property(
-    node: Node, name: str, value: Any, path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, name: str, value: Any, path: Path, run: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     """The cheapest readings of a property's value, ``ABSENT`` among them where it may be left out."""
     run.steps -= 1
@@ -340,15 +333,21 @@ def read_property(
     child = node.property(name)
     if child is None:
         return [Candidate(value, 0)]
-    return _or_absent(node, child, name, value, path, read(child, value, path, run, scope))
+    return _or_absent(run, node, child, name, value, path, read(child, value, path, run, scope))
 
 
 def _or_absent(
-    node: Node, child: Node, name: str, value: Any, path: Path, found: list[Candidate]
+    run: RepairSession,
+    node: SchemaNode,
+    child: SchemaNode,
+    name: str,
+    value: Any,
+    path: Path,
+    found: list[Candidate],
 ) -> list[Candidate]:
     if name not in node.shape.properties or name in node.shape.required:
         return found
-    for rule, cost, apply in child.absence.get(type(value), ()):
+    for rule, cost, apply in run.plan.at(child).absence.get(type(value), ()):
         if apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), "absent")
             found = cheapest([*found, Candidate(ABSENT, cost, (record,))])
@@ -356,7 +355,7 @@ def _or_absent(
 
 
 def _read_array(
-    node: Node, value: list[Any], path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, value: list[Any], path: Path, run: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     by_schema = scope is None or scope.full
     indices: Sequence[int] = range(len(value)) if scope is None or scope.full else scope.indices

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.engine.names import undeclared
-from mcp_lenient.engine.plan import Node, NodePlan
 from mcp_lenient.engine.session import OutOfSteps
-from mcp_lenient.rules.rule import Position
+from mcp_lenient.schema.node import Position, SchemaNode, SchemaTree
+from mcp_lenient.schema.unions import Disambiguator
 from mcp_lenient.types import Path, Repair, Validator
 from mcp_lenient.values.json_values import same_json
 from mcp_lenient.values.names import squashed
@@ -36,7 +36,7 @@ _Names = frozenset[Path]
 
 
 def overlooked(
-    top: Node, arguments: Mapping[str, Any], judge: Validator, repairs: Iterable[Repair] = ()
+    top: SchemaNode, arguments: Mapping[str, Any], judge: Validator, repairs: Iterable[Repair] = ()
 ) -> tuple[Path, ...]:
     """The paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
 
@@ -51,11 +51,11 @@ def overlooked(
     Raises:
         OutOfSteps: Where unions within unions leave too many ways to look at it.
     """
-    plan = top.plan
-    if not (plan.has_open_objects if judge.by_schema else plan.has_objects_within):
+    tree = top.tree
+    if not (tree.has_open_objects if judge.by_schema else tree.has_objects_within):
         return ()
     changed = frozenset(repair.pointer for repair in repairs)
-    look = _Look(plan, everything_is_own=judge.by_schema, changed=changed)
+    look = _Look(tree, everything_is_own=judge.by_schema, changed=changed)
     found = sorted(look.unheard(top, arguments), key=str)
     if not found:
         return ()
@@ -75,9 +75,9 @@ def _unread(found: list[Path], arguments: Mapping[str, Any], judge: Validator) -
     return tuple(path for paths in asked for path in paths)
 
 
-def hearing(node: Node, values: Iterable[Any]) -> list[bool]:
+def hearing(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
     """For each way to read the value of a union, whether no branch has a name in it in another spelling."""
-    look = _Look(node.plan, everything_is_own=True)
+    look = _Look(node.tree, everything_is_own=True)
     return [not look.unheard(node, value) for value in values]
 
 
@@ -113,27 +113,27 @@ class _Look:
     """One look through arguments.
 
     Attributes:
-        plan: The compiled schema.
+        tree: The schema.
         everything_is_own: Whether a branch that declares nothing knows every name: by the schema alone
             such a branch may be the one that was meant.
         changed: The JSON Pointers of values that were repaired.
         kept: Where names stand that their object says it keeps.
     """
 
-    plan: NodePlan
+    tree: SchemaTree
     everything_is_own: bool
     changed: frozenset[str] = frozenset()
     kept: set[Path] = field(default_factory=set)
     _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
     _paths: set[Path] = field(default_factory=set)
 
-    def unheard(self, node: Node, value: Any) -> _Names:
+    def unheard(self, node: SchemaNode, value: Any) -> _Names:
         """Where names stand that are a declared one in another spelling."""
         self._seen.clear()
         self._paths.clear()
         return self._names(node, value, (), in_union=False)[0]
 
-    def _names(self, node: Node, value: Any, path: Path, *, in_union: bool) -> tuple[_Names, _Names]:
+    def _names(self, node: SchemaNode, value: Any, path: Path, *, in_union: bool) -> tuple[_Names, _Names]:
         """The names that some branch has in another spelling and no branch as they are; and those that one has."""
         at = (id(node.schema), path)
         if at not in self._seen:
@@ -152,16 +152,16 @@ class _Look:
                 self._seen[at] = frozenset(found), frozenset(known)
         return self._seen[at]
 
-    def _of_branches(self, node: Node, value: Any, path: Path) -> tuple[_Names, _Names]:
+    def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[_Names, _Names]:
         # Not `node.branches`: of unions within unions those are few, and here each costs no more than a look.
-        branches = [self.plan.node(branch, Position.NONE, None) for branch in node.shape.branches]
-        fitting = [branch for branch in branches if _may_be(branch, value, self.plan)]
-        looks = [self._names(branch, value, path, in_union=True) for branch in fitting]
+        branches = [self.tree.node(branch, Position.NONE, None) for branch in node.shape.branches]
+        possible = Disambiguator(branches).possible(value)
+        looks = [self._names(branch, value, path, in_union=True) for branch in possible]
         known = frozenset[Path]().union(*(heard for _, heard in looks))
         return frozenset[Path]().union(*(unheard for unheard, _ in looks)) - known, known
 
     def _below(
-        self, node: Node, value: Any, path: Path, *, in_union: bool
+        self, node: SchemaNode, value: Any, path: Path, *, in_union: bool
     ) -> Iterator[tuple[Iterable[Path], Iterable[Path]]]:
         shape = node.shape
         if isinstance(value, list):
@@ -181,7 +181,7 @@ class _Look:
                 if child is not None:
                     yield self._names(child, entry, (*path, key), in_union=in_union)
 
-    def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:
+    def _is_spelling(self, node: SchemaNode, value: Mapping[str, Any], path: Path, key: str) -> bool:
         """Whether a key may be a declared name in another spelling, and says something that this name does not."""
         same = node.spellings.get(squashed(key), ())
         meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
@@ -195,14 +195,3 @@ class _Look:
             # Other names are expected here, and of a kind of their own.
             return any(node.property_nodes[name].takes(value[key]) for name in meant)
         return True
-
-
-def _may_be(branch: Node, value: Any, plan: NodePlan) -> bool:
-    """Whether a value may be meant for a branch: by its JSON type, and by the constants in it."""
-    if not branch.fits(value):
-        return False
-    if not isinstance(value, Mapping):
-        return True
-    declared = branch.shape.properties
-    constants = ((value[name], plan.shape(declared[name]).enum) for name in value if name in declared)
-    return all(enum is None or any(same_json(sent, member) for member in enum) for sent, enum in constants)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.engine.plan import Node
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Path, Repair
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.pointers import pointer
@@ -48,16 +49,21 @@ _PLURAL = "rename_plural"
 AS_SENT = Naming()
 """Every key under its own name."""
 
-AcceptsItems = Callable[[Node, str, Any], bool]
+AcceptsItems = Callable[[SchemaNode, str, Any], bool]
 """Whether a declared list takes a value that was sent under its singular, as it is or as its one item."""
 
 
 def naming(
-    node: Node, value: Mapping[str, Any], accepts_items: AcceptsItems, judged: Collection[str] = ()
+    plan: Plan,
+    node: SchemaNode,
+    value: Mapping[str, Any],
+    accepts_items: AcceptsItems,
+    judged: Collection[str] = (),
 ) -> Naming:
     """Find for each undeclared key the declared name it was meant for; never two keys for one name.
 
     Args:
+        plan: The rules.
         node: Where the object stands.
         value: The object.
         accepts_items: Whether a plural takes what was sent under its singular.
@@ -69,13 +75,13 @@ def naming(
         unknown = [key for key in unknown if key in judged]
     if not unknown:
         return AS_SENT
-    dropped = drops(node, unknown)
+    dropped = _drops(plan, node, unknown)
     return Naming(
-        _renamed(node, value, [key for key in unknown if key not in dropped], accepts_items), dropped
+        _renamed(plan, node, value, [key for key in unknown if key not in dropped], accepts_items), dropped
     )
 
 
-def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
+def undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
     """The keys that the schema knows neither by name nor by pattern."""
     declared = node.shape.properties
     if value.keys() <= declared.keys():
@@ -85,20 +91,20 @@ def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def drops(node: Node, unknown: list[str]) -> dict[str, tuple[int, str]]:
+def _drops(plan: Plan, node: SchemaNode, unknown: list[str]) -> dict[str, tuple[int, str]]:
     """The keys to leave out, each with its cost and rule."""
     found: dict[str, tuple[int, str]] = {}
     if not unknown:
         return found
-    for rule, cost, apply in node.drops:
+    for rule, cost, apply in plan.at(node).drops:
         for key in apply(unknown):
             found.setdefault(key, (cost, rule.name))
     return found
 
 
-def without_injected(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
-    """The object without the keys that a client added, what that costs, and its repairs."""
-    dropped = drops(node, undeclared(node, value))
+def without_injected(plan: Plan, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
+    """Return the arguments without the keys that a client added, what that costs, and its repairs."""
+    dropped = _drops(plan, plan.top, undeclared(plan.top, value))
     if not dropped:
         return value, 0, ()
     rest = {key: sent for key, sent in value.items() if key not in dropped}
@@ -106,7 +112,7 @@ def without_injected(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any],
 
 
 def _renamed(
-    node: Node, value: Mapping[str, Any], unknown: list[str], accepts_items: AcceptsItems
+    plan: Plan, node: SchemaNode, value: Mapping[str, Any], unknown: list[str], accepts_items: AcceptsItems
 ) -> dict[str, Rename]:
     shape = node.shape
     absent = frozenset(name for name in shape.properties if name not in value)
@@ -115,13 +121,13 @@ def _renamed(
         return {}
     found: dict[str, Rename] = {}
     for key in unknown:
-        rename = _rename(node, key, value[key], wanted, accepts_items)
+        rename = _rename(plan, node, key, value[key], wanted, accepts_items)
         if rename is not None:
             found[key] = rename
     if shape.extra in (None, True, {}) and any(each.rule == _STYLE for each in found.values()):
         # Who writes one name of an object in another case style does so with its other names too.
         for key in (key for key in unknown if key not in found):
-            rename = _rename(node, key, value[key], absent, accepts_items)
+            rename = _rename(plan, node, key, value[key], absent, accepts_items)
             if rename is not None and rename.rule == _STYLE:
                 found[key] = rename
     if len(found) < 2:
@@ -131,10 +137,10 @@ def _renamed(
 
 
 def _rename(
-    node: Node, key: str, value: Any, wanted: Collection[str], accepts_items: AcceptsItems
+    plan: Plan, node: SchemaNode, key: str, value: Any, wanted: Collection[str], accepts_items: AcceptsItems
 ) -> Rename | None:
     """The declared name that a key was meant for, by the first rule that knows one."""
-    for rule, cost, apply in node.renames:
+    for rule, cost, apply in plan.at(node).renames:
         name = apply(key, wanted, value)
         if name is not None:
             fits = rule.name != _PLURAL or accepts_items(node, name, value)
@@ -142,7 +148,7 @@ def _rename(
     return None
 
 
-def names_right(node: Node, value: Mapping[str, Any], names: Naming) -> bool:
+def names_right(node: SchemaNode, value: Mapping[str, Any], names: Naming) -> bool:
     """Whether, so renamed, no required name is missing and none is there that may not be."""
     shape = node.shape
     if names is AS_SENT:

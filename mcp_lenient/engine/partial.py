@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.engine.candidates import Change, is_mixed, meant_branch, names_in, read, read_property
+from mcp_lenient.engine.candidates import Change, is_mixed, names_in, read, read_property
 from mcp_lenient.engine.names import Naming
-from mcp_lenient.engine.plan import Node
 from mcp_lenient.engine.session import UNTOUCHED, RepairSession, Scope, scope_below
 from mcp_lenient.rules.rule import ABSENT
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Candidate, Path, Repair, Tie
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.pointers import pointer
 
 
-def mend(node: Node, value: Any, path: Path, run: RepairSession, scope: Scope | None) -> Change:
+def mend(node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope | None) -> Change:
     """The value with every repair that is certain by itself; ties are left to the run."""
     if scope is UNTOUCHED:
         return Change(value)
@@ -30,12 +30,12 @@ def _alone(readings: list[Candidate], value: Any, path: Path, run: RepairSession
     return Change(readings[0].value, readings[0].repairs) if readings else None
 
 
-def _broken(node: Node, value: Any, path: Path, run: RepairSession, scope: Scope | None) -> Change:
+def _broken(node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope | None) -> Change:
     """A value without a reading: what is in it may still have one."""
     if node.is_union:
-        branch = meant_branch(node, value)
-        if branch is not None:
-            return mend(branch, value, path, run, scope)
+        branches = node.union.meant(value, exact_integers=run.exact)
+        if len(branches) == 1:
+            return mend(branches[0], value, path, run, scope)
     elif node.is_object and isinstance(value, dict):
         return _properties(node, value, path, run, scope)
     elif node.is_array and isinstance(value, list):
@@ -46,23 +46,23 @@ def _broken(node: Node, value: Any, path: Path, run: RepairSession, scope: Scope
 _SPELLINGS = frozenset({"text_to_integer", "text_to_number"})
 
 
-def _number(node: Node, value: str, path: Path) -> Change | None:
+def _number(node: SchemaNode, value: str, path: Path, run: RepairSession) -> Change | None:
     """A text that is a number, though not one that the schema allows: the number is what is wrong then."""
-    for rule, _, apply in node.rules.get(str, ()):
+    for rule, _, apply in run.plan.at(node).values.get(str, ()):
         for new in apply(value) if rule.name in _SPELLINGS else ():
             return Change(new, (Repair(rule.name, pointer(path), "string", json_type(new)),))
     return None
 
 
-def _text(node: Node, value: Any, path: Path, run: RepairSession) -> Change:
+def _text(node: SchemaNode, value: Any, path: Path, run: RepairSession) -> Change:
     """A text that is a container of the right kind, though not all in it is right."""
     if not isinstance(value, str):
         return Change(value)
     for each in node.branches or (node,):
-        number = _number(each, value, path)
+        number = _number(each, value, path, run)
         if number is not None:
             return number
-        for rule, _, apply in each.rules.get(str, ()):
+        for rule, _, apply in run.plan.at(each).values.get(str, ()):
             for new in apply(value, run.texts) if rule.reads_text else ():
                 record = Repair(rule.name, pointer(path), "string", json_type(new))
                 inner = _inside(each, new, path, run)
@@ -70,14 +70,14 @@ def _text(node: Node, value: Any, path: Path, run: RepairSession) -> Change:
     return Change(value)
 
 
-def _inside(node: Node, value: Any, path: Path, run: RepairSession) -> Change:
+def _inside(node: SchemaNode, value: Any, path: Path, run: RepairSession) -> Change:
     if isinstance(value, dict):
         return _properties(node, value, path, run, None)
     return _items(node, value, path, run, None)
 
 
 def _properties(
-    node: Node, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope | None
 ) -> Change:
     names = names_in(node, value, run, scope)
     mended: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def _properties(
 
 
 def _key(
-    node: Node, key: str, sent: Any, path: Path, run: RepairSession, names: Naming, scope: Scope | None
+    node: SchemaNode, key: str, sent: Any, path: Path, run: RepairSession, names: Naming, scope: Scope | None
 ) -> tuple[str, Change]:
     below = (*path, key)
     rename = names.renamed.get(key)
@@ -104,7 +104,7 @@ def _key(
 
 
 def _property(
-    node: Node, name: str, value: Any, path: Path, run: RepairSession, scope: Scope | None
+    node: SchemaNode, name: str, value: Any, path: Path, run: RepairSession, scope: Scope | None
 ) -> Change:
     alone = _alone(read_property(node, name, value, path, run, scope), value, path, run)
     if alone is not None:
@@ -114,7 +114,7 @@ def _property(
     return _broken(child, value, path, run, scope)
 
 
-def _items(node: Node, value: list[Any], path: Path, run: RepairSession, scope: Scope | None) -> Change:
+def _items(node: SchemaNode, value: list[Any], path: Path, run: RepairSession, scope: Scope | None) -> Change:
     item_at = node.item_nodes(mixed=is_mixed(value))
     entries = [
         mend(item_at(index), entry, (*path, index), run, scope_below(scope, index))

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.engine.candidates import Change, distinct, meant_branch, names_in
+from mcp_lenient.engine.candidates import Change, distinct, names_in
 from mcp_lenient.engine.names import AS_SENT, names_right, without_injected
-from mcp_lenient.engine.plan import Node
+from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.session import UNTOUCHED, RepairSession, Scope, scope_below
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Path, Repair
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.pointers import pointer
 
 
-def moved(node: Node, value: Any, path: Path, run: RepairSession, scope: Scope) -> Change:
+def moved(node: SchemaNode, value: Any, path: Path, run: RepairSession, scope: Scope) -> Change:
     """The value with every move that its faults ask for; its repairs are empty where there is none."""
     if scope is UNTOUCHED:
         return Change(value)
     if node.is_union:
-        branch = meant_branch(node, value)
-        if branch is not None:
-            return moved(branch, value, path, run, scope)
+        branches = node.union.told(value, exact_integers=run.exact)
+        if len(branches) == 1:
+            return moved(branches[0], value, path, run, scope)
     elif isinstance(value, dict):
         return _moved_object(node, value, path, run, scope)
     elif isinstance(value, list):
@@ -33,10 +34,12 @@ def moved(node: Node, value: Any, path: Path, run: RepairSession, scope: Scope) 
     return _out_of_text(node, value, path, run) if isinstance(value, str) else Change(value)
 
 
-def _moved_object(node: Node, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope) -> Change:
+def _moved_object(
+    node: SchemaNode, value: dict[str, Any], path: Path, run: RepairSession, scope: Scope
+) -> Change:
     names = names_in(node, value, run, scope) if scope.names else AS_SENT
     if not path and scope.names and not names_right(node, value, names):
-        content = _content(node, value)
+        content = _content(value, run.plan)
         if content is not None:
             return content
     _, repairs = names.records(value, path)
@@ -58,18 +61,18 @@ def _moved_object(node: Node, value: dict[str, Any], path: Path, run: RepairSess
     return Change(changed, repairs)
 
 
-def _content(top: Node, arguments: dict[str, Any]) -> Change | None:
+def _content(arguments: dict[str, Any], plan: Plan) -> Change | None:
     """Other arguments in place of these, where there is one such reading; injected keys are left out first."""
-    rest, _, dropped = without_injected(top, arguments)
+    rest, _, dropped = without_injected(plan, arguments)
     found = [
         Change(content, (*dropped, Repair(rule.name, "", "object", "object")))
-        for rule, _, apply in top.rules.get(dict, ())
+        for rule, _, apply in plan.at(plan.top).values.get(dict, ())
         for content in apply(rest)
     ]
     return found[0] if len(distinct(found)) == 1 else None
 
 
-def _moved_items(node: Node, value: list[Any], path: Path, run: RepairSession, scope: Scope) -> Change:
+def _moved_items(node: SchemaNode, value: list[Any], path: Path, run: RepairSession, scope: Scope) -> Change:
     repairs: tuple[Repair, ...] = ()
     values = list(value)
     for index in scope.indices:
@@ -79,11 +82,11 @@ def _moved_items(node: Node, value: list[Any], path: Path, run: RepairSession, s
     return Change(values, repairs)
 
 
-def _out_of_text(node: Node, text: str, path: Path, run: RepairSession) -> Change:
+def _out_of_text(node: SchemaNode, text: str, path: Path, run: RepairSession) -> Change:
     found = [
         Change(new, (Repair(rule.name, pointer(path), "string", json_type(new)),))
         for each in node.branches or (node,)
-        for rule, _, apply in each.rules.get(str, ())
+        for rule, _, apply in run.plan.at(each).values.get(str, ())
         if rule.reads_text
         for new in apply(text, run.texts)
     ]

@@ -14,10 +14,11 @@ from mcp_lenient.engine.candidates import cheapest, distinct, structure
 from mcp_lenient.engine.ignored_names import overlooked
 from mcp_lenient.engine.names import without_injected
 from mcp_lenient.engine.partial import mend
-from mcp_lenient.engine.plan import Node, Plan
+from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.relocate import moved
 from mcp_lenient.engine.session import OutOfSteps, RepairSession, Scope, scope_of
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Candidate, Outcome, Repair, Tie, ValidationIssue, Validator
 from mcp_lenient.values.json_text import TextParseCache, plain
 from mcp_lenient.values.json_values import measured
@@ -166,7 +167,7 @@ def _read_arguments(arguments: dict[str, Any], run: RepairSession, scope: Scope 
     """The cheapest readings of the whole: repaired in place, unwrapped or wrapped."""
     top = run.plan.top
     found = structure(top, arguments, (), run, scope)
-    for rule, cost, apply in top.rules.get(dict, ()):
+    for rule, cost, apply in run.plan.at(top).values.get(dict, ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         found += _read_content(rule, cost, apply, arguments, run)
@@ -178,7 +179,7 @@ def _read_content(
 ) -> Iterator[Candidate]:
     """The readings of other arguments in place of these; keys that a client added are left out first."""
     top = run.plan.top
-    rest, dropped_cost, dropped = without_injected(top, arguments)
+    rest, dropped_cost, dropped = without_injected(run.plan, arguments)
     for content in apply(rest):
         record = Repair(rule.name, "", "object", "object")
         for inner in structure(top, content, (), run, None) or _as_is(top, content):
@@ -188,7 +189,7 @@ def _read_content(
                 )
 
 
-def _as_is(node: Node, value: Any) -> list[Candidate]:
+def _as_is(node: SchemaNode, value: Any) -> list[Candidate]:
     return [Candidate(value, 0)] if node.takes(value) else []
 
 

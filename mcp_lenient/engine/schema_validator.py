@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from mcp_lenient.engine.plan import Node, Plan
-from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import ReadableSchema, readable
+from mcp_lenient.schema.node import SchemaNode, SchemaTree
+from mcp_lenient.schema.unions import fits
 from mcp_lenient.types import Path, ValidationIssue
-from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.limits import MOST_FAULTS
 
 _DEEPEST = 100
-_NO_RULES = Policy.strict()
 
 
 class PublishedSchemaValidator:
@@ -36,7 +34,7 @@ class PublishedSchemaValidator:
 
     def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
         read = readable(schema)
-        self._top = Plan(read, _NO_RULES).top
+        self._top = SchemaTree(read).top
         self._may_enter = read.may_enter
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
@@ -58,7 +56,7 @@ class PublishedSchemaValidator:
         return False
 
 
-def _faults(node: Node, value: Any, path: Path) -> Iterator[ValidationIssue]:
+def _faults(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
     if node.takes(value):
         return
     below = iter(()) if node.is_union or len(path) > _DEEPEST else _below(node, value, path)
@@ -70,7 +68,7 @@ def _faults(node: Node, value: Any, path: Path) -> Iterator[ValidationIssue]:
     yield from below
 
 
-def _below(node: Node, value: Any, path: Path) -> Iterator[ValidationIssue]:
+def _below(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
     if node.is_object and isinstance(value, dict):
         yield from _names(node, value, path)
         for key, entry in value.items():
@@ -82,7 +80,7 @@ def _below(node: Node, value: Any, path: Path) -> Iterator[ValidationIssue]:
             yield from _faults(node.item(index, mixed=False), entry, (*path, index))
 
 
-def _names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[ValidationIssue]:
+def _names(node: SchemaNode, value: Mapping[Any, Any], path: Path) -> Iterator[ValidationIssue]:
     shape = node.shape
     for name in sorted(shape.required - value.keys()):
         yield ValidationIssue((*path, name), "missing")
@@ -92,12 +90,8 @@ def _names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[Validat
                 yield ValidationIssue((*path, key if isinstance(key, (str, int)) else str(key)), "unknown")
 
 
-def _fits(node: Node, value: Any) -> bool:
+def _fits(node: SchemaNode, value: Any) -> bool:
     """Whether the JSON type is right, so that what is wrong is the value."""
     if node.is_union:
         return any(_fits(branch, value) for branch in node.branches)
-    types = node.shape.types
-    if types is None:
-        return True
-    kind = json_type(value)
-    return kind in types or (kind == "integer" and "number" in types)
+    return fits(node.shape.types, value)

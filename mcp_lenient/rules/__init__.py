@@ -25,7 +25,7 @@ from mcp_lenient.rules.containers import (
     text_to_object,
     wrapped_value,
 )
-from mcp_lenient.rules.rule import ABSENT, Position, Rule, Site
+from mcp_lenient.rules.rule import ABSENT, Rule, Site
 from mcp_lenient.rules.scalars import (
     empty_text_to_absent,
     fold_enum,
@@ -39,6 +39,7 @@ from mcp_lenient.rules.scalars import (
     text_to_number,
     whole_float_to_integer,
 )
+from mcp_lenient.schema.node import Position
 
 __all__ = ["ABSENT", "DEFAULT_RULES", "Position", "Rule", "Site"]
 

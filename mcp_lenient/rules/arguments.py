@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.rules.rule import Apply, Position, Site
+from mcp_lenient.rules.rule import Apply, Site
 from mcp_lenient.rules.units import units_differ
+from mcp_lenient.schema.node import Position
 from mcp_lenient.values.json_text import parse_container
 from mcp_lenient.values.names import (
     by_singular,

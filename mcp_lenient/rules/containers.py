@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from mcp_lenient.rules.rule import Apply, Position, Site, made
+from mcp_lenient.rules.rule import Apply, Site, made
 from mcp_lenient.rules.words import enum_folder, says_nothing, split_members, split_numbers
+from mcp_lenient.schema.node import Position
 from mcp_lenient.values.json_text import Dialect, TextParseCache, looks_like_json, may_be_container
 from mcp_lenient.values.names import fold_case
 

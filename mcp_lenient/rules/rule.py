@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from mcp_lenient.schema.node import Position
+
 if TYPE_CHECKING:
     from mcp_lenient.schema.shape import Shape
     from mcp_lenient.values.limits import Limits
@@ -26,24 +28,6 @@ class Absent(enum.Enum):
 
 
 ABSENT: Final = Absent.ABSENT
-
-
-class Position(enum.Flag):
-    """Where in a schema a value stands, as far as guards care."""
-
-    NONE = 0
-    ITEM = enum.auto()
-    """An item of a list."""
-    MIXED = enum.auto()
-    """An item of a list whose items are not numbers throughout."""
-    UNION = enum.auto()
-    """A branch of a union with branches of another JSON type."""
-    TOP = enum.auto()
-    """The arguments themselves."""
-    TEXT = enum.auto()
-    """A branch of a union in which a string of one's own may come too."""
-    KEPT = enum.auto()
-    """A property of an object whose required names cannot be read, so that it is never left out."""
 
 
 class SitePolicy(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_lenient.rules.rule import Apply, Position, Site, made
+from mcp_lenient.rules.rule import Apply, Site, made
 from mcp_lenient.rules.words import (
     boolean_in_text,
     enum_folder,
@@ -12,6 +12,7 @@ from mcp_lenient.rules.words import (
     json_boolean_in_text,
     says_nothing,
 )
+from mcp_lenient.schema.node import Position
 from mcp_lenient.schema.shape import Shape
 from mcp_lenient.values.numbers import exact_number_in_text, integer_in_text, number_as_text, whole_float
 

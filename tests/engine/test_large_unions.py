@@ -89,31 +89,6 @@ UNION = {
 }
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        pytest.param({"kind": "k1", "count": 1}, id="named"),
-        pytest.param({"kind": "k1", "count": "1"}, id="named-and-wrong"),
-        pytest.param({"kind": "k1", "free": 1}, id="named-and-free"),
-        pytest.param({"kind": "k9"}, id="one-of-two-names"),
-        pytest.param({"kind": "k7"}, id="unknown-name"),
-        pytest.param({"kind": 1, "free": None}, id="no-text"),
-        pytest.param({"kind": ["k1"], "free": None}, id="no-name-at-all"),
-        pytest.param({}, id="no-name"),
-        pytest.param({"free": 1}, id="free"),
-        pytest.param([], id="array"),
-        pytest.param("k1", id="string"),
-        pytest.param(None, id="null"),
-    ],
-)
-def test_the_branches_that_take_a_value_are_those_whose_own_schema_does(value):
-    """Leaving branches out by their discriminator or by a required name leaves out none that takes the value."""
-    schema = {"type": "object", "properties": {"x": UNION}, "$defs": told_apart(3)["$defs"]}
-    union = Plan(schema, Policy()).top.property_nodes["x"]
-    assert union.discriminator is not None
-    assert union.taking(value) == [branch for branch in union.branches if branch.takes(value)]
-
-
 def test_more_branches_than_are_looked_through_for_overlooked_names():
     """A call that would run repaired is refused where nobody can tell in time what it would leave unheard."""
     branches = [{"type": "object", "properties": {f"key_{at}": {"type": "integer"}}} for at in range(70)]

@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import Any, Final
 
 from mcp_lenient.devtools.check.finding import Check, Hit, Level, Spot, Surface, within
-from mcp_lenient.engine.plan import Node
 from mcp_lenient.refusal.locations import forms
 from mcp_lenient.schema.drafts import ANNOTATIONS
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.values.display import cut
 from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
 from mcp_lenient.values.pointers import pointer
@@ -125,12 +125,12 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
             )
 
 
-def _is_untyped(node: Node) -> bool:
-    parts = [schema for form in forms(node.plan.root, node.schema) for schema in form]
+def _is_untyped(node: SchemaNode) -> bool:
+    parts = [schema for form in forms(node.tree.root, node.schema) for schema in form]
     return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
 
 
-def _has_untyped_items(node: Node) -> bool:
+def _has_untyped_items(node: SchemaNode) -> bool:
     shape = node.shape
     if not shape.is_only("array") or shape.prefix or shape.enum is not None:
         return False
@@ -191,7 +191,7 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
             )
 
 
-def _is_free_form(node: Node) -> bool:
+def _is_free_form(node: SchemaNode) -> bool:
     shape = node.shape
     if not shape.is_only("object") or shape.properties or shape.patterns or shape.closed or shape.enum:
         return False
@@ -409,12 +409,12 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
                 )
 
 
-def _types_tell(one: Node, other: Node) -> bool:
+def _types_tell(one: SchemaNode, other: SchemaNode) -> bool:
     """Return whether only one of the two is a list, so that a mix-up is refused."""
     return _takes_lists(one) is not _takes_lists(other)
 
 
-def _takes_lists(node: Node) -> bool:
+def _takes_lists(node: SchemaNode) -> bool:
     return node.is_array and any("array" in (branch.shape.types or ()) for branch in node.branches or (node,))
 
 

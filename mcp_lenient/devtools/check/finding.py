@@ -10,12 +10,10 @@ from typing import Any, Final, Literal, get_args
 
 from mcp_types import Tool
 
-from mcp_lenient.engine.plan import Node, Plan
 from mcp_lenient.refusal.locations import forms
-from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
+from mcp_lenient.schema.node import SchemaNode, SchemaTree
 
-_NO_RULES: Final = Policy.strict()
 _DEEPEST: Final = 8
 _MOST_SPOTS: Final = 1_000
 
@@ -32,14 +30,14 @@ class Spot:
         depth: 1 for a parameter of the tool.
     """
 
-    node: Node
+    node: SchemaNode
     place: str
     name: str | None
     optional: bool
     depth: int
 
     @property
-    def alternatives(self) -> tuple[Node, ...]:
+    def alternatives(self) -> tuple[SchemaNode, ...]:
         """Return the branches of a union, nested unions opened; the node itself where it is no union."""
         return tuple(_opened(self.node, 0))
 
@@ -48,7 +46,7 @@ class Spot:
         """Return its description, with those of the types it refers to."""
         told = [
             schema["description"]
-            for form in forms(self.node.plan.root, self.node.schema)
+            for form in forms(self.node.tree.root, self.node.schema)
             for schema in form
             if isinstance(schema.get("description"), str)
         ]
@@ -62,7 +60,7 @@ class Spot:
         return told if isinstance(told, str) else ""
 
 
-def _opened(node: Node, depth: int) -> Iterator[Node]:
+def _opened(node: SchemaNode, depth: int) -> Iterator[SchemaNode]:
     if not node.is_union or depth > _DEEPEST:
         yield node
         return
@@ -102,12 +100,12 @@ class Surface:
         self.normalized = normalized
         read = readable(tool.input_schema)
         self.fault = read.told if read.unread else None
-        self._plan = Plan(read, _NO_RULES)
+        self._tree = SchemaTree(read)
 
     @property
-    def top(self) -> Node:
+    def top(self) -> SchemaNode:
         """Return the node of the arguments as a whole."""
-        return self._plan.top
+        return self._tree.top
 
     @cached_property
     def spots(self) -> tuple[Spot, ...]:
@@ -138,7 +136,7 @@ class Surface:
         return (spot for spot in self.spots if spot.depth == 1 and spot.name is not None)
 
     @property
-    def objects(self) -> Iterator[tuple[str, Node]]:
+    def objects(self) -> Iterator[tuple[str, SchemaNode]]:
         """Yield every object that declares properties, with its place."""
         yield "", self.top
         for spot in self.spots:
@@ -147,7 +145,7 @@ class Surface:
                     yield spot.place, node
 
 
-def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
+def _below(node: SchemaNode, place: str, depth: int) -> Iterator[Spot]:
     shape = node.shape
     for name, child in node.property_nodes.items():
         yield Spot(child, within(place, name), name, name not in shape.required, depth + 1)
@@ -157,7 +155,7 @@ def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
         yield Spot(node.item(0, mixed=False), f"{place}[]", None, optional=False, depth=depth + 1)
     if _says(shape.extra):
         # Any name that is not declared leads there.
-        extra = node.plan.node(shape.extra, node.place, None)
+        extra = node.tree.node(shape.extra, node.position, None)
         yield Spot(extra, within(place, "*"), None, optional=True, depth=depth + 1)
 
 
