@@ -13,6 +13,7 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import envelope, error_code, unknown_tool
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Outcome, Repair, Violation
 
 SCHEMA = {
@@ -31,7 +32,9 @@ def refused(sent, schema=SCHEMA, repairs=()):
     """The envelope for arguments that the schema refuses."""
     judge = PublishedSchemaValidator(schema)
     outcome = Outcome("refused", sent, repairs, judge.faults(sent))
-    return envelope("store_context", schema, violations(schema, outcome, judge, Policy()), repairs)
+    return envelope(
+        "store_context", schema, violations(SchemaTree(schema).reader, outcome, judge, Policy()), repairs
+    )
 
 
 def test_one_fault():

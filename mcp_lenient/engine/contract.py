@@ -100,11 +100,10 @@ class ToolContract:
 
         plan, judge = self.plan, self.judge
         return violations(
-            plan.root,
+            plan.tree.reader,
             outcome,
             judge,
             plan.policy,
-            plan.words,
             destructive=plan.destructive,
             again=still_wrong(plan, judge),
         )

@@ -44,7 +44,6 @@ class Plan:
             if rule.name not in policy.disable and (not destructive or _spares(rule))
         )
         self._rules_at: dict[SchemaNode, NodeRules] = {}
-        self.words: dict[Any, Any] = {}
 
     @property
     def root(self) -> Mapping[str, Any]:

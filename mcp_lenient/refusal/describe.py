@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_lenient.refusal.locations import (
-    Form,
-    Forms,
-    Schema,
-    child,
-    discriminator,
-    holds,
-    kinds,
-    options,
-    properties,
-    required,
-)
+from mcp_lenient.schema.forms import Form, Forms
+from mcp_lenient.schema.shape import holds
+from mcp_lenient.schema.unions import Disambiguator
 from mcp_lenient.values.display import cut, exact, first_sentence, fits_json, in_json, short_scalar
 from mcp_lenient.values.json_values import json_type
 
@@ -67,32 +58,32 @@ LIMITS = {
 }
 
 
-def type_words(root: Schema, choices: Forms) -> tuple[str, ...]:
+def type_words(choices: Forms) -> tuple[str, ...]:
     """The types that are expected, such as ``array of strings``; ``null`` comes last."""
-    words = [word for form in choices for word in _form_words(root, form, 0)]
+    words = [word for form in choices for word in _form_words(form, 0)]
     return tuple(sorted(dict.fromkeys(words), key=lambda word: word == "null"))[:MAX_TYPES]
 
 
-def _form_words(root: Schema, form: Form, depth: int) -> Iterable[str]:
-    return [_list_words(root, form, depth) if kind == "array" else kind for kind in likely_kinds(form)]
+def _form_words(form: Form, depth: int) -> Iterable[str]:
+    return [_list_words(form, depth) if kind == "array" else kind for kind in likely_kinds(form)]
 
 
 def likely_kinds(form: Form) -> tuple[str, ...]:
     """The JSON types a form names, or else those of the values it lists or the keywords it uses."""
-    named = kinds(form)
+    named = form.types
     if named is not None:
         known = len(named) == 1 and named[0] in _PLURALS
         return named if known else tuple(kind for kind in named if kind in _PLURALS)
-    listed = options(form)
+    listed = form.shape.enum
     if listed is not None:
         return tuple(dict.fromkeys(json_type(value) for value in listed[:MAX_VALUES]))
-    return ("object",) if properties(form) else ()
+    return ("object",) if form.properties else ()
 
 
-def _list_words(root: Schema, form: Form, depth: int) -> str:
-    if depth >= MAX_DEPTH or any("prefixItems" in schema for schema in form):
+def _list_words(form: Form, depth: int) -> str:
+    if depth >= MAX_DEPTH or any("prefixItems" in schema for schema in form.parts):
         return "array"
-    below = [word for item in child(root, form, 0) for word in _form_words(root, item, depth + 1)]
+    below = [word for item in form.child(0) for word in _form_words(item, depth + 1)]
     names = tuple(dict.fromkeys(map(_plural, below)))
     return f"array of {' or '.join(names)}" if 0 < len(names) <= MAX_DEPTH else "array"
 
@@ -110,26 +101,25 @@ def with_article(word: str) -> str:
     return f"{'an' if kind in _AN else 'a'} {word}"
 
 
-def expected(root: Schema, choices: Forms, *, brief: bool = False) -> str:
+def expected(choices: Forms, *, brief: bool = False) -> str:
     """What is expected, in one phrase: ``an array of strings or null``; empty when anything is.
 
     What the next word could be read as part of comes last.
 
     Args:
-        root: The whole schema.
         choices: The forms that the value may have.
         brief: Without a sample of the format that a string has.
     """
-    free = tuple(form for form in choices if options(form) is None)
-    words = list(type_words(root, free))
+    free = tuple(form for form in choices if form.shape.enum is None)
+    words = list(type_words(free))
     values = [
         value for value in allowed_values(choices, partly=True) if value is not None or "null" not in words
     ]
-    told = discriminator(free)
+    told = Disambiguator(free).discriminator
     if told is not None and "object" in words:
-        words[words.index("object")] = f"object whose {in_json(told[0])} is {one_of(told[1])}"
+        words[words.index("object")] = f"object whose {in_json(told.name)} is {one_of(told.tags)}"
     nullable = "null" in words
-    phrases = [_phrase(root, free, word, brief=brief) for word in words if word != "null"]
+    phrases = [_phrase(free, word, brief=brief) for word in words if word != "null"]
     phrases += [one_of(values)] if values else []
     return _alternatives([*phrases, "null"] if nullable else phrases)
 
@@ -149,7 +139,7 @@ def _is_open_ended(phrase: str) -> bool:
     return " whose " in phrase or (phrase.startswith("an array of ") and (nested or ": " in phrase))
 
 
-def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:
+def _phrase(free: Forms, word: str, *, brief: bool) -> str:
     """A type in a sentence, with the format of a string and the positions of an array that has them."""
     if word == "string":
         found = {format_of(form) for form in free if "string" in likely_kinds(form)}
@@ -157,18 +147,18 @@ def _phrase(root: Schema, free: Forms, word: str, *, brief: bool) -> str:
         if known is not None:
             return f"{known.partition(' such as')[0]} as a string" if brief else f"a string ({known})"
     if word == "array" and not brief:
-        return _positions(root, free) or with_article(word)
+        return _positions(free) or with_article(word)
     if word == "object" and not brief:
-        return _map_words(root, free) or with_article(word)
+        return _map_words(free) or with_article(word)
     return with_article(word)
 
 
-def _map_words(root: Schema, free: Forms) -> str:
+def _map_words(free: Forms) -> str:
     """An object of any names: ``an object whose values are integers``."""
     objects = [form for form in free if "object" in likely_kinds(form)]
-    if len(objects) != 1 or properties(objects[0]):
+    if len(objects) != 1 or objects[0].properties:
         return ""
-    values = type_words(root, child(root, objects[0], ANY_NAME))
+    values = type_words(objects[0].child(ANY_NAME))
     return (
         f"an object whose values are {' or '.join(map(_plural, values))}"
         if 0 < len(values) <= MAX_DEPTH
@@ -178,21 +168,23 @@ def _map_words(root: Schema, free: Forms) -> str:
 
 def format_of(form: Form) -> str | None:
     """The format that a form names for a string; ``json-string`` where it is to hold JSON."""
-    if any(schema.get("contentMediaType") == "application/json" for schema in form):
+    if any(schema.get("contentMediaType") == "application/json" for schema in form.parts):
         return "json-string"
-    return next((schema["format"] for schema in form if isinstance(schema.get("format"), str)), None)
+    return next((schema["format"] for schema in form.parts if isinstance(schema.get("format"), str)), None)
 
 
-def _positions(root: Schema, free: Forms) -> str:
+def _positions(free: Forms) -> str:
     """An array whose items have a schema each: ``an array of 2 items: an integer and a string``."""
     leading = [
-        each for form in free for schema in form if isinstance(each := schema.get("prefixItems"), list)
+        each for form in free for schema in form.parts if isinstance(each := schema.get("prefixItems"), list)
     ]
     if len(leading) != 1 or not 0 < len(leading[0]) <= MAX_TYPES:
         return ""
-    form = next(form for form in free if any("prefixItems" in schema for schema in form))
-    items = [expected(root, child(root, form, at), brief=True) or "anything" for at in range(len(leading[0]))]
-    closed = any(schema.get("items") is False or schema.get("maxItems") == len(items) for schema in form)
+    form = next(form for form in free if any("prefixItems" in schema for schema in form.parts))
+    items = [expected(form.child(at), brief=True) or "anything" for at in range(len(leading[0]))]
+    closed = any(
+        schema.get("items") is False or schema.get("maxItems") == len(items) for schema in form.parts
+    )
     count = f"{len(items)} item{'s' if len(items) > 1 else ''}" if closed else "items in this order"
     return f"an array of {count}: {listed(items)}"
 
@@ -223,7 +215,7 @@ def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
     """The values a place is limited to, short scalars only; empty unless every form but null lists some."""
     found: list[Any] = []
     for form in choices:
-        listed = options(form)
+        listed = form.shape.enum
         if listed is None and not partly and likely_kinds(form) != ("null",):
             return ()
         found.extend(listed or ())
@@ -231,7 +223,7 @@ def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
     return tuple(scalars.values())
 
 
-def allowed(_schema: Schema, choices: Forms) -> tuple[Any, ...]:
+def allowed(choices: Forms) -> tuple[Any, ...]:
     """Return the values a place is limited to, as many as are told."""
     return allowed_values(choices)[:MAX_VALUES]
 
@@ -265,7 +257,9 @@ def limit_words(keyword: str, bound: object) -> str | None:
 def description(choices: Forms) -> str:
     """The first sentence of the author's description."""
     texts = (
-        first_sentence(schema.get("description"), MAX_DESCRIPTION) for form in choices for schema in form
+        first_sentence(schema.get("description"), MAX_DESCRIPTION)
+        for form in choices
+        for schema in form.parts
     )
     return next(filter(None, texts), "")
 
@@ -275,47 +269,48 @@ MAX_TEXT = 400
 MAX_BRANCHES = 4
 
 
-def shape(root: Schema, choices: Forms) -> str:
+def shape(choices: Forms) -> str:
     """The properties of the one object, or of the items of the one list, that is expected; or nothing.
 
     >>> point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
-    >>> shape({}, ((point,),))
+    >>> from mcp_lenient.schema.forms import FormReader
+    >>> shape(FormReader(point).top)
     " It has 'x' (an integer)."
     """
     free = [form for form in choices if likely_kinds(form) != ("null",)]
-    if 1 < len(free) <= MAX_BRANCHES and all(map(properties, free)):
-        return _branches(root, free)
+    if 1 < len(free) <= MAX_BRANCHES and all(form.properties for form in free):
+        return _branches(free)
     if len(free) != 1:
         return ""
-    if properties(free[0]):
-        return _told(root, free[0], "It has")
-    items = child(root, free[0], 0) if likely_kinds(free[0]) == ("array",) else ()
-    if len(items) == 1 and properties(items[0]):
-        return _told(root, items[0], "Each item has")
+    if free[0].properties:
+        return _told(free[0], "It has")
+    items = free[0].child(0) if likely_kinds(free[0]) == ("array",) else ()
+    if len(items) == 1 and items[0].properties:
+        return _told(items[0], "Each item has")
     return (
-        _branches(root, items, "Each item has")
-        if 1 < len(items) <= MAX_BRANCHES and all(map(properties, items))
+        _branches(items, "Each item has")
+        if 1 < len(items) <= MAX_BRANCHES and all(form.properties for form in items)
         else ""
     )
 
 
-def _branches(root: Schema, branches: Sequence[Form], opening: str = "It has") -> str:
+def _branches(branches: Sequence[Form], opening: str = "It has") -> str:
     """What each object of a union requires: their other properties would make it long."""
     told: list[str] = []
     for form in branches:
-        needed = [name for name in required(form) if exact(name) and name in properties(form)]
+        needed = [name for name in form.required if exact(name) and name in form.properties]
         if not needed:
             return ""
-        told.append(listed(list(_within(root, form, needed, MAX_NAMES // len(branches)))))
+        told.append(listed(list(_within(form, needed, MAX_NAMES // len(branches)))))
     return f" {opening} either {', or '.join(told)}."
 
 
-def _told(root: Schema, form: Form, opening: str) -> str:
-    names = [name for name in properties(form) if exact(name)]
-    needed = [name for name in required(form) if name in names]
+def _told(form: Form, opening: str) -> str:
+    names = [name for name in form.properties if exact(name)]
+    needed = [name for name in form.required if name in names]
     others = [name for name in names if name not in set(needed)]
-    told_needed = list(_within(root, form, needed))
-    told_others = list(_within(root, form, others, MAX_NAMES - len(told_needed)))
+    told_needed = list(_within(form, needed))
+    told_others = list(_within(form, others, MAX_NAMES - len(told_needed)))
     may_have = opening.replace("has", "may have")
     parts = [f"{opening} {listed(told_needed)}"] if told_needed else []
     if told_others:
@@ -323,10 +318,10 @@ def _told(root: Schema, form: Form, opening: str) -> str:
     return f" {', and '.join(parts)}." if parts else ""
 
 
-def _within(root: Schema, form: Form, names: list[str], most: int = MAX_NAMES) -> Iterator[str]:
+def _within(form: Form, names: list[str], most: int = MAX_NAMES) -> Iterator[str]:
     used = 0
     for at, name in enumerate(names):
-        kind = expected(root, child(root, form, name), brief=True)
+        kind = expected(form.child(name), brief=True)
         text = f"'{name}'{f' ({kind})' if kind else ''}"
         used += len(text)
         if at >= most or used > MAX_TEXT:
@@ -345,24 +340,24 @@ _SCALAR_EXAMPLES: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-def example(root: Schema, choices: Forms) -> str | None:
+def example(choices: Forms) -> str | None:
     """A tiny value of the expected shape in JSON; ``None`` when none is small or certain enough."""
     for form in choices:
-        found = _examples(root, form, 0)
+        found = _examples(form, 0)
         if found and likely_kinds(form)[:1] != ("null",) and fits_json(found[0], MAX_EXAMPLE):
             return in_json(found[0])
     return None
 
 
-def _examples(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    values = options(form)
+def _examples(form: Form, depth: int) -> tuple[Any, ...]:
+    values = form.shape.enum
     if values is not None:
         return tuple(values[:2])
     kind = next((kind for kind in likely_kinds(form) if kind != "null"), "")
     if depth < MAX_DEPTH and kind == "array":
-        return _list_example(root, form, depth)
+        return _list_example(form, depth)
     if depth < MAX_DEPTH and kind == "object":
-        return _object_example(root, form, depth)
+        return _object_example(form, depth)
     return tuple(value for value in _samples(form, kind) if _keeps(form, value))
 
 
@@ -373,46 +368,48 @@ def _samples(form: Form, kind: str) -> tuple[Any, ...]:
         words = FORMATS.get(known, "").partition(" such as ")[2]
         return (words.strip('"'),) if words and known != "json-string" else ()
     if kind in ("integer", "number"):
-        limits = (schema[end] for schema in form for end in ("minimum", "maximum") if end in schema)
+        limits = (schema[end] for schema in form.parts for end in ("minimum", "maximum") if end in schema)
         return (*_SCALAR_EXAMPLES[kind], *(limit for limit in limits if json_type(limit) == kind))
     return _SCALAR_EXAMPLES.get(kind, ())
 
 
 def _keeps(form: Form, value: object) -> bool:
     return all(
-        holds(keyword, schema[keyword], value) for schema in form for keyword in LIMITS if keyword in schema
+        holds(keyword, schema[keyword], value)
+        for schema in form.parts
+        for keyword in LIMITS
+        if keyword in schema
     )
 
 
-def _list_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    leading = [each for schema in form if isinstance(each := schema.get("prefixItems"), list)]
+def _list_example(form: Form, depth: int) -> tuple[Any, ...]:
+    leading = [each for schema in form.parts if isinstance(each := schema.get("prefixItems"), list)]
     if leading:
-        return _positions_example(root, form, len(leading[0]), depth)
-    for item in child(root, form, 0):
-        found = _examples(root, item, depth + 1)
+        return _positions_example(form, len(leading[0]), depth)
+    for item in form.child(0):
+        found = _examples(item, depth + 1)
         if found:
             built = list(found[: 1 if isinstance(found[0], (list, dict)) else 2])
             return tuple(value for value in (built, built[:1]) if _keeps(form, value))[:1]
     return ()
 
 
-def _positions_example(root: Schema, form: Form, count: int, depth: int) -> tuple[Any, ...]:
+def _positions_example(form: Form, count: int, depth: int) -> tuple[Any, ...]:
     if count > MAX_TYPES:
         return ()
     found = [
-        next(filter(None, (_examples(root, item, depth + 1) for item in child(root, form, at))), ())
-        for at in range(count)
+        next(filter(None, (_examples(item, depth + 1) for item in form.child(at))), ()) for at in range(count)
     ]
     return ([values[0] for values in found],) if all(found) else ()
 
 
-def _object_example(root: Schema, form: Form, depth: int) -> tuple[Any, ...]:
-    declared = properties(form)
-    needed = [name for name in required(form) if exact(name)]
+def _object_example(form: Form, depth: int) -> tuple[Any, ...]:
+    declared = form.properties
+    needed = [name for name in form.required if exact(name)]
     names = needed or [name for name in declared if exact(name)][:MAX_OPTIONAL] or [ANY_NAME]
     built: dict[str, Any] = {}
     for name in names:
-        found = next(filter(None, (_examples(root, sub, depth + 1) for sub in child(root, form, name))), ())
+        found = next(filter(None, (_examples(sub, depth + 1) for sub in form.child(name))), ())
         if found:
             built[name] = found[0]
         elif needed:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mcp_lenient.refusal.locations import Schema, forms, properties, required
+from mcp_lenient.schema.forms import FormReader
+from mcp_lenient.schema.shape import Schema
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_name
 
@@ -145,10 +146,10 @@ def _violation(violation: Violation) -> dict[str, Any]:
 
 
 def _parameters(schema: Schema) -> dict[str, Any]:
-    choices = forms(schema, schema)
-    names = list(dict.fromkeys(name for form in choices for name in properties(form)))
-    everywhere = frozenset.intersection(*(frozenset(required(form)) for form in choices))
-    needed = [name for name in required(choices[0]) if name in everywhere]
+    choices = FormReader(schema).top
+    names = list(dict.fromkeys(name for form in choices for name in form.properties))
+    everywhere = frozenset.intersection(*(frozenset(form.required) for form in choices))
+    needed = [name for name in choices[0].required if name in everywhere]
     others = [name for name in names if name not in everywhere]
     told: dict[str, Any] = {
         "required": _within(list(map(shown, needed)), _BYTES_OF_NAMES),

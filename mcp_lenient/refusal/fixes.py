@@ -20,15 +20,9 @@ from mcp_lenient.refusal.describe import (
     one_of,
 )
 from mcp_lenient.refusal.locations import (
-    Forms,
     Location,
-    Schema,
     findings,
-    fits,
-    key_forms,
-    meant,
     private,
-    properties,
 )
 from mcp_lenient.refusal.problems import (
     MAX_DETAIL,
@@ -42,6 +36,7 @@ from mcp_lenient.refusal.problems import (
     told_safely,
     where,
 )
+from mcp_lenient.schema.forms import Forms
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, Violation, ViolationCode
 from mcp_lenient.values.display import (
     exact,
@@ -147,7 +142,7 @@ def near_at(refusal: Refusal, place: Location) -> list[Any]:
     return [listed.values[name] for name in likely][:MAX_NEAR]
 
 
-def _listed(_schema: Schema, choices: Forms) -> _Listed:
+def _listed(choices: Forms) -> _Listed:
     values = {value.casefold(): value for value in allowed_values(choices) if isinstance(value, str)}
     return _Listed(values, tuple((name, frozenset(name), _digits(name)) for name in values))
 
@@ -229,7 +224,7 @@ def _asked(choices: Forms) -> str:
     if len(choices) != 1:
         return ""
     named = format_of(choices[0])
-    bounds = ((name, part[name]) for part in choices[0] for name in _LIMITS if name in part)
+    bounds = ((name, part[name]) for part in choices[0].parts for name in _LIMITS if name in part)
     told = [limit_words("format", named)] if named else []
     return " and ".join(filter(None, (*told, *(limit_words(name, bound) for name, bound in bounds))))
 
@@ -239,7 +234,7 @@ def near_keys(refusal: Refusal, path: Path) -> list[str]:
     parent, sent = refusal.look(path[:-1]), path[-1]
     if not isinstance(parent.value, Mapping) or not isinstance(sent, str) or parent.secret:
         return []
-    as_value = replace(parent, value=sent, forms=key_forms(refusal.schema, parent.forms))
+    as_value = replace(parent, value=sent, forms=refusal.reader.keys(parent.forms))
     return [name for name in near_at(refusal, as_value) if name not in parent.value]
 
 
@@ -369,11 +364,11 @@ def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | 
     return refusal.once(_present, parent).get(squashed) if squashed else None
 
 
-def _present(_refusal: Refusal, parent: Location) -> dict[str, str]:
+def _present(refusal: Refusal, parent: Location) -> dict[str, str]:
     """The declared names that were sent, by their letters and digits; bounded."""
     if not isinstance(parent.value, Mapping):
         return {}
-    declared = islice((name for form in meant(parent) for name in properties(form)), MAX_NAMES)
+    declared = islice((name for form in refusal.meant(parent) for name in form.properties), MAX_NAMES)
     found: dict[str, str] = {}
     for name in declared:
         if name in parent.value:
@@ -396,14 +391,14 @@ def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
 
 def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
     """The fields that objects at a place may still take, under each name they may be sent by; bounded."""
-    declared = dict.fromkeys(name for form in meant(parent) for name in properties(form))
+    declared = dict.fromkeys(name for form in refusal.meant(parent) for name in form.properties)
     fields = (
         (owner, name)
         for own in islice(declared, MAX_NAMES)
         if exact(own)
         for owner in (refusal.look((*parent.path, own)),)
         if not owner.present or isinstance(owner.value, Mapping)
-        for name in dict.fromkeys(name for form in owner.forms for name in properties(form))
+        for name in dict.fromkeys(name for form in owner.forms for name in form.properties)
         if exact(name) and not (owner.present and name in owner.value)
     )
     found: dict[str, list[Path]] = {}
@@ -415,7 +410,7 @@ def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
 
 def _takes(refusal: Refusal, path: Path, value: object) -> bool:
     exact_integers = refusal.judge.exact_integers
-    return any(fits(form, value, exact_integers=exact_integers) for form in refusal.look(path).forms)
+    return any(form.fits(value, exact_integers=exact_integers) for form in refusal.look(path).forms)
 
 
 def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
@@ -512,13 +507,13 @@ def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
     """Whether a value may have been meant for this name: its JSON type fits, and it says something."""
     if value in (None, "", [], {}):
         return False
-    return any(fits(form, value, exact_integers=False) for form in refusal.look(path).forms)
+    return any(form.fits(value, exact_integers=False) for form in refusal.look(path).forms)
 
 
 def _ending_alike(parent: Location, sent: str) -> int:
     """Return how many declared names end in the sent one."""
     own = "".join(name_words(sent))
-    names = {name for form in parent.forms for name in properties(form)}
+    names = {name for form in parent.forms for name in form.properties}
     return sum("".join(name_words(name)).endswith(own) for name in names) if own else 0
 
 
@@ -718,7 +713,7 @@ def _path(arguments: Mapping[str, Any], pointer: str) -> Path:
 def is_taken(refusal: Refusal, place: Location, value: object) -> bool:
     """Whether the published schema has nothing against a value at a place."""
     exact_integers = refusal.judge.exact_integers
-    return not findings(refusal.schema, place.forms, value, place.path, exact_integers=exact_integers)
+    return not findings(refusal.reader, place.forms, value, place.path, exact_integers=exact_integers)
 
 
 MAX_FIXES = 3
@@ -897,7 +892,7 @@ def showable(refusal: Refusal, place: Location, value: object) -> bool:
     """Whether a reading of what stands at a place is short and holds nothing secret or undeclared."""
     if not fits_json(value, MAX_VALUE):
         return False
-    return not private(refusal.schema, place.forms, value, refusal.policy.secret)
+    return not private(place.forms, value, refusal.policy.secret)
 
 
 def _put(path: Path, value: object) -> Operation:
@@ -990,5 +985,5 @@ def _as_text(refusal: Refusal, place: Location) -> Iterator[str]:
         yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()
     if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
         return
-    if any(fits(form, "", exact_integers=False) for form in place.forms):
+    if any(form.fits("", exact_integers=False) for form in place.forms):
         yield in_json(place.value)

@@ -8,21 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mcp_lenient.refusal.locations import (
-    Below,
-    Forms,
-    Location,
-    Schema,
-    below,
-    child,
-    forms,
-    marked_secret,
-    meant,
-    properties,
-    required,
-    step_below,
-    top,
-)
+from mcp_lenient.refusal.locations import Location, below, marked_secret, meant, step_below, top
+from mcp_lenient.schema.forms import FormReader, Forms
 from mcp_lenient.types import Outcome, Path, ValidationIssue, Validator, ViolationCode
 from mcp_lenient.values.display import MAX_SCALAR, exact, is_name, place, secret_name, sentence, shown
 from mcp_lenient.values.similarity import likeness
@@ -33,29 +20,25 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 300
 MAX_EXTRA = 20
-MAX_WORDS = 2_000
 MAX_INDEX = 32
 MAX_COMPARED = 8
 MIN_LIKENESS = 0.25
 LAST_RESORT = 0.3
 T = TypeVar("T")
-Words = dict[Any, tuple[Forms, Any]]
-"""What was said of parts of one schema: by function and parts, with the parts, so that no id is used again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A refused call: what the tool publishes, what is left of the arguments, and who judges them.
 
-    ``words`` may be shared by all refusals under one schema and policy. ``again`` says what is still wrong with
+    ``reader`` may be shared by all refusals under one schema. ``again`` says what is still wrong with
     arguments once they are repaired.
     """
 
-    schema: Schema
+    reader: FormReader
     outcome: Outcome
     judge: Validator
     policy: Policy
-    words: Words = field(default_factory=dict, compare=False)
     destructive: bool = False
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = field(
         default=None, compare=False
@@ -64,9 +47,9 @@ class Refusal:
     _comparisons: Iterator[int] = field(default_factory=lambda: iter(range(MAX_COMPARED)), compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
 
-    def say(self, words: Callable[[Schema, Forms], T], choices: Forms) -> T:
-        """Return ``words(schema, choices)``, computed once for each part of the schema."""
-        return self._said(words, choices, lambda: words(self.schema, choices))
+    def say(self, words: Callable[[Forms], T], choices: Forms) -> T:
+        """Return ``words(choices)``, computed once for each part of the schema."""
+        return self.reader.once(words, choices)
 
     def once(self, function: Callable[[Refusal, Location], T], place: Location) -> T:
         """Return ``function(self, place)``, computed once for each place of this call."""
@@ -84,30 +67,26 @@ class Refusal:
         """What the schema says of a place in the arguments, and what stands there."""
         known = self.places.get(path)
         if known is None:
-            known = self._step(path) if path else top(self.schema, self.outcome.arguments)
+            known = self._step(path) if path else top(self.reader, self.outcome.arguments)
             self.places[path] = known
         return known
 
     def _step(self, path: Path) -> Location:
         above, key = self.look(path[:-1]), path[-1]
-        narrowed = self.once(_meant, above)
-
-        def found() -> Below:
-            return below(self.schema, narrowed, key, self.policy.secret)
+        narrowed = self.meant(above)
 
         # A client may choose any number of names; the schema's own are few.
-        own = key < MAX_INDEX if isinstance(key, int) else any(key in properties(form) for form in narrowed)
-        return step_below(above, key, self._said(key, narrowed, found) if own else found())
+        own = key < MAX_INDEX if isinstance(key, int) else any(key in form.properties for form in narrowed)
+        secrets = self.policy.secret
+        return step_below(
+            above,
+            key,
+            self.reader.once(below, narrowed, key, secrets) if own else below(narrowed, key, secrets),
+        )
 
-    def _said(self, what: object, choices: Forms, compute: Callable[[], T]) -> T:
-        key = (what, *(tuple(map(id, form)) for form in choices))
-        known = self.words.get(key)
-        if known is None:
-            if len(self.words) >= MAX_WORDS:
-                self.words.clear()
-            known = self.words[key] = choices, compute()
-        said: T = known[1]
-        return said
+    def meant(self, place: Location) -> Forms:
+        """Return the forms that what stands at a place seems to be meant for."""
+        return self.once(_meant, place)
 
     def names_at(self, parent: Location) -> Names:
         """Return the names at an object, as far as they can be written; bounded."""
@@ -122,7 +101,7 @@ class Refusal:
         if not place.path or not isinstance(place.path[-1], str) or not place.declared:
             return False
         parent = self.look(place.path[:-1])
-        return not any(place.path[-1] in required(form) for form in parent.forms)
+        return not any(place.path[-1] in form.required for form in parent.forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +113,19 @@ class Names:
     extra: tuple[str, ...]
 
 
-def _meant(_refusal: Refusal, place: Location) -> Forms:
-    return meant(place)
+def _meant(refusal: Refusal, place: Location) -> Forms:
+    return meant(refusal.reader, place)
 
 
-def _names_at(_refusal: Refusal, parent: Location) -> Names:
+def _names_at(refusal: Refusal, parent: Location) -> Names:
     sent = parent.value if isinstance(parent.value, Mapping) else {}
-    choices = meant(parent)
-    declared = dict.fromkeys(name for form in choices for name in properties(form))
-    needed = {name for form in choices for name in required(form)}
+    choices = refusal.meant(parent)
+    declared = dict.fromkeys(name for form in choices for name in form.properties)
+    needed = {name for form in choices for name in form.required}
     absent = [name for name in islice(declared, MAX_NAMES) if exact(name) and name not in sent]
     lacking = tuple(name for name in absent if name in needed)
     # A name of another branch is no misspelling of one of this branch.
-    known = {name for form in parent.forms for name in properties(form)}
+    known = {name for form in parent.forms for name in form.properties}
     extra = tuple(
         islice((name for name in sent if exact(name) and is_name(name) and name not in known), MAX_EXTRA)
     )
@@ -233,7 +212,7 @@ def told_safely(refusal: Refusal, places: Sequence[Location], detail: str | None
         return ""
     if any(place.path and _holds_secrets(refusal, place) for place in places):
         return ""
-    for text in _private_texts(refusal.schema, refusal.outcome.arguments, refusal.policy.secret):
+    for text in _private_texts(refusal.reader, refusal.outcome.arguments, refusal.policy.secret):
         if text is None or _repeated(text, detail):
             return ""
     return sentence(detail, limit)
@@ -260,7 +239,7 @@ def above_private_key(refusal: Refusal, path: Path) -> Path | None:
     for length in range(1, len(path)):
         above, key = refusal.look(path[:length]), path[length]
         hides = isinstance(key, str) and (above.secret or not is_name(key))
-        if hides and not any(key in properties(form) for form in above.forms):
+        if hides and not any(key in form.properties for form in above.forms):
             return path[:length]
     return None
 
@@ -272,10 +251,10 @@ def _repeated(text: str, detail: str) -> bool:
 
 
 def _private_texts(
-    root: Schema, arguments: Mapping[str, Any], secrets: frozenset[str]
+    reader: FormReader, arguments: Mapping[str, Any], secrets: frozenset[str]
 ) -> Iterator[str | None]:
     """Texts and numbers under secret or undeclared names, and long texts; ``None`` when there is too much."""
-    waiting: list[tuple[Forms, Any, bool]] = [(forms(root, root), arguments, False)]
+    waiting: list[tuple[Forms, Any, bool]] = [(reader.top, arguments, False)]
     looked_at = 0
     while waiting:
         choices, value, private = waiting.pop()
@@ -284,7 +263,7 @@ def _private_texts(
             yield None
             return
         if isinstance(value, (Mapping, list)):
-            waiting.extend(_inside(root, choices, value, secrets, private=private or marked_secret(choices)))
+            waiting.extend(_inside(choices, value, secrets, private=private or marked_secret(choices)))
         elif isinstance(value, str) and (private or marked_secret(choices) or len(value) > MAX_SCALAR):
             yield value
         elif isinstance(value, (int, float)) and (private or marked_secret(choices)):
@@ -301,17 +280,16 @@ def _digits(value: float) -> str:
 
 
 def _inside(
-    root: Schema,
     choices: Forms,
     value: Mapping[str, Any] | list[Any],
     secrets: frozenset[str],
     *,
     private: bool,
 ) -> Iterator[tuple[Forms, Any, bool]]:
-    declared = {name for form in choices for name in properties(form)}
+    declared = {name for form in choices for name in form.properties}
     named = isinstance(value, Mapping)
     for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
-        below = tuple(form for choice in choices for form in child(root, choice, key))
+        below = tuple(form for choice in choices for form in choice.child(key))
         if private and named and isinstance(key, str) and key not in declared:
             yield (), key, True
         yield below, entry, private or (named and (key not in declared or secret_name(key, secrets)))

@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.refusal.describe import allowed_values, either
 from mcp_lenient.refusal.fixes import MAX_FIXES, Patch, Wanted, fixes
-from mcp_lenient.refusal.locations import (
-    KEYS,
-    Forms,
-    KeywordViolation,
-    Location,
-    findings,
-    fits,
-    key_forms,
-    properties,
-)
-from mcp_lenient.refusal.problems import Problem, Refusal, Words, above_private_key, parameter, where
+from mcp_lenient.refusal.locations import KeywordViolation, Location, findings
+from mcp_lenient.refusal.problems import Problem, Refusal, above_private_key, parameter, where
 from mcp_lenient.refusal.wording import ambiguous, worded
+from mcp_lenient.schema.forms import KEYS, FormReader, Forms
 from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, is_name, shown
 from mcp_lenient.values.limits import MOST_FAULTS
@@ -78,11 +70,10 @@ class _Group:
 
 
 def violations(
-    schema: Mapping[str, Any],
+    reader: FormReader,
     outcome: Outcome,
     judge: Validator,
     policy: Policy,
-    words: Words | None = None,
     *,
     destructive: bool = False,
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = None,
@@ -93,16 +84,14 @@ def violations(
     it has nothing against a value that the tool refuses, the tool author's own sentence does.
 
     Args:
-        schema: The tool's published input schema. Nothing it refers to is fetched.
+        reader: The tool's published input schema, and what earlier refusals said of it.
         outcome: The refused call, as :class:`Outcome` describes it.
         judge: What the tool accepts; asked whether a fix mends the call.
         policy: Which values may be repeated.
-        words: What earlier refusals said of this schema, and where this one keeps what it says of it.
         destructive: Whether the tool destroys something, so that no fix is offered.
         again: What is still wrong with arguments once they are repaired; a fix may lead to what a repair mends.
     """
-    known = {} if words is None else words
-    refusal = Refusal(schema, outcome, judge, policy, known, destructive=destructive, again=again)
+    refusal = Refusal(reader, outcome, judge, policy, destructive=destructive, again=again)
     ties = outcome.ties[:MAX_VIOLATIONS]
     groups, more = _groups(_leading(refusal))
     troubles = _troubles(refusal, groups)
@@ -164,7 +153,7 @@ def _keywords(entries: Sequence[KeywordViolation | ValidationIssue]) -> frozense
 
 def _identity(choices: Forms) -> tuple[int, ...]:
     """What tells the items of a list apart from those of a tuple, where each has a schema of its own."""
-    return tuple(id(schema) for form in choices for schema in form)
+    return tuple(id(schema) for form in choices for schema in form.parts)
 
 
 def _trouble(
@@ -211,7 +200,7 @@ def _fitting(refusal: Refusal, path: Path) -> bool:
     place = refusal.look(path)
     exact_integers = refusal.judge.exact_integers
     return not place.forms or any(
-        fits(form, place.value, exact_integers=exact_integers) for form in place.forms
+        form.fits(place.value, exact_integers=exact_integers) for form in place.forms
     )
 
 
@@ -254,7 +243,7 @@ def _explained(refusal: Refusal, fault: ValidationIssue) -> Sequence[KeywordViol
     if fault.error_code:
         return (fault,)
     if fault.kind == "key":
-        keys = key_forms(refusal.schema, refusal.look(fault.path[:-1]).forms)
+        keys = refusal.reader.keys(refusal.look(fault.path[:-1]).forms)
         return (KeywordViolation(fault.path, KEYS, keys), fault)
     # A sentence about this very value: what is published of values below it, or beside it, is not the reason.
     # What would be overlooked stands in arguments that the judge takes: nothing else is wrong there.
@@ -275,7 +264,7 @@ def _explained(refusal: Refusal, fault: ValidationIssue) -> Sequence[KeywordViol
 
 def _found(refusal: Refusal, place: Location) -> tuple[KeywordViolation, ...]:
     exact_integers = refusal.judge.exact_integers
-    return findings(refusal.schema, place.forms, place.value, place.path, exact_integers=exact_integers)
+    return findings(refusal.reader, place.forms, place.value, place.path, exact_integers=exact_integers)
 
 
 def _union_above(refusal: Refusal, path: Path) -> Location | None:
@@ -287,7 +276,7 @@ def _union_above(refusal: Refusal, path: Path) -> Location | None:
 def _is_union_of_objects(_refusal: Refusal, place: Location) -> bool:
     if len(place.forms) < 2 or not isinstance(place.value, Mapping):
         return False
-    return sum(bool(properties(form)) for form in place.forms) > 1
+    return sum(bool(form.properties) for form in place.forms) > 1
 
 
 def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Problem]) -> tuple[Violation, ...]:

@@ -33,7 +33,7 @@ from mcp_lenient.refusal.fixes import (
     wrapped,
     wrong_key,
 )
-from mcp_lenient.refusal.locations import KEYS, Location, fits, meant, properties
+from mcp_lenient.refusal.locations import Location
 from mcp_lenient.refusal.problems import (
     LAST_RESORT,
     MAX_DETAIL,
@@ -47,6 +47,7 @@ from mcp_lenient.refusal.problems import (
     told_safely,
     where,
 )
+from mcp_lenient.schema.forms import KEYS
 from mcp_lenient.types import Path, Tie, Violation
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, is_name, short_scalar, shown
 from mcp_lenient.values.json_text import looks_like_json
@@ -91,7 +92,9 @@ def _not_as_text(refusal: Refusal, trouble: Problem, kinds: set[str]) -> str:
 
 def _like(refusal: Refusal, trouble: Problem, wanted: str) -> str:
     """A sample of a container, where its type words do not say all of its shape."""
-    if "object" not in wanted and not any("prefixItems" in part for form in trouble.forms for part in form):
+    if "object" not in wanted and not any(
+        "prefixItems" in part for form in trouble.forms for part in form.parts
+    ):
         return ""
     sample = refusal.say(example, trouble.forms)
     return f" Write it like {sample}." if sample else refusal.say(shape, trouble.forms)
@@ -230,7 +233,7 @@ def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, li
     if not isinstance(parent.value, Mapping) or not spot.forms:
         return True
     value, exact_integers = parent.value.get(name), refusal.judge.exact_integers
-    return any(fits(form, value, exact_integers=exact_integers) for form in spot.forms)
+    return any(form.fits(value, exact_integers=exact_integers) for form in spot.forms)
 
 
 def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
@@ -240,11 +243,13 @@ def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation
     inside = f" in {where(parent.path)}" if parent.path else ""
     if isinstance(path[-1], str) and not is_name(path[-1]):
         words = f"a name{inside} is not that of a parameter, but a text: send each value under its parameter's name."
-        return Violation("", HIDDEN, "unknown", f"{words} {_accepted(parent)}" if at_length else words)
+        return Violation(
+            "", HIDDEN, "unknown", f"{words} {_accepted(refusal, parent)}" if at_length else words
+        )
     hint, near = _meant(refusal, parent, path)
     words = f"unknown parameter {_quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
     if at_length:
-        words += f" {_accepted(parent)}"
+        words += f" {_accepted(refusal, parent)}"
     return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
 
 
@@ -315,8 +320,8 @@ def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
     return [name for how, name in likely if _may_stand(refusal, parent, sent, spots[name], how)][:MAX_NEAR]
 
 
-def _accepted(parent: Location) -> str:
-    names = list(dict.fromkeys(name for form in meant(parent) for name in properties(form)))
+def _accepted(refusal: Refusal, parent: Location) -> str:
+    names = list(dict.fromkeys(name for form in refusal.meant(parent) for name in form.properties))
     if not names:
         return "No parameters are accepted here."
     quoted = [_quoted(name) for name in names[:MAX_NAMES]]
@@ -359,7 +364,10 @@ def _wrong_type(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Viola
 
 def _wrong_enum(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     del at_length
-    words = f"{_subject(trouble)} be {refusal.say(expected, trouble.forms)}, but got {_received(refusal, trouble)}."
+    wanted = refusal.say(expected, trouble.forms)
+    if not wanted:
+        return _wrong_value(refusal, trouble, at_length=False)
+    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}."
     near = refusal.once(near_at, trouble.places[0])
     if near and trouble.count == 1 and not trouble.places[0].secret:
         words += f" Did you mean {either([in_json(value) for value in near])}?"
@@ -400,7 +408,10 @@ def _formats(trouble: Problem) -> str:
     if trouble.code == "type":
         return ""
     names = [
-        schema["format"] for form in trouble.forms for schema in form if isinstance(schema.get("format"), str)
+        schema["format"]
+        for form in trouble.forms
+        for schema in form.parts
+        if isinstance(schema.get("format"), str)
     ]
     return f" It must {limit_words('format', names[0])}." if names else ""
 
@@ -448,7 +459,7 @@ def _is_in_map(refusal: Refusal, spot: Location) -> bool:
     A text may be a secret under a name that does not tell.
     """
     parent = refusal.look(spot.path[:-1])
-    named = any(properties(form) for form in parent.forms)
+    named = any(form.properties for form in parent.forms)
     shown = refusal.policy.echo_values and parent.declared and not spot.secret
     return shown and bool(spot.forms) and not named and isinstance(spot.value, (bool, int, float))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace, readable
 from mcp_lenient.schema.drafts import UNREAD
+from mcp_lenient.schema.forms import FormReader
 from mcp_lenient.schema.shape import Shape, registry_of, shape_of, simple_check, validator_for
 from mcp_lenient.schema.unions import Disambiguator, families
 from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away
@@ -102,6 +103,11 @@ class SchemaTree:
             # Kept with its schema, so that its id cannot come to mean another one.
             known = self._shapes[id(schema)] = schema, shape_of(self.root, schema)
         return known[1]
+
+    @cached_property
+    def reader(self) -> FormReader:
+        """The schema as its author wrote it, for who puts it into words."""
+        return FormReader(self.root)
 
     def may_branch(self, within: int, branches: int) -> bool:
         """Whether a union within unions is opened; beyond, no branch of it is read, so nothing is repaired."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urljoin
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 
+Schema = Mapping[str, Any]
+Parts = tuple[Schema, ...]
+"""Schemas that hold together for one value: a schema, what it refers to and its ``allOf``."""
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
 _STRUCTURE = frozenset(
@@ -82,19 +85,23 @@ def resolve(root: Mapping[str, Any], reference: str) -> Any:
     return target
 
 
-def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
+def shape_of(root: Schema, schema: Any) -> Shape:
     """Read one schema; what cannot be read (a boolean, a dangling reference) has the empty shape."""
     if not isinstance(schema, Mapping):
         return Shape()
-    parts = list(_parts(root, schema))
-    branches = _branches(root, parts)
+    parts = tuple(parts_of(root, schema))
+    return replace(shape_of_parts(parts), branches=_branches(root, parts))
+
+
+def shape_of_parts(parts: Parts) -> Shape:
+    """Read schemas that hold together, the branches of their union left aside."""
     items = _last(parts, "items")
     tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
     return Shape(
-        types=_types(parts),
+        types=None if (types := json_types(parts)) is None else frozenset(types),
         enum=_enum(parts),
         properties=_properties(parts),
-        required=frozenset(name for part in parts for name in part.get("required", ())),
+        required=frozenset(required_names(parts)),
         closed=_closed(parts),
         extra=_last(parts, "additionalProperties"),
         patterns={
@@ -102,7 +109,6 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
         },
         items=_last(parts, "additionalItems") if tuples else items,
         prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
-        branches=branches,
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
         nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
         has_min_length=any("minLength" in part for part in parts),
@@ -113,7 +119,7 @@ def shape_of(root: Mapping[str, Any], schema: Any) -> Shape:
     )
 
 
-def _properties(parts: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _properties(parts: Parts) -> Mapping[str, Any]:
     """The properties by name; one that several parts declare must be all that they say."""
     found: dict[str, list[Any]] = {}
     for part in parts:
@@ -122,7 +128,7 @@ def _properties(parts: list[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
 
 
-def _parts(root: Mapping[str, Any], schema: Any) -> Iterator[Mapping[str, Any]]:
+def parts_of(root: Mapping[str, Any], schema: Any) -> Iterator[Schema]:
     """Yield the schema, what it refers to and its ``allOf``; a reference to itself ends there."""
     seen: set[int] = set()
     waiting = [schema]
@@ -143,7 +149,7 @@ _UNSEEN = frozenset("if then else dependentSchemas".split())
 """Keywords that declare properties which a shape does not know."""
 
 
-def _closed(parts: list[Mapping[str, Any]]) -> bool:
+def _closed(parts: Parts) -> bool:
     if any(part.get("additionalProperties") is False for part in parts):
         return True
     unseen = any(_UNSEEN & part.keys() for part in parts)
@@ -154,7 +160,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _last(parts: list[Mapping[str, Any]], keyword: str) -> Any:
+def _last(parts: Parts, keyword: str) -> Any:
     return next((part[keyword] for part in parts if keyword in part), None)
 
 
@@ -164,26 +170,32 @@ def _examples(part: Mapping[str, Any]) -> list[Any]:
     return [*examples, *single] if isinstance(examples, list) else single
 
 
-def _types(parts: list[Mapping[str, Any]]) -> frozenset[str] | None:
-    types: frozenset[str] | None = None
+def json_types(parts: Parts) -> tuple[str, ...] | None:
+    """Return the JSON types that all parts admit, in the order of the first; None where none names any."""
+    types: tuple[str, ...] | None = None
     for part in parts:
         if "type" in part:
             named = part["type"]
-            these = frozenset([named] if isinstance(named, str) else named)
-            types = these if types is None else types & these
+            these = (named,) if isinstance(named, str) else tuple(named)
+            types = these if types is None else tuple(name for name in types if name in these)
     return types
 
 
-def _enum(parts: list[Mapping[str, Any]]) -> tuple[Any, ...] | None:
+def required_names(parts: Parts) -> Iterator[str]:
+    """Yield the names that must be sent."""
+    return (name for part in parts for name in part.get("required", ()))
+
+
+def _enum(parts: Parts) -> tuple[Any, ...] | None:
     for part in parts:
-        if isinstance(part.get("enum"), list):
-            return tuple(part["enum"])
         if "const" in part:
             return (part["const"],)
+        if isinstance(part.get("enum"), list):
+            return tuple(part["enum"])
     return None
 
 
-def _branches(root: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[Any, ...]:
+def _branches(root: Mapping[str, Any], parts: Parts) -> tuple[Any, ...]:
     for index, part in enumerate(parts):
         for keyword in ("anyOf", "oneOf"):
             union = part.get(keyword)
@@ -194,15 +206,15 @@ def _branches(root: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[
                 # Each once: where unions are opened one after the other, the same would pile up.
                 once = [other for at, other in enumerate(beside) if other and other not in beside[:at]]
                 return tuple(_both(once, branch) for branch in union)
-    types = _types(parts)
+    types = json_types(parts)
     if types is not None and len(types) > 1:
         return tuple({"allOf": [_own(part) for part in parts], "type": name} for name in sorted(types))
     return ()
 
 
-def _leads_back(root: Mapping[str, Any], branch: Any, parts: list[Mapping[str, Any]]) -> bool:
+def _leads_back(root: Mapping[str, Any], branch: Any, parts: Parts) -> bool:
     """Whether a branch is the very schema that holds the union: it takes nothing that the others do not."""
-    within = _parts(root, branch)
+    within = parts_of(root, branch)
     return any(each is part for each in within for part in parts)
 
 
@@ -326,9 +338,11 @@ FORMATS: Mapping[str, Callable[[str], bool]] = {
 
 
 def compiled(
-    schema: Any, registry: jsonschema_rs.Registry | None = None
+    schema: Any,
+    registry: jsonschema_rs.Registry | None = None,
+    formats: Mapping[str, Callable[[str], bool]] = FORMATS,
 ) -> jsonschema_rs.Draft202012Validator:
-    """A validator of 2020-12; linear where it can be, bounded where it cannot, offline.
+    """Return a validator of 2020-12; linear where it can be, bounded where it cannot, offline.
 
     Raises:
         SchemaError: When the schema is not one, or refers to what is not in it.
@@ -346,11 +360,38 @@ def compiled(
                 registry=registry,
                 pattern_options=patterns,
                 validate_formats=True,
-                formats=dict(FORMATS),
+                formats=dict(formats),
             )
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
     raise _cannot_be_compiled(failure) from failure
+
+
+def holds(keyword: str, bound: object, value: object) -> bool:
+    """Whether a value keeps this keyword with this bound; formats are checked in full.
+
+    >>> holds("maximum", 10, 11)
+    False
+    """
+    scalar = isinstance(bound, (str, int, float))
+    # 1, 1.0 and true are one key of a cache, and three bounds.
+    check = _of_scalar(keyword, bound, type(bound).__name__) if scalar else _of_keyword(keyword, bound)
+    try:
+        return check is None or check.is_valid(value)
+    except ValueError:
+        return True
+
+
+@lru_cache(maxsize=1024)
+def _of_scalar(keyword: str, bound: object, _type: str) -> jsonschema_rs.Draft202012Validator | None:
+    return _of_keyword(keyword, bound)
+
+
+def _of_keyword(keyword: str, bound: object) -> jsonschema_rs.Draft202012Validator | None:
+    try:
+        return compiled({keyword: bound}, formats={})
+    except SchemaError:
+        return None
 
 
 _UNCONSTRAINED = frozenset(

@@ -1,7 +1,7 @@
 """Which branch of a union a value is meant for: decided here, and nowhere else.
 
-By JSON type, then by a discriminator, then by a required name that only one branch knows. A step that rules out
-every branch decides nothing.
+By JSON type, then by the discriminator; where there is none, by a required name that only one branch knows. A step
+that would rule out every branch decides nothing.
 """
 
 from __future__ import annotations
@@ -135,9 +135,12 @@ class Disambiguator(Generic[BranchT]):
         return fitting if owner is None else (owner,)
 
     def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
-        """Return the branches that a refused value was most likely meant for: as :meth:`told`, then by required names."""
+        """Return the branches that a refused value was most likely meant for.
+
+        As :meth:`told`; where the branches have no discriminator, then by their required names.
+        """
         told = self.told(value, exact_integers=exact_integers)
-        if len(told) < 2 or not isinstance(value, Mapping):
+        if len(told) < 2 or not isinstance(value, Mapping) or self.discriminator is not None:
             return told
         owners = {id(owner): owner for name in value if (owner := self._own_names.get(name)) is not None}
         return tuple(owners.values()) if len(owners) == 1 else told

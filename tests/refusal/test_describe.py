@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_lenient.refusal.describe import allowed_values, example, expected, limit_words, type_words
-from mcp_lenient.refusal.locations import forms
+from mcp_lenient.schema.forms import FormReader
 
 DEFS = {
     "$defs": {
@@ -79,9 +79,9 @@ DEFS = {
 )
 def test_types(schema, words, phrase):
     """Types are named in JSON words, through references, unions and allOf."""
-    choices = forms(DEFS, schema)
-    assert type_words(DEFS, choices) == words
-    assert expected(DEFS, choices) == phrase
+    choices = FormReader(DEFS).forms(schema)
+    assert type_words(choices) == words
+    assert expected(choices) == phrase
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_types(schema, words, phrase):
 )
 def test_example(schema, text):
     """An example is given where a small one is certain."""
-    assert example(DEFS, forms(DEFS, schema)) == text
+    assert example(FormReader(DEFS).forms(schema)) == text
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_limits(keyword, bound, words):
 
 def test_many_values():
     """Of a long enum a line holds the first values and the number of the rest."""
-    choices = forms({}, {"enum": [f"value {number}" for number in range(5_000)]})
-    phrase = expected({}, choices)
+    choices = FormReader({}).forms({"enum": [f"value {number}" for number in range(5_000)]})
+    phrase = expected(choices)
     assert phrase.startswith('one of "value 0", "value 1"')
     assert phrase.endswith("more")
     assert len(phrase) < 500
@@ -151,8 +151,8 @@ def test_many_values():
 
 def test_values_of_a_union():
     """A place is limited to values only when all its forms but null are."""
-    assert allowed_values(forms({}, {"anyOf": [{"enum": ["a"]}, {"type": "null"}]})) == ("a",)
-    assert allowed_values(forms({}, {"anyOf": [{"enum": ["a"]}, {"type": "string"}]})) == ()
+    assert allowed_values(FormReader({}).forms({"anyOf": [{"enum": ["a"]}, {"type": "null"}]})) == ("a",)
+    assert allowed_values(FormReader({}).forms({"anyOf": [{"enum": ["a"]}, {"type": "string"}]})) == ()
 
 
 def test_doubling_unions():
@@ -161,4 +161,4 @@ def test_doubling_unions():
         f"U{n}": {"anyOf": [{"$ref": f"#/$defs/U{n + 1}"}, {"$ref": f"#/$defs/U{n + 1}"}]} for n in range(60)
     }
     root = {"$defs": {**chain, "U60": {"type": "string"}}}
-    assert type_words(root, forms(root, {"$ref": "#/$defs/U0"})) == ("string",)
+    assert type_words(FormReader(root).forms({"$ref": "#/$defs/U0"})) == ("string",)

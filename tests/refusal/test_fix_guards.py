@@ -12,6 +12,7 @@ from mcp_lenient import LenientMiddleware, Policy, normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.fixes import Wanted, fixes
 from mcp_lenient.refusal.problems import Refusal
+from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Outcome
 
 TEXT = {"type": "string"}
@@ -123,7 +124,7 @@ def test_fixes_of_different_parameters_are_tried_together():
     sent = {f"p{at}": "alphi" for at in range(8)}
     judge = _Counting(schema)
     faults = judge.faults(sent)
-    refusal = Refusal(schema, Outcome("refused", sent, (), faults, ()), judge, Policy())
+    refusal = Refusal(SchemaTree(schema).reader, Outcome("refused", sent, (), faults, ()), judge, Policy())
     judge.asked = 0
     found = fixes(refusal, [Wanted("enum", ((name,),)) for name in sent])
     assert [patches[0][0]["value"] for patches in found] == ["alpha"] * 8

@@ -10,6 +10,7 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.fixes import applied
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Candidate, Outcome, Repair, Tie
 from mcp_lenient.values.similarity import likeness
 
@@ -33,7 +34,7 @@ def offered(schema, sent, *, ties=(), repairs=(), policy=None):
     """The patches of all violations, in order, without repetition."""
     judge = PublishedSchemaValidator(schema)
     outcome = Outcome("refused", sent, repairs, judge.faults(sent), ties)
-    found = violations(schema, outcome, judge, policy or Policy())
+    found = violations(SchemaTree(schema).reader, outcome, judge, policy or Policy())
     return [list(patch) for patch in dict.fromkeys(_frozen(patch) for v in found for patch in v.fixes)]
 
 

@@ -15,6 +15,7 @@ from mcp_lenient.refusal.envelope import envelope
 from mcp_lenient.refusal.fixes import applied
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Outcome, ValidationIssue
 
 JUNK = st.one_of(
@@ -95,8 +96,8 @@ def test_laws(schema, sent):
         return
     faults = judge.faults(sent)
     outcome = Outcome("refused", sent, (), faults)
-    found = violations(schema, outcome, judge, Policy())
-    assert found == violations(schema, outcome, judge, Policy())
+    found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
+    assert found == violations(SchemaTree(schema).reader, outcome, judge, Policy())
     assert bool(found) is bool(faults)
     assert len(found) <= 20
     whole = envelope("tool", schema, found)
@@ -105,7 +106,9 @@ def test_laws(schema, sent):
     for violation in found:
         for patch in violation.fixes:
             after = applied(sent, patch)
-            left = violations(schema, Outcome("refused", after, (), judge.faults(after)), judge, Policy())
+            left = violations(
+                SchemaTree(schema).reader, Outcome("refused", after, (), judge.faults(after)), judge, Policy()
+            )
             assert violation.pointer not in {other.pointer for other in left if other.code == violation.code}
 
 
@@ -125,5 +128,5 @@ def test_no_secret_is_repeated(schema, value):
     }
     detail = ValidationIssue(("name",), "value", "hunter22 does not fit")
     outcome = Outcome("refused", sent, (), (*judge.faults(sent), detail))
-    found = violations(schema, outcome, judge, Policy())
+    found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
     assert "hunter22" not in json.dumps(envelope("tool", schema, found))

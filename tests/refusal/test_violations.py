@@ -11,6 +11,7 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import envelope
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Candidate, Outcome, Tie, ValidationIssue
 
 TEXT = {"type": "string"}
@@ -74,7 +75,10 @@ def told(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
     """The violations of one call."""
     judge = judge or PublishedSchemaValidator(schema)
     return violations(
-        schema, Outcome("refused", sent, (), judge.faults(sent), ties), judge, policy or Policy()
+        SchemaTree(schema).reader,
+        Outcome("refused", sent, (), judge.faults(sent), ties),
+        judge,
+        policy or Policy(),
     )
 
 

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, Final
 
 from mcp_lenient.devtools.check.finding import Check, Hit, Level, Spot, Surface, within
-from mcp_lenient.refusal.locations import forms
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.values.display import cut
@@ -126,7 +125,7 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
 
 
 def _is_untyped(node: SchemaNode) -> bool:
-    parts = [schema for form in forms(node.tree.root, node.schema) for schema in form]
+    parts = [schema for form in node.tree.reader.forms(node.schema) for schema in form.parts]
     return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, get_args
 
 from mcp_types import Tool
 
-from mcp_lenient.refusal.locations import forms
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import SchemaNode, SchemaTree
 
@@ -46,8 +45,8 @@ class Spot:
         """Return its description, with those of the types it refers to."""
         told = [
             schema["description"]
-            for form in forms(self.node.tree.root, self.node.schema)
-            for schema in form
+            for form in self.node.tree.reader.forms(self.node.schema)
+            for schema in form.parts
             if isinstance(schema.get("description"), str)
         ]
         return " ".join(dict.fromkeys(told))

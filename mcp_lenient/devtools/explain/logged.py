@@ -9,9 +9,10 @@ from fastmcp import Context, FastMCP
 
 from mcp_lenient.devtools.explain.steps import Explanation, step, tool_name, where
 from mcp_lenient.refusal.describe import description, either, expected
-from mcp_lenient.refusal.locations import Forms, Schema, child, forms, properties
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
+from mcp_lenient.schema.forms import FormReader, Forms
+from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.telemetry.events import CallEvent
 from mcp_lenient.values.pointers import tokens_of
 from mcp_lenient.values.similarity import near
@@ -55,16 +56,16 @@ async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
     steps = [step("What was logged", *_facts(event))]
     if tool is None:
         steps.append(step("The tool", f"The server has no tool {tool_name(event.tool)} (any more)."))
-    root: Schema = {} if tool is None else tool.parameters
+    reader = SchemaTree({} if tool is None else tool.parameters).reader
     steps += [
         step(
             f"Repaired at {where(each.pointer)}",
-            *_repaired(root, each.rule, each.pointer, f"{each.before} to {each.after}"),
+            *_repaired(reader, each.rule, each.pointer, f"{each.before} to {each.after}"),
         )
         for each in event.repairs
     ]
     steps += [
-        step(f"Wrong at {where(each.pointer)}", *_wrong(root, each.code, each.pointer))
+        step(f"Wrong at {where(each.pointer)}", *_wrong(reader, each.code, each.pointer))
         for each in event.violations
     ]
     return Explanation(event.tool, "logged", tuple(steps))
@@ -87,34 +88,34 @@ def _facts(event: CallEvent) -> Iterator[str]:
             yield f"Of {total} {name} the log lists {listed}."
 
 
-def _repaired(root: Schema, rule: str, pointer: str, change: str) -> Iterator[str]:
-    family = FAMILY_OF.get(rule)
-    if family is None:
+def _repaired(reader: FormReader, rule: str, pointer: str, change: str) -> Iterator[str]:
+    words = RULE_WORDS.get(rule)
+    if words is None:
         yield f"{rule}: {change}; declared by the author or operator."
     else:
         yield f"{rule} (tier {_TIERS[rule]}): {change}."
-        yield f"Likely sent: {family.rules[rule]}."
-        yield f"Its guards: {family.unless}."
-    yield from _place_words(root, pointer)
+        yield f"Likely sent: {words.sent}."
+        yield f"Its guards: {words.guards}."
+    yield from _place_words(reader, pointer)
 
 
-def _wrong(root: Schema, code: str, pointer: str) -> Iterator[str]:
+def _wrong(reader: FormReader, code: str, pointer: str) -> Iterator[str]:
     yield f"{code}. Likely sent: {_CODES[code]}."
-    yield from _place_words(root, pointer)
+    yield from _place_words(reader, pointer)
 
 
-def _place_words(root: Schema, pointer: str) -> Iterator[str]:
+def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
     """Describe a place by today's schema, which may differ from the schema at the time of the call."""
     tokens = tokens_of(pointer)
-    here = _forms_at(root, tokens)
+    here = _forms_at(reader, tokens)
     if here:
-        words = expected(root, here)
+        words = expected(here)
         yield f"The schema expects {words} there." if words else "The schema takes anything there."
         said = description(here)
         if said:
             yield f"Its description: {said}"
     elif tokens:
-        names = list(properties_of(root, tokens[:-1]))
+        names = list(properties_of(reader, tokens[:-1]))
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {either(likely[:3])}" if likely else ""
         yield (
@@ -122,16 +123,16 @@ def _place_words(root: Schema, pointer: str) -> Iterator[str]:
         )
 
 
-def properties_of(root: Schema, tokens: list[str]) -> dict[str, object]:
+def properties_of(reader: FormReader, tokens: list[str]) -> dict[str, object]:
     """Return the properties declared at a place, in any of its forms."""
-    return {name: sub for form in _forms_at(root, tokens) for name, sub in properties(form).items()}
+    return {name: sub for form in _forms_at(reader, tokens) for name, sub in form.properties.items()}
 
 
-def _forms_at(root: Schema, tokens: list[str]) -> Forms:
-    here = forms(root, root)
+def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:
+    here = reader.top
     for token in tokens:
-        below = tuple(found for form in here for found in child(root, form, token))
+        below = tuple(found for form in here for found in form.child(token))
         if not below and token.isdecimal():
-            below = tuple(found for form in here for found in child(root, form, int(token)))
+            below = tuple(found for form in here for found in form.child(int(token)))
         here = below
     return here
