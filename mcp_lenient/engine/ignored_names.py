@@ -35,7 +35,7 @@ _GONE: Final = object()
 _Names = frozenset[Path]
 
 
-def overlooked(
+def ignored_names(
     top: SchemaNode, arguments: Mapping[str, Any], judge: Validator, repairs: Iterable[Repair] = ()
 ) -> tuple[Path, ...]:
     """The paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
@@ -75,7 +75,7 @@ def _unread(found: list[Path], arguments: Mapping[str, Any], judge: Validator) -
     return tuple(path for paths in asked for path in paths)
 
 
-def hearing(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
+def leaves_no_name(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
     """For each way to read the value of a union, whether no branch has a name in it in another spelling."""
     look = _Look(node.tree, everything_is_own=True)
     return [not look.unheard(node, value) for value in values]

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mcp_lenient.engine.candidates import cheapest, distinct, structure
-from mcp_lenient.engine.ignored_names import overlooked
+from mcp_lenient.engine.candidates import structure
+from mcp_lenient.engine.ignored_names import ignored_names
 from mcp_lenient.engine.names import without_injected
-from mcp_lenient.engine.partial import mend
+from mcp_lenient.engine.partial import repair_partially
 from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.relocate import moved
+from mcp_lenient.engine.relocate import relocate
 from mcp_lenient.engine.session import OutOfSteps, RepairSession, Scope, scope_of
+from mcp_lenient.engine.walk import cheapest, distinct
 from mcp_lenient.rules.rule import Apply, Rule, worst_tier
 from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Candidate, Outcome, Repair, Tie, ValidationIssue, Validator
@@ -68,7 +69,7 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Validator) 
     if outcome.status != "repaired":
         return outcome
     try:
-        unread = overlooked(plan.top, outcome.arguments, judge, outcome.repairs)
+        unread = ignored_names(plan.top, outcome.arguments, judge, outcome.repairs)
     except OutOfSteps:
         sent = plain(dict(arguments))
         return Outcome("refused", sent, faults=judge.faults(sent))
@@ -97,16 +98,16 @@ def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Validator) -> Out
         return Outcome("refused", arguments, faults=(ValidationIssue((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     texts = TextParseCache(plan.policy.limits)
-    run = RepairSession(plan, judge.exact_integers, steps, texts)
+    session = RepairSession(plan, judge.exact_integers, steps, texts)
     if judge.by_schema:
-        return _by_reading(arguments, judge, run, None, ())
-    base, moves, faults = _moves(dict(arguments), judge, run)
+        return _by_reading(arguments, judge, session, None, ())
+    base, moves, faults = _moves(dict(arguments), judge, session)
     if moves and not faults:
         if not rounds(base):
             return Outcome("repaired", plain(base), moves)
         # The tool takes a number there, and would round it.
-        return _by_reading(base, judge, run, None, moves)
-    return _by_reading(base, judge, run, faults, moves)
+        return _by_reading(base, judge, session, None, moves)
+    return _by_reading(base, judge, session, faults, moves)
 
 
 _ROUNDS = 4
@@ -114,14 +115,14 @@ _ROUNDS = 4
 
 
 def _moves(
-    sent: dict[str, Any], judge: Validator, run: RepairSession
+    sent: dict[str, Any], judge: Validator, session: RepairSession
 ) -> tuple[dict[str, Any], tuple[Repair, ...], tuple[ValidationIssue, ...]]:
     """Apply moves until none remain; return the arguments with their source spellings, and the leftover faults."""
     base = sent
     moves: tuple[Repair, ...] = ()
     faults = judge.faults(plain(base))
     for _ in range(_ROUNDS):
-        step = moved(run.plan.top, base, (), run, scope_of(faults))
+        step = relocate(session.plan.top, base, (), session, scope_of(faults))
         if not step.repairs:
             break
         base, moves = step.value, (*moves, *step.repairs)
@@ -132,18 +133,18 @@ def _moves(
 def _by_reading(
     arguments: Mapping[str, Any],
     judge: Validator,
-    run: RepairSession,
+    session: RepairSession,
     faults: tuple[ValidationIssue, ...] | None,
     moves: tuple[Repair, ...],
 ) -> Outcome:
     """Read what the judge holds something against by the schema; all of it where the judge is the schema."""
-    plan = run.plan
+    plan = session.plan
     spelled = dict(arguments)
     sent = plain(spelled)
     scope = None if faults is None else scope_of(faults)
     try:
         readings = [
-            reading for reading in _read_arguments(spelled, run, scope) if judge.accepts(reading.value)
+            reading for reading in _read_arguments(spelled, session, scope) if judge.accepts(reading.value)
         ]
         if len(readings) > 1:
             readings = distinct(readings)
@@ -151,38 +152,40 @@ def _by_reading(
             return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
         if readings:
             return _tied(sent, readings, judge, moves)
-        run = RepairSession(plan, judge.exact_integers, min(run.steps, _MENDING_STEPS), run.texts)
-        mended = mend(plan.top, spelled, (), run, scope)
+        session = RepairSession(plan, judge.exact_integers, min(session.steps, _MENDING_STEPS), session.texts)
+        mended = repair_partially(spelled, session, scope)
     except OutOfSteps:
         return Outcome("refused", sent, moves, judge.faults(sent))
     value = plain(mended.value)
     remaining = judge.faults(value) if mended.repairs or not faults else faults
     if not remaining:
         # Mended, it would be taken, but only against a guard: what was sent is what is refused.
-        return Outcome("refused", sent, moves, judge.faults(sent), tuple(run.ties))
-    return Outcome("refused", value, (*moves, *mended.repairs), remaining, tuple(run.ties))
+        return Outcome("refused", sent, moves, judge.faults(sent), tuple(session.ties))
+    return Outcome("refused", value, (*moves, *mended.repairs), remaining, tuple(session.ties))
 
 
-def _read_arguments(arguments: dict[str, Any], run: RepairSession, scope: Scope | None) -> list[Candidate]:
+def _read_arguments(
+    arguments: dict[str, Any], session: RepairSession, scope: Scope | None
+) -> list[Candidate]:
     """The cheapest readings of the whole: repaired in place, unwrapped or wrapped."""
-    top = run.plan.top
-    found = structure(top, arguments, (), run, scope)
-    for rule, cost, apply in run.plan.at(top).values.get(dict, ()):
+    top = session.plan.top
+    found = structure(top, arguments, (), session, scope)
+    for rule, cost, apply in session.plan.at(top).values.get(dict, ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        found += _read_content(rule, cost, apply, arguments, run)
+        found += _read_content(rule, cost, apply, arguments, session)
     return [_plain(reading) for reading in cheapest(found)]
 
 
 def _read_content(
-    rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], run: RepairSession
+    rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], session: RepairSession
 ) -> Iterator[Candidate]:
     """The readings of other arguments in place of these; keys that a client added are left out first."""
-    top = run.plan.top
-    rest, dropped_cost, dropped = without_injected(run.plan, arguments)
+    top = session.plan.top
+    rest, dropped_cost, dropped = without_injected(session.plan, arguments)
     for content in apply(rest):
         record = Repair(rule.name, "", "object", "object")
-        for inner in structure(top, content, (), run, None) or _as_is(top, content):
+        for inner in structure(top, content, (), session, None) or _as_is(top, content):
             if worst_tier(inner.cost) < rule.tier:
                 yield Candidate(
                     inner.value, dropped_cost + cost + inner.cost, (*dropped, record, *inner.repairs)
