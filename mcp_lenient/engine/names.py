@@ -83,7 +83,7 @@ def naming(
 
 def undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
     """The keys that the schema knows neither by name nor by pattern."""
-    declared = node.shape.properties
+    declared = node.properties
     if value.keys() <= declared.keys():
         return []
     return [

@@ -94,4 +94,4 @@ def _fits(node: SchemaNode, value: Any) -> bool:
     """Whether the JSON type is right, so that what is wrong is the value."""
     if node.is_union:
         return any(_fits(branch, value) for branch in node.branches)
-    return fits(node.shape.types, value)
+    return fits(node.types, value)

@@ -75,7 +75,7 @@ def _property(
     child = None if scope is UNTOUCHED else node.property(name)
     if child is None:
         return [Candidate(value, 0)]
-    optional = name in node.shape.properties and name not in node.shape.required
+    optional = name in node.properties and name not in node.required
     return becomes(child, value, path, session, scope, wrong=wrong, optional=optional)
 
 

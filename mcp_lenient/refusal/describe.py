@@ -74,7 +74,7 @@ def likely_kinds(form: Form) -> tuple[str, ...]:
     if named is not None:
         known = len(named) == 1 and named[0] in _PLURALS
         return named if known else tuple(kind for kind in named if kind in _PLURALS)
-    listed = form.shape.enum
+    listed = form.enum
     if listed is not None:
         return tuple(dict.fromkeys(json_type(value) for value in listed[:MAX_VALUES]))
     return ("object",) if form.properties else ()
@@ -110,7 +110,7 @@ def expected(choices: Forms, *, brief: bool = False) -> str:
         choices: The forms that the value may have.
         brief: Without a sample of the format that a string has.
     """
-    free = tuple(form for form in choices if form.shape.enum is None)
+    free = tuple(form for form in choices if form.enum is None)
     words = list(type_words(free))
     values = [
         value for value in allowed_values(choices, partly=True) if value is not None or "null" not in words
@@ -215,7 +215,7 @@ def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
     """The values a place is limited to, short scalars only; empty unless every form but null lists some."""
     found: list[Any] = []
     for form in choices:
-        listed = form.shape.enum
+        listed = form.enum
         if listed is None and not partly and likely_kinds(form) != ("null",):
             return ()
         found.extend(listed or ())
@@ -350,7 +350,7 @@ def example(choices: Forms) -> str | None:
 
 
 def _examples(form: Form, depth: int) -> tuple[Any, ...]:
-    values = form.shape.enum
+    values = form.enum
     if values is not None:
         return tuple(values[:2])
     kind = next((kind for kind in likely_kinds(form) if kind != "null"), "")

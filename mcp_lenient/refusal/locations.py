@@ -167,7 +167,7 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[K
 
 
 def _listed(form: Form, value: Any) -> bool:
-    listed = form.shape.enum
+    listed = form.enum
     if listed is None or (type(value) is str and value in listed):
         return True
     return type(value) is not str and any(same_json(option, value) for option in listed)
@@ -196,7 +196,7 @@ def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) ->
     for name in form.required:
         if name not in value:
             yield KeywordViolation((*path, name), "required", form.child(name))
-    if form.shape.closed:
+    if form.closed:
         for name in value:
             if name not in form.properties and not form.child(name):
                 yield KeywordViolation((*path, name), "additionalProperties", ())

@@ -121,7 +121,7 @@ def null_text_to_absent(site: Site) -> Apply | None:
 
 def null_to_absent(site: Site) -> Apply | None:
     """Null for an optional property that forbids it: left out."""
-    if _has_none_member(site) or _is_nullable(site):
+    if _has_none_member(site) or None in _members(site):
         return None
 
     def apply(value: None) -> bool:
@@ -139,11 +139,6 @@ def empty_text_to_absent(site: Site) -> Apply | None:
         return not text
 
     return apply
-
-
-def _is_nullable(site: Site) -> bool:
-    """Return whether null is meant to be taken, though the schema says so in another dialect or by an enum."""
-    return site.shape.nullable or None in _members(site)
 
 
 def _shapes(site: Site) -> list[Shape]:

@@ -8,9 +8,13 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from mcp_lenient.schema.shape import (
+    Parts,
     Schema,
     Shape,
+    constants,
+    declared,
     holds,
+    is_closed,
     json_types,
     parts_of,
     required_names,
@@ -32,19 +36,18 @@ class Form:
         parts: The schemas.
     """
 
-    def __init__(self, reader: FormReader, parts: tuple[Schema, ...]) -> None:
+    def __init__(self, reader: FormReader, parts: Parts) -> None:
         self._reader = reader
         self.parts = parts
 
     @cached_property
-    def shape(self) -> Shape:
-        """What the schemas say together; of a union, what this branch says."""
+    def _shape(self) -> Shape:
         return shape_of_parts(self.parts)
 
-    @property
+    @cached_property
     def properties(self) -> Mapping[str, Any]:
         """The declared properties, by name."""
-        return self.shape.properties
+        return declared(self.parts)
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -57,7 +60,17 @@ class Form:
         types = json_types(self.parts)
         if types == ():  # no value is taken: what is named first is what is told
             types = next(filter(None, (json_types((part,)) for part in self.parts)), ())
-        return (*types, "null") if types and self.shape.nullable and "null" not in types else types
+        return types
+
+    @cached_property
+    def enum(self) -> tuple[Any, ...] | None:
+        """The values that it lists; None where it lists none."""
+        return constants(self.parts)
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether names that are not declared are forbidden."""
+        return is_closed(self.parts)
 
     def says(self, keyword: str) -> Iterator[Any]:
         """Yield what each of the schemas says under a keyword."""
@@ -69,20 +82,21 @@ class Form:
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
         """Return the values that a declared property is limited to; None where there is no such limit."""
-        declared = self.properties.get(name)
-        return self._reader.shape(declared).enum if isinstance(declared, Mapping) else None
+        schema = self.properties.get(name)
+        return self._reader.constants(schema) if isinstance(schema, Mapping) else None
 
     def child(self, key: object) -> Forms:
         """Return the forms of what stands below a name or index; empty where nothing is said of it."""
-        shape = self.shape
         if isinstance(key, str):
-            if key in shape.properties:
-                return self._reader.forms(shape.properties[key])
+            if key in self.properties:
+                return self._reader.forms(self.properties[key])
+            shape = self._shape
             for pattern, schema in shape.patterns.items():
                 if holds("pattern", pattern, key):
                     return self._reader.forms(schema)
             found = shape.extra
         elif isinstance(key, int):
+            shape = self._shape
             found = shape.prefix[key] if 0 <= key < len(shape.prefix) else shape.items
         else:
             return ()
@@ -128,12 +142,9 @@ class FormReader:
     def _forms(self, schema: object) -> Forms:
         return tuple(Form(self, parts) for parts in islice(_opened(self.root, schema, set()), MAX_FORMS))
 
-    def shape(self, schema: object) -> Shape:
-        """Return what a schema says, its union left aside."""
-        return self.once(self._shape, schema)
-
-    def _shape(self, schema: object) -> Shape:
-        return shape_of_parts(tuple(islice(parts_of(self.root, schema), MAX_PARTS)))
+    def constants(self, schema: object) -> tuple[Any, ...] | None:
+        """Return the values that a schema lists; None where it lists none."""
+        return constants(_together(self.root, schema))
 
     def union(self, forms: Forms) -> Disambiguator[Form]:
         """Return what tells forms apart."""
@@ -145,10 +156,16 @@ class FormReader:
         return tuple(islice(found, MAX_FORMS))
 
 
-def _opened(root: Schema, schema: object, seen: set[int]) -> Sequence[tuple[Schema, ...]]:
+def _together(root: Schema, schema: object) -> Parts:
+    if type(schema) is dict and "$ref" not in schema and "allOf" not in schema:
+        return (schema,)
+    return tuple(islice(parts_of(root, schema), MAX_PARTS))
+
+
+def _opened(root: Schema, schema: object, seen: set[int]) -> Sequence[Parts]:
     """The schemas that hold together with each branch of the union that a schema is, or within its branches."""
-    own = tuple(islice(parts_of(root, schema), MAX_PARTS))
-    found: list[tuple[Schema, ...]] = []
+    own = _together(root, schema)
+    found: list[Parts] = []
     for branch in next(filter(None, (part.get("anyOf") or part.get("oneOf") for part in own)), ()):
         # Each branch is opened once: unions that refer to each other would otherwise multiply.
         if id(branch) not in seen and len(found) < MAX_FORMS:

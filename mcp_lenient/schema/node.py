@@ -128,9 +128,12 @@ class SchemaNode:
         self.name = name
         self.shape: Shape = tree.shape(schema)
         self.takes: Callable[[Any], bool] = self._check()
+        self.types = self.shape.types
+        self.properties = self.shape.properties
+        self.required = self.shape.required
         self.is_union = bool(self.shape.branches)
-        self.is_object = self.shape.types is None or "object" in self.shape.types
-        self.is_array = self.shape.types is None or "array" in self.shape.types
+        self.is_object = self.types is None or "object" in self.types
+        self.is_array = self.types is None or "array" in self.types
 
     def _check(self) -> Callable[[Any], bool]:
         schema = self.schema
@@ -206,13 +209,13 @@ class SchemaNode:
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
         """Return the values that a declared property is limited to; None where there is no such limit."""
-        declared = self.shape.properties.get(name)
+        declared = self.properties.get(name)
         return None if declared is None else self.tree.shape(declared).enum
 
     @cached_property
     def spellings(self) -> Mapping[str, tuple[str, ...]]:
         """The declared names by their letters and digits alone."""
-        return by_letters(self.shape.properties)
+        return by_letters(self.properties)
 
     @cached_property
     def _shortened(self) -> Mapping[str, tuple[str, ...]]:
@@ -226,9 +229,7 @@ class SchemaNode:
     def property_nodes(self) -> Mapping[str, SchemaNode]:
         """The declared properties."""
         position = Position.KEPT if self.shape.unread else Position.NONE
-        return {
-            name: self.tree.node(schema, position, name) for name, schema in self.shape.properties.items()
-        }
+        return {name: self.tree.node(schema, position, name) for name, schema in self.properties.items()}
 
     @cached_property
     def _patterns(self) -> tuple[tuple[SchemaNode, SchemaNode], ...]:

@@ -54,7 +54,6 @@ class Shape:
     prefix: tuple[Any, ...] = ()
     branches: tuple[Any, ...] = ()
     format: str | None = None
-    nullable: bool = False
     has_min_length: bool = False
     default: tuple[Any, ...] = ()
     examples: tuple[Any, ...] = ()
@@ -99,10 +98,10 @@ def shape_of_parts(parts: Parts) -> Shape:
     tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
     return Shape(
         types=None if (types := json_types(parts)) is None else frozenset(types),
-        enum=_enum(parts),
-        properties=_properties(parts),
+        enum=constants(parts),
+        properties=declared(parts),
         required=frozenset(required_names(parts)),
-        closed=_closed(parts),
+        closed=is_closed(parts),
         extra=_last(parts, "additionalProperties"),
         patterns={
             name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()
@@ -110,7 +109,6 @@ def shape_of_parts(parts: Parts) -> Shape:
         items=_last(parts, "additionalItems") if tuples else items,
         prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
-        nullable=any(part.get("nullable") is True or part.get("x-nullable") is True for part in parts),
         has_min_length=any("minLength" in part for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
         examples=tuple(value for part in parts for value in _examples(part)),
@@ -119,8 +117,10 @@ def shape_of_parts(parts: Parts) -> Shape:
     )
 
 
-def _properties(parts: Parts) -> Mapping[str, Any]:
-    """The properties by name; one that several parts declare must be all that they say."""
+def declared(parts: Parts) -> Mapping[str, Any]:
+    """Return the properties by name; one that several parts declare must be all that they say."""
+    if len(parts) == 1:
+        return _mapping(parts[0].get("properties"))
     found: dict[str, list[Any]] = {}
     for part in parts:
         for name, sub in _mapping(part.get("properties")).items():
@@ -149,7 +149,8 @@ _UNSEEN = frozenset("if then else dependentSchemas".split())
 """Keywords that declare properties which a shape does not know."""
 
 
-def _closed(parts: Parts) -> bool:
+def is_closed(parts: Parts) -> bool:
+    """Whether names that are not declared are forbidden."""
     if any(part.get("additionalProperties") is False for part in parts):
         return True
     unseen = any(_UNSEEN & part.keys() for part in parts)
@@ -186,7 +187,8 @@ def required_names(parts: Parts) -> Iterator[str]:
     return (name for part in parts for name in part.get("required", ()))
 
 
-def _enum(parts: Parts) -> tuple[Any, ...] | None:
+def constants(parts: Parts) -> tuple[Any, ...] | None:
+    """Return the values that an ``enum`` or ``const`` allows; None where there is neither."""
     for part in parts:
         if "const" in part:
             return (part["const"],)

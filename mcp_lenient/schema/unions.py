@@ -23,8 +23,18 @@ class Branch(Protocol):
     """What is asked of a branch."""
 
     @property
-    def shape(self) -> Shape:
-        """What its schema says."""
+    def types(self) -> Collection[str] | None:
+        """The JSON types that it admits; None where it admits all."""
+        ...
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The properties that it declares."""
+        ...
+
+    @property
+    def required(self) -> Collection[str]:
+        """The names that must be sent."""
         ...
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
@@ -94,11 +104,11 @@ class Disambiguator(Generic[BranchT]):
     @cached_property
     def discriminator(self) -> Discriminator[BranchT] | None:
         """The first property whose constants are texts, integers or booleans and differ between the objects."""
-        objects = [branch for branch in self.branches if branch.shape.properties]
+        objects = [branch for branch in self.branches if branch.properties]
         if len(objects) < 2:
             return None
-        shared = set.intersection(*(set(branch.shape.properties) for branch in objects))
-        for name in (name for name in objects[0].shape.properties if name in shared):
+        shared = set.intersection(*(set(branch.properties) for branch in objects))
+        for name in (name for name in objects[0].properties if name in shared):
             found = _tagged_by(name, objects)
             if found is not None:
                 return found
@@ -107,20 +117,18 @@ class Disambiguator(Generic[BranchT]):
     @cached_property
     def _own_names(self) -> Mapping[str, BranchT]:
         """The required names that no other branch declares, each with its branch."""
-        declared = Counter(name for branch in self.branches for name in branch.shape.properties)
+        declared = Counter(name for branch in self.branches for name in branch.properties)
         return {
             name: branch
             for branch in self.branches
-            for name in branch.shape.required
-            if declared[name] == 1 and name in branch.shape.properties
+            for name in branch.required
+            if declared[name] == 1 and name in branch.properties
         }
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
         """Return the branches that admit the JSON type of a value."""
         return tuple(
-            branch
-            for branch in self.branches
-            if fits(branch.shape.types, value, exact_integers=exact_integers)
+            branch for branch in self.branches if fits(branch.types, value, exact_integers=exact_integers)
         )
 
     def told(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
@@ -165,7 +173,7 @@ def _tagged_by(name: str, objects: Sequence[BranchT]) -> Discriminator[BranchT] 
 
 
 def _contradicts(branch: Branch, value: Mapping[Any, Any]) -> bool:
-    declared = branch.shape.properties
+    declared = branch.properties
     constants = ((sent, branch.constants(name)) for name, sent in value.items() if name in declared)
     return any(
         listed is not None and not any(same_json(sent, each) for each in listed) for sent, listed in constants

@@ -29,9 +29,6 @@ DEFS = {
             {"type": ["null", "integer"]}, ("integer", "null"), "an integer or null", id="null comes last"
         ),
         pytest.param(
-            {"type": "number", "nullable": True}, ("number", "null"), "a number or null", id="nullable"
-        ),
-        pytest.param(
             {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
             ("array of strings", "null"),
             "an array of strings or null",
