@@ -16,7 +16,7 @@ from rstr.xeger import Xeger
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.schema.shape import Shape, resolve, shape_of, validator_for
+from mcp_lenient.schema.shape import Shape, parts_of, shape_of, validator_for
 
 _MORE: Final = 3
 """How often more than its least a part without a most is repeated."""
@@ -365,7 +365,7 @@ class _Maker:
 def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
     """Return the keywords of a schema, of its references and of its ``allOf``; the narrower bounds win."""
     merged: dict[str, Any] = {}
-    for part in _parts(root, schema, set()):
+    for part in parts_of(root, schema):
         for keyword, value in part.items():
             known = merged.get(keyword)
             if keyword.lower().removeprefix("exclusive").startswith("min") and known is not None:
@@ -375,17 +375,6 @@ def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
             else:
                 merged.setdefault(keyword, value)
     return merged
-
-
-def _parts(root: Mapping[str, Any], schema: Any, seen: set[int]) -> Iterator[Mapping[str, Any]]:
-    if not isinstance(schema, Mapping) or id(schema) in seen:
-        return
-    seen.add(id(schema))
-    yield schema
-    if isinstance(schema.get("$ref"), str):
-        yield from _parts(root, resolve(root, schema["$ref"]), seen)
-    for sub in schema.get("allOf", ()):
-        yield from _parts(root, sub, seen)
 
 
 def _kind(shape: Shape) -> str:

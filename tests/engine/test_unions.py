@@ -1,0 +1,142 @@
+"""Which branch of a union a value is meant for: one answer, for repairs and for what is said of a refused call."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient import normalize
+from mcp_lenient.schema.node import SchemaTree
+from mcp_lenient.schema.unions import Disambiguator
+
+
+def obj(*required, **properties):
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+TEXT, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+BY_TEXT = [obj("kind", kind={"const": "a"}, n=INTEGER), obj("kind", kind={"const": "b"}, n=INTEGER)]
+BY_NUMBER = [obj(version={"const": 1}, n=INTEGER), obj(version={"const": 2}, n=INTEGER)]
+BY_BOOLEAN = [obj(ok={"const": True}, n=INTEGER), obj(ok={"const": False}, error=TEXT)]
+BY_REFERENCE = [
+    obj(kind={"$ref": "#/$defs/A"}, n=INTEGER),
+    obj(kind={"$ref": "#/$defs/B"}, n=INTEGER),
+]
+BY_NAMES = [obj("path", path=TEXT, line=INTEGER), obj("url", url=TEXT, line=INTEGER)]
+BESIDE_NUMBER = [obj("a", a=INTEGER), obj("b", b=INTEGER), NUMBER, {"type": "null"}]
+
+
+def tree(branches):
+    return SchemaTree(
+        {
+            "type": "object",
+            "properties": {"x": {"anyOf": branches}},
+            "$defs": {"A": {"enum": ["a"]}, "B": {"enum": ["b", "c"]}},
+        }
+    )
+
+
+def deciders(branches):
+    """The union as repairs see it, and as what is said of it does, each with the places of its branches."""
+    read = tree(branches)
+    forms = read.reader.top[0].child("x")
+    return [read.top.property_nodes["x"].union, Disambiguator(forms)]
+
+
+def places(union, found):
+    return [union.branches.index(branch) for branch in found]
+
+
+@pytest.mark.parametrize(
+    ("branches", "value", "meant"),
+    [
+        # Repair took an integer for no number, refusals took it for one: JSON Schema does.
+        pytest.param(BESIDE_NUMBER, 5, [2], id="an integer is a number"),
+        pytest.param([INTEGER, TEXT], 7.0, [0], id="a whole float is an integer"),
+        pytest.param([INTEGER, TEXT], 7.5, [], id="a fraction is none"),
+        pytest.param(BESIDE_NUMBER, None, [3], id="null"),
+        pytest.param(BESIDE_NUMBER, [], [], id="no branch takes a list"),
+        # Partial repair and relocation looked at the JSON type alone, refusals at the discriminator as well.
+        pytest.param(BY_TEXT, {"kind": "b", "n": "x"}, [1], id="discriminator"),
+        pytest.param(BY_TEXT, {"kind": "z", "n": 1}, [0, 1], id="an unknown tag decides nothing"),
+        pytest.param(BY_TEXT, {"n": 1}, [0, 1], id="a missing tag decides nothing"),
+        # Repair knew texts only as tags, refusals integers and booleans too.
+        pytest.param(BY_NUMBER, {"version": 2, "n": "x"}, [1], id="integer tags"),
+        pytest.param(BY_BOOLEAN, {"ok": False, "error": 1}, [1], id="boolean tags"),
+        pytest.param(BY_NUMBER, {"version": True}, [0, 1], id="true is not the tag 1"),
+        pytest.param(BY_NUMBER, {"version": 2.0}, [1], id="2.0 is the tag 2"),
+        pytest.param(BY_NUMBER, {"version": [2]}, [0, 1], id="a list is no tag"),
+        # Refusals did not follow a reference to the enum of a tag, repair did.
+        pytest.param(BY_REFERENCE, {"kind": "c", "n": "x"}, [1], id="tags behind references"),
+        # Refusals took the branch with the fewest violations, the first of equals: for this value the wrong one.
+        pytest.param(BY_NAMES, {"url": 1}, [1], id="a required name of its own"),
+        pytest.param(BY_NAMES, {"line": "x"}, [0, 1], id="a shared name decides nothing"),
+        pytest.param(BY_NAMES, {"url": 1, "path": 2}, [0, 1], id="names of two branches decide nothing"),
+    ],
+)
+def test_one_answer(branches, value, meant):
+    """Repairs and refusals see the same branches as meant."""
+    for union in deciders(branches):
+        assert places(union, union.meant(value)) == meant
+
+
+def test_exact_integers():
+    """Where the validator refuses 7.0 for an integer, it is none."""
+    for union in deciders([INTEGER, TEXT]):
+        assert union.meant(7.0, exact_integers=True) == ()
+
+
+def test_required_names_are_no_ground_for_a_relocation():
+    """A relocation follows what no other branch can take: the discriminator, not a name that makes one likely."""
+    for union in deciders(BY_NAMES):
+        assert places(union, union.told({"url": 1})) == [0, 1]
+    for union in deciders(BY_TEXT):
+        assert places(union, union.told({"kind": "b"})) == [1]
+
+
+@pytest.mark.parametrize(
+    ("value", "possible"),
+    [
+        pytest.param({"kind": "a"}, [0], id="a constant"),
+        pytest.param({"n": 1}, [0, 1], id="no constant"),
+        pytest.param("a", [], id="another type"),
+    ],
+)
+def test_accepted_values(value, possible):
+    """Of a value that was accepted, every branch is possible that no constant in it speaks against."""
+    for union in deciders(BY_TEXT):
+        assert places(union, union.possible(value)) == possible
+
+
+@pytest.mark.parametrize(
+    ("branches", "sent", "message"),
+    [
+        pytest.param(
+            BY_TEXT,
+            {"kind": "b", "n": "x", "more": "1"},
+            "'x.n' must be an integer, but got the string \"x\".",
+            id="told of the branch that the tag names",
+        ),
+        pytest.param(
+            BY_NUMBER,
+            {"version": 2, "n": "x"},
+            "'x.n' must be an integer, but got the string \"x\".",
+            id="told of the branch of an integer tag",
+        ),
+        pytest.param(
+            BY_NAMES,
+            {"url": [], "line": "5"},
+            "'x.url' must be a string, but got an array. Send one string.",
+            id="told of the branch with the name",
+        ),
+    ],
+)
+def test_refusals(branches, sent, message):
+    """A refusal speaks of the branch that was meant, and of what is left after the repairs in it."""
+    found = normalize(tree(branches).root, {"x": sent}).violations
+    assert [violation.message.partition(" Write")[0] for violation in found] == [message]
+
+
+def test_an_integer_tag_in_text_is_repaired():
+    """A tag decides among the branches, whether it is a text or a number."""
+    schema = tree(BY_NUMBER).root
+    assert normalize(schema, {"x": {"version": "2", "n": "5"}}).arguments == {"x": {"version": 2, "n": 5}}
