@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mcp_lenient.schema.forms import FormReader
+from mcp_lenient.schema.forms import FormReader, names_of
 from mcp_lenient.schema.shape import Schema
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_name
@@ -147,7 +147,7 @@ def _violation(violation: Violation) -> dict[str, Any]:
 
 def _parameters(schema: Schema) -> dict[str, Any]:
     choices = FormReader(schema).top
-    names = list(dict.fromkeys(name for form in choices for name in form.properties))
+    names = names_of(choices)
     everywhere = frozenset.intersection(*(frozenset(form.required) for form in choices))
     needed = [name for name in choices[0].required if name in everywhere]
     others = [name for name in names if name not in everywhere]

@@ -33,10 +33,11 @@ from mcp_lenient.refusal.problems import (
     likely_name,
     more_places,
     parameter,
+    quoted,
     told_safely,
     where,
 )
-from mcp_lenient.schema.forms import Forms
+from mcp_lenient.schema.forms import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, Violation, ViolationCode
 from mcp_lenient.values.display import (
     exact,
@@ -189,14 +190,13 @@ def _digits(text: str) -> str:
 _LIMITS = ("minLength", "maxLength", "pattern")
 
 
-def wrong_key(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+def wrong_key(refusal: Refusal, trouble: Problem) -> Violation:
     """The violation for a key that a map does not take: what a key must be there, not what its value must be."""
-    del at_length
     path = trouble.places[0].path
     parent = refusal.look(path[:-1])
     asked = _asked(trouble.forms)
     reason = told_safely(refusal, [parent], trouble.detail, MAX_DETAIL) or trouble.reason or ""
-    words = f"{_quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(trouble)}: "
+    words = f"{quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(trouble)}: "
     if asked:
         # Of a key with a format the reason says what its words do not: which part of a date is wrong.
         why = f" ({reason})" if reason and any(map(format_of, trouble.forms)) else ""
@@ -205,7 +205,7 @@ def wrong_key(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violati
         words += f"{reason.rstrip('.')}." if reason else "the tool takes other keys only."
     near = near_keys(refusal, path)
     if near and trouble.count == 1:
-        words += f" Did you mean {either([_quoted(name) for name in near])}?"
+        words += f" Did you mean {either([quoted(name) for name in near])}?"
     return Violation(
         "",
         parameter(path),
@@ -243,10 +243,6 @@ def key_fixes(refusal: Refusal, path: Path) -> Iterator[Patch]:
     near = near_keys(refusal, path)
     if len(near) == 1 and exact(path[-1]):
         yield ({"op": "move", "from": pointer(path), "path": pointer((*path[:-1], near[0]))},)
-
-
-def _quoted(name: object) -> str:
-    return f"'{shown(name)}'"
 
 
 MAX_MOVED = 16
@@ -368,7 +364,7 @@ def _present(refusal: Refusal, parent: Location) -> dict[str, str]:
     """The declared names that were sent, by their letters and digits; bounded."""
     if not isinstance(parent.value, Mapping):
         return {}
-    declared = islice((name for form in refusal.meant(parent) for name in form.properties), MAX_NAMES)
+    declared = islice(names_of(refusal.meant(parent)), MAX_NAMES)
     found: dict[str, str] = {}
     for name in declared:
         if name in parent.value:
@@ -391,14 +387,14 @@ def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
 
 def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
     """The fields that objects at a place may still take, under each name they may be sent by; bounded."""
-    declared = dict.fromkeys(name for form in refusal.meant(parent) for name in form.properties)
+    declared = names_of(refusal.meant(parent))
     fields = (
         (owner, name)
         for own in islice(declared, MAX_NAMES)
         if exact(own)
         for owner in (refusal.look((*parent.path, own)),)
         if not owner.present or isinstance(owner.value, Mapping)
-        for name in dict.fromkeys(name for form in owner.forms for name in form.properties)
+        for name in names_of(owner.forms)
         if exact(name) and not (owner.present and name in owner.value)
     )
     found: dict[str, list[Path]] = {}
@@ -409,8 +405,7 @@ def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
 
 
 def _takes(refusal: Refusal, path: Path, value: object) -> bool:
-    exact_integers = refusal.judge.exact_integers
-    return any(form.fits(value, exact_integers=exact_integers) for form in refusal.look(path).forms)
+    return any_fits(refusal.look(path).forms, value, exact_integers=refusal.judge.exact_integers)
 
 
 def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
@@ -507,13 +502,13 @@ def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
     """Whether a value may have been meant for this name: its JSON type fits, and it says something."""
     if value in (None, "", [], {}):
         return False
-    return any(form.fits(value, exact_integers=False) for form in refusal.look(path).forms)
+    return any_fits(refusal.look(path).forms, value)
 
 
 def _ending_alike(parent: Location, sent: str) -> int:
     """Return how many declared names end in the sent one."""
     own = "".join(name_words(sent))
-    names = {name for form in parent.forms for name in form.properties}
+    names = names_of(parent.forms)
     return sum("".join(name_words(name)).endswith(own) for name in names) if own else 0
 
 
@@ -985,5 +980,5 @@ def _as_text(refusal: Refusal, place: Location) -> Iterator[str]:
         yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()
     if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
         return
-    if any(form.fits("", exact_integers=False) for form in place.forms):
+    if any_fits(place.forms, ""):
         yield in_json(place.value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from mcp_lenient.schema.forms import KEYS, MAX_FORMS, Form, FormReader, Forms
+from mcp_lenient.schema.forms import KEYS, MAX_FORMS, Form, FormReader, Forms, declares, names_of
 from mcp_lenient.schema.shape import holds
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import secret_name
@@ -52,7 +52,7 @@ class Below(NamedTuple):
 
 def below(narrowed: Forms, key: str | int, secrets: Collection[str]) -> Below:
     """What forms say of a name or index below them."""
-    declared = isinstance(key, int) or any(key in form.properties for form in narrowed)
+    declared = isinstance(key, int) or declares(narrowed, key)
     here = tuple(each for form in narrowed for each in form.child(key))[:MAX_FORMS]
     return Below(here, declared, secret_name(key, secrets) or marked_secret(here))
 
@@ -92,7 +92,7 @@ def private(choices: Forms, value: object, secrets: Collection[str] = ()) -> boo
     if marked_secret(choices):
         return True
     if isinstance(value, Mapping):
-        names = {name for form in choices for name in form.properties}
+        names = names_of(choices)
         if any(name not in names or secret_name(name, secrets) for name in value):
             return True
     inside = (

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mcp_lenient.refusal.describe import listed
 from mcp_lenient.refusal.locations import Location, below, marked_secret, meant, step_below, top
-from mcp_lenient.schema.forms import FormReader, Forms
+from mcp_lenient.schema.forms import FormReader, Forms, declares, names_of
 from mcp_lenient.types import Outcome, Path, ValidationIssue, Validator, ViolationCode
 from mcp_lenient.values.display import MAX_SCALAR, exact, is_name, place, secret_name, sentence, shown
 from mcp_lenient.values.similarity import likeness
@@ -76,7 +77,7 @@ class Refusal:
         narrowed = self.meant(above)
 
         # A client may choose any number of names; the schema's own are few.
-        own = key < MAX_INDEX if isinstance(key, int) else any(key in form.properties for form in narrowed)
+        own = key < MAX_INDEX if isinstance(key, int) else declares(narrowed, key)
         secrets = self.policy.secret
         return step_below(
             above,
@@ -120,12 +121,12 @@ def _meant(refusal: Refusal, place: Location) -> Forms:
 def _names_at(refusal: Refusal, parent: Location) -> Names:
     sent = parent.value if isinstance(parent.value, Mapping) else {}
     choices = refusal.meant(parent)
-    declared = dict.fromkeys(name for form in choices for name in form.properties)
+    declared = names_of(choices)
     needed = {name for form in choices for name in form.required}
     absent = [name for name in islice(declared, MAX_NAMES) if exact(name) and name not in sent]
     lacking = tuple(name for name in absent if name in needed)
     # A name of another branch is no misspelling of one of this branch.
-    known = {name for form in parent.forms for name in form.properties}
+    known = names_of(parent.forms)
     extra = tuple(
         islice((name for name in sent if exact(name) and is_name(name) and name not in known), MAX_EXTRA)
     )
@@ -184,6 +185,11 @@ def where(path: Path) -> str:
     return f"'{place(path)}'" if path else "the arguments"
 
 
+def quoted(name: object) -> str:
+    """A name in quotes, as it is shown."""
+    return f"'{shown(name)}'"
+
+
 def is_or_are(trouble: Problem) -> str:
     """The verb that goes with :func:`named`."""
     return "are" if trouble.count > 1 or not trouble.places[0].path else "is"
@@ -194,9 +200,8 @@ def named(trouble: Problem) -> str:
     told = [where(spot.path) for spot in trouble.places[:MAX_PLACES_TOLD]]
     rest = trouble.count - len(told)
     if rest > 0:
-        others = f"{rest} more" if rest <= MAX_COUNTED else f"more than {MAX_COUNTED} others"
-        return f"{', '.join(told)} and {others}"
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        return f"{', '.join(told)} and {f'{rest} more' if rest <= MAX_COUNTED else f'more than {MAX_COUNTED} others'}"
+    return listed(told)
 
 
 MAX_LOOKED_AT = 2_000
@@ -239,7 +244,7 @@ def above_private_key(refusal: Refusal, path: Path) -> Path | None:
     for length in range(1, len(path)):
         above, key = refusal.look(path[:length]), path[length]
         hides = isinstance(key, str) and (above.secret or not is_name(key))
-        if hides and not any(key in form.properties for form in above.forms):
+        if hides and not declares(above.forms, key):
             return path[:length]
     return None
 
@@ -286,7 +291,7 @@ def _inside(
     *,
     private: bool,
 ) -> Iterator[tuple[Forms, Any, bool]]:
-    declared = {name for form in choices for name in form.properties}
+    declared = names_of(choices)
     named = isinstance(value, Mapping)
     for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
         below = tuple(form for choice in choices for form in choice.child(key))

@@ -11,7 +11,7 @@ from mcp_lenient.refusal.fixes import MAX_FIXES, Patch, Wanted, fixes
 from mcp_lenient.refusal.locations import KeywordViolation, Location, findings
 from mcp_lenient.refusal.problems import Problem, Refusal, above_private_key, parameter, where
 from mcp_lenient.refusal.wording import ambiguous, worded
-from mcp_lenient.schema.forms import KEYS, FormReader, Forms
+from mcp_lenient.schema.forms import KEYS, FormReader, Forms, any_fits
 from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, is_name, shown
 from mcp_lenient.values.limits import MOST_FAULTS
@@ -199,9 +199,7 @@ def _above(path: Path) -> Sequence[Path]:
 def _fitting(refusal: Refusal, path: Path) -> bool:
     place = refusal.look(path)
     exact_integers = refusal.judge.exact_integers
-    return not place.forms or any(
-        form.fits(place.value, exact_integers=exact_integers) for form in place.forms
-    )
+    return not place.forms or any_fits(place.forms, place.value, exact_integers=exact_integers)
 
 
 def _groups(faults: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:

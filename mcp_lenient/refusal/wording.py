@@ -19,6 +19,7 @@ from mcp_lenient.refusal.describe import (
     listed,
     shape,
     type_words,
+    with_article,
 )
 from mcp_lenient.refusal.fixes import (
     Wrapped,
@@ -44,10 +45,11 @@ from mcp_lenient.refusal.problems import (
     more_places,
     named,
     parameter,
+    quoted,
     told_safely,
     where,
 )
-from mcp_lenient.schema.forms import KEYS
+from mcp_lenient.schema.forms import KEYS, any_fits, names_of
 from mcp_lenient.types import Path, Tie, Violation
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, is_name, short_scalar, shown
 from mcp_lenient.values.json_text import looks_like_json
@@ -200,7 +202,7 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
         return f" It was sent inside {inside}: send it at the top."
     fields = coming_home(refusal, spot)
     if fields:
-        inside = listed([_quoted(field) for field in list(fields)[:MAX_NEAR]])
+        inside = listed([quoted(field) for field in list(fields)[:MAX_NEAR]])
         return f" Send {inside} inside it{_as(fields)}."
     if parent.path and name in refusal.names_at(refusal.look(())).extra:
         return f" It was sent at the top: send it inside {where(parent.path)}."
@@ -221,7 +223,7 @@ def _as(fields: Mapping[str, Path]) -> str:
     own = [str(path[-1]) for path in fields.values()]
     if own == list(fields):
         return ""
-    return f", as {listed([_quoted(name) for name in own[:MAX_NEAR]])}"
+    return f", as {listed([quoted(name) for name in own[:MAX_NEAR]])}"
 
 
 def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, likely: float) -> bool:
@@ -232,8 +234,7 @@ def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, li
         return False
     if not isinstance(parent.value, Mapping) or not spot.forms:
         return True
-    value, exact_integers = parent.value.get(name), refusal.judge.exact_integers
-    return any(form.fits(value, exact_integers=exact_integers) for form in spot.forms)
+    return any_fits(spot.forms, parent.value.get(name), exact_integers=refusal.judge.exact_integers)
 
 
 def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
@@ -247,7 +248,7 @@ def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation
             "", HIDDEN, "unknown", f"{words} {_accepted(refusal, parent)}" if at_length else words
         )
     hint, near = _meant(refusal, parent, path)
-    words = f"unknown parameter {_quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
+    words = f"unknown parameter {quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
     if at_length:
         words += f" {_accepted(refusal, parent)}"
     return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
@@ -258,7 +259,7 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
     sent = path[-1]
     owner = _owner(refusal, path)
     if owner is not None:
-        return f" It stands for {_quoted(owner)}: send that one, once.", [owner]
+        return f" It stands for {quoted(owner)}: send that one, once.", [owner]
     twin = another_spelling(refusal, parent, sent)
     if twin is not None:
         return _one_of_two(parent, sent, twin), [twin]
@@ -270,16 +271,16 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
     near = _near_names(refusal, parent, sent)
     belongs = home(refusal, parent, sent)
     if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
-        own = "" if belongs[-1] == sent else f", as {_quoted(belongs[-1])}"
+        own = "" if belongs[-1] == sent else f", as {quoted(belongs[-1])}"
         return f" It belongs inside {where(belongs[:-1])}{own}.", []
     if near:
-        return f" Did you mean {either([_quoted(name) for name in near])}?", near
+        return f" Did you mean {either([quoted(name) for name in near])}?", near
     if (
         not parent.path
         and isinstance(parent.value, Mapping)
         and is_usual_wrapper(sent, parent.value.get(sent))
     ):
-        return f" The arguments go at the top, not inside {_quoted(sent)}.", []
+        return f" The arguments go at the top, not inside {quoted(sent)}.", []
     return "", []
 
 
@@ -287,13 +288,15 @@ def _one_of_two(parent: Location, sent: object, twin: str) -> str:
     values = parent.value
     same = fits_json(values, MAX_COMPARED) and same_json(values[sent], values[twin])
     which = "" if same else ", with the value that is meant"
-    return f" It is another spelling of {_quoted(twin)}, which was sent as well: send {_quoted(twin)} only{which}."
+    return (
+        f" It is another spelling of {quoted(twin)}, which was sent as well: send {quoted(twin)} only{which}."
+    )
 
 
 def _unwrap(found: Wrapped) -> str:
     names = found.names[:MAX_NEAR]
     rest = len(found.names) - len(names)
-    told = [_quoted(name) for name in names] + ([f"{rest} more"] if rest else [])
+    told = [quoted(name) for name in names] + ([f"{rest} more"] if rest else [])
     together = listed(told)
     as_text = " as JSON text" if found.in_text else ""
     return f" It holds arguments of the tool{as_text}: send {together} at the top, not inside {where(found.path)}."
@@ -304,10 +307,6 @@ def _owner(refusal: Refusal, path: Path) -> str | None:
     if len(path) != 1:
         return None
     return next((name for name, others in refusal.policy.aliases.items() if path[0] in others), None)
-
-
-def _quoted(name: object) -> str:
-    return f"'{shown(name)}'"
 
 
 def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
@@ -321,14 +320,14 @@ def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
 
 
 def _accepted(refusal: Refusal, parent: Location) -> str:
-    names = list(dict.fromkeys(name for form in refusal.meant(parent) for name in form.properties))
+    names = list(names_of(refusal.meant(parent)))
     if not names:
         return "No parameters are accepted here."
-    quoted = [_quoted(name) for name in names[:MAX_NAMES]]
-    while sum(map(len, quoted)) > MAX_NAMES_TEXT:
-        quoted.pop()
-    rest = len(names) - len(quoted)
-    return f"Accepted are {', '.join(quoted)}{f' and {rest} more' if rest else ''}."
+    told = list(map(quoted, names[:MAX_NAMES]))
+    while sum(map(len, told)) > MAX_NAMES_TEXT:
+        told.pop()
+    rest = len(names) - len(told)
+    return f"Accepted are {', '.join(told)}{f' and {rest} more' if rest else ''}."
 
 
 MAX_TIE = 800
@@ -337,13 +336,14 @@ MAX_TIE = 800
 def worded(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
     """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
     if any(keyword == KEYS for keyword, _ in trouble.broken):
-        return wrong_key(refusal, trouble, at_length=at_length)
-    tell = _TELLERS.get(trouble.code, _wrong_value) if trouble.broken else _wrong_value
-    return tell(refusal, trouble, at_length=at_length)
+        return wrong_key(refusal, trouble)
+    if trouble.broken and trouble.code in ("missing", "unknown"):
+        tell = missing if trouble.code == "missing" else unknown
+        return tell(refusal, trouble, at_length=at_length)
+    return (_TELLERS.get(trouble.code, _wrong_value) if trouble.broken else _wrong_value)(refusal, trouble)
 
 
-def _too_large(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
-    del refusal, at_length
+def _too_large(_refusal: Refusal, trouble: Problem) -> Violation:
     path = trouble.places[0].path
     return Violation(
         "",
@@ -353,20 +353,18 @@ def _too_large(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violat
     )
 
 
-def _wrong_type(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
-    del at_length
+def _wrong_type(refusal: Refusal, trouble: Problem) -> Violation:
     wanted = refusal.say(expected, trouble.forms)
     if not wanted:
-        return _wrong_value(refusal, trouble, at_length=False)
+        return _wrong_value(refusal, trouble)
     words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{hint(refusal, trouble, wanted)}"
     return _about_value(refusal, trouble, words)
 
 
-def _wrong_enum(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
-    del at_length
+def _wrong_enum(refusal: Refusal, trouble: Problem) -> Violation:
     wanted = refusal.say(expected, trouble.forms)
     if not wanted:
-        return _wrong_value(refusal, trouble, at_length=False)
+        return _wrong_value(refusal, trouble)
     words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}."
     near = refusal.once(near_at, trouble.places[0])
     if near and trouble.count == 1 and not trouble.places[0].secret:
@@ -375,8 +373,7 @@ def _wrong_enum(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Viola
     return _about_value(refusal, trouble, words, near=tuple(near))
 
 
-def _wrong_value(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
-    del at_length
+def _wrong_value(refusal: Refusal, trouble: Problem) -> Violation:
     asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in trouble.broken)))
     detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
     # What the schema says of a place is told already, so that a reason of its type would say the contrary.
@@ -417,8 +414,6 @@ def _formats(trouble: Problem) -> str:
 
 
 _TELLERS = {
-    "missing": missing,
-    "unknown": unknown,
     "type": _wrong_type,
     "enum": _wrong_enum,
     "size": _too_large,
@@ -471,16 +466,12 @@ def _subject(trouble: Problem) -> str:
 def _received(refusal: Refusal, trouble: Problem) -> str:
     if trouble.count > 1:
         kinds = dict.fromkeys(json_type(spot.value) for spot in trouble.places)
-        return either([_kind_words(kind) for kind in kinds])
+        return either(list(map(with_article, kinds)))
     spot = trouble.places[0]
     kind = json_type(spot.value)
     if kind == "null" or not _may_echo(refusal, spot):
-        return _kind_words(kind)
+        return with_article(kind)
     return f"the {kind} {in_json(spot.value)}"
-
-
-def _kind_words(kind: str) -> str:
-    return kind if kind == "null" else f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
 
 
 def _size(trouble: Problem) -> str:

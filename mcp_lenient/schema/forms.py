@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -76,10 +76,6 @@ class Form:
         """Yield what each of the schemas says under a keyword."""
         return (part[keyword] for part in self.parts if keyword in part)
 
-    def fits(self, value: Any, *, exact_integers: bool = False) -> bool:
-        """Whether a value has a JSON type that the form admits."""
-        return fits(self.types, value, exact_integers=exact_integers)
-
     def constants(self, name: str) -> tuple[Any, ...] | None:
         """Return the values that a declared property is limited to; None where there is no such limit."""
         schema = self.properties.get(name)
@@ -105,6 +101,21 @@ class Form:
 
 Forms = tuple[Form, ...]
 """The forms a value may have; any one will do."""
+
+
+def names_of(forms: Iterable[Form]) -> dict[str, None]:
+    """Return the properties that any of the forms declares, each once, in order."""
+    return dict.fromkeys(name for form in forms for name in form.properties)
+
+
+def declares(forms: Iterable[Form], name: object) -> bool:
+    """Whether any of the forms declares a property of this name."""
+    return any(name in form.properties for form in forms)
+
+
+def any_fits(forms: Iterable[Form], value: Any, *, exact_integers: bool = False) -> bool:
+    """Whether any of the forms admits the JSON type of a value."""
+    return any(fits(form.types, value, exact_integers=exact_integers) for form in forms)
 
 
 class FormReader:

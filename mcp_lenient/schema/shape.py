@@ -184,7 +184,8 @@ def json_types(parts: Parts) -> tuple[str, ...] | None:
 
 def required_names(parts: Parts) -> Iterator[str]:
     """Yield the names that must be sent."""
-    return (name for part in parts for name in part.get("required", ()))
+    listed = (names for part in parts if isinstance(names := part.get("required"), (list, tuple)))
+    return (name for names in listed for name in names)
 
 
 def constants(parts: Parts) -> tuple[Any, ...] | None:
