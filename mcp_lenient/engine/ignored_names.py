@@ -1,10 +1,10 @@
-"""Names that a tool would overlook: no call is made to run with a part of it unheard.
+"""Names that a tool would ignore: no call is made to run with a part of it unread.
 
 An open object takes any key, and a tool that does not know ``dryRun`` runs as if nobody had asked for
 ``dry_run``. Who sends such a call has it from the tool alone; but a call that runs only because it was
 repaired must carry all that it was sent with. Whether ``dryRun`` is ``dry_run`` or a name of the caller's
 own nobody can tell in an open object (there are tools whose schema misspells what they read), so such a call
-is refused, and the declared name is told.
+is refused, and the envelope names the declared one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mcp_lenient.values.names import squashed
 from mcp_lenient.values.pointers import pointer
 
 _MOST_GROUPS: Final = 16
-"""Places of one call that the judge is asked about; nobody slips at more."""
+"""Places of one call that the validator is asked about; nobody slips at more."""
 _LOOKS_FOR_EACH: Final = 64
 _LOOKS_AT_LEAST: Final = 1_000
 """How often a container is looked at, by one branch of a union after the other, before a call is given up."""
@@ -36,15 +36,15 @@ _Names = frozenset[Path]
 
 
 def ignored_names(
-    top: SchemaNode, arguments: Mapping[str, Any], judge: Validator, repairs: Iterable[Repair] = ()
+    top: SchemaNode, arguments: Mapping[str, Any], validator: Validator, repairs: Iterable[Repair] = ()
 ) -> tuple[Path, ...]:
-    """The paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
+    """Return the paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
 
     Args:
         top: Where the arguments stand.
-        arguments: Arguments that the judge accepts.
-        judge: What the tool accepts. A name that its validator reads, such as one of Pydantic's aliases,
-            is not overlooked; one that stays beside the declared one (``extra="allow"``) is.
+        arguments: Arguments that the validator accepts.
+        validator: What the tool accepts. A name that its validator reads, such as one of Pydantic's aliases,
+            is not ignored; one that stays beside the declared one (``extra="allow"``) is.
         repairs: What was changed in the arguments: a value that was made to fit what any other name holds
             might have fitted the declared one.
 
@@ -52,37 +52,37 @@ def ignored_names(
         OutOfSteps: Where unions within unions leave too many ways to look at it.
     """
     tree = top.tree
-    if not (tree.has_open_objects if judge.by_schema else tree.has_objects_within):
+    if not (tree.has_open_objects if validator.by_schema else tree.has_objects_within):
         return ()
     changed = frozenset(repair.pointer for repair in repairs)
-    look = _Look(tree, everything_is_own=judge.by_schema, changed=changed)
-    found = sorted(look.unheard(top, arguments), key=str)
+    look = _Look(tree, everything_is_own=validator.by_schema, changed=changed)
+    found = sorted(look.ignored(top, arguments), key=str)
     if not found:
         return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
     kept = [path for path in found if path in look.kept]
-    return (*kept, *_unread([path for path in found if path not in look.kept], arguments, judge))
+    return (*kept, *_unread([path for path in found if path not in look.kept], arguments, validator))
 
 
-def _unread(found: list[Path], arguments: Mapping[str, Any], judge: Validator) -> tuple[Path, ...]:
-    """Those of the paths under which it makes no difference what stands."""
+def _unread(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
+    """Return the paths whose values the tool does not read."""
     groups: dict[tuple[str | None, ...], list[Path]] = {}
     for path in found:
         groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)
     asked = list(groups.values())[:_MOST_GROUPS]
-    if found and len(groups) <= _MOST_GROUPS and _are_read(arguments, found, judge):
-        asked = [paths for paths in asked if not _are_read(arguments, paths, judge)]
+    if found and len(groups) <= _MOST_GROUPS and _are_read(arguments, found, validator):
+        asked = [paths for paths in asked if not _are_read(arguments, paths, validator)]
     return tuple(path for paths in asked for path in paths)
 
 
 def leaves_no_name(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
-    """For each way to read the value of a union, whether no branch has a name in it in another spelling."""
+    """Return for each candidate of a union whether every name in it is spelled as some branch has it."""
     look = _Look(node.tree, everything_is_own=True)
-    return [not look.unheard(node, value) for value in values]
+    return [not look.ignored(node, value) for value in values]
 
 
-def _are_read(arguments: Mapping[str, Any], paths: list[Path], judge: Validator) -> bool:
-    """Whether it makes a difference to what the tool gets what stands at these places, or whether anything does."""
+def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Validator) -> bool:
+    """Whether the tool reads the values at these paths."""
     tree: dict[Any, Any] = {}
     for path in sorted(paths, key=len):
         below: Any = tree
@@ -92,7 +92,7 @@ def _are_read(arguments: Mapping[str, Any], paths: list[Path], judge: Validator)
                 break
         else:
             below[path[-1]] = None
-    return judge.tells_apart(_with(arguments, tree, _GONE), _with(arguments, tree, _ODD))
+    return validator.tells_apart(_with(arguments, tree, _GONE), _with(arguments, tree, _ODD))
 
 
 def _with(container: Any, tree: Mapping[Any, Any], value: Any) -> Any:
@@ -127,14 +127,14 @@ class _Look:
     _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
     _paths: set[Path] = field(default_factory=set)
 
-    def unheard(self, node: SchemaNode, value: Any) -> _Names:
-        """Where names stand that are a declared one in another spelling."""
+    def ignored(self, node: SchemaNode, value: Any) -> _Names:
+        """Return where names stand that are a declared one in another spelling."""
         self._seen.clear()
         self._paths.clear()
         return self._names(node, value, (), in_union=False)[0]
 
     def _names(self, node: SchemaNode, value: Any, path: Path, *, in_union: bool) -> tuple[_Names, _Names]:
-        """The names that some branch has in another spelling and no branch as they are; and those that one has."""
+        """Return the names that some branch has in another spelling and no branch as they are; and those that one has."""
         at = (id(node.schema), path)
         if at not in self._seen:
             self._paths.add(path)
@@ -146,9 +146,9 @@ class _Look:
             else:
                 found: set[Path] = set()
                 known: set[Path] = set()
-                for unheard, heard in self._below(node, value, path, in_union=in_union):
-                    found.update(unheard)
-                    known.update(heard)
+                for ignored, read in self._below(node, value, path, in_union=in_union):
+                    found.update(ignored)
+                    known.update(read)
                 self._seen[at] = frozenset(found), frozenset(known)
         return self._seen[at]
 
@@ -157,8 +157,8 @@ class _Look:
         branches = [self.tree.node(branch, Position.NONE, None) for branch in node.shape.branches]
         possible = Disambiguator(branches).possible(value)
         looks = [self._names(branch, value, path, in_union=True) for branch in possible]
-        known = frozenset[Path]().union(*(heard for _, heard in looks))
-        return frozenset[Path]().union(*(unheard for unheard, _ in looks)) - known, known
+        known = frozenset[Path]().union(*(read for _, read in looks))
+        return frozenset[Path]().union(*(ignored for ignored, _ in looks)) - known, known
 
     def _below(
         self, node: SchemaNode, value: Any, path: Path, *, in_union: bool

@@ -1,8 +1,8 @@
-"""From arguments that a tool refuses to the one reading it accepts, or to none.
+"""From arguments that a tool refuses to the one candidate that it accepts, or to none.
 
-Pure: nothing here knows FastMCP, does I/O or logs. The judge says what is wrong, :mod:`mcp_lenient.engine.candidates`
-gives the cheapest readings of each place that is, the judge decides which of them the tool takes, and only
-a reading that is alone is used.
+Pure: nothing here knows FastMCP, does I/O or logs. The validator says what is wrong, :mod:`mcp_lenient.engine.candidates`
+gives the cheapest candidates for each such place, the validator decides which of them the tool takes, and only a
+candidate that is alone is used.
 """
 
 from __future__ import annotations
@@ -27,160 +27,166 @@ from mcp_lenient.values.numbers import rounds
 from mcp_lenient.values.pointers import pointer
 
 _STEPS = 3_000
-_MENDING_STEPS = 5_000
+_PARTIAL_STEPS = 5_000
 """Places looked at before a call is given up; grows with the arguments, so that only a schema that
 branches without end can use it up."""
 
 
-def repair(plan: Plan, arguments: Mapping[str, Any], judge: Validator) -> Outcome:
-    """Repair what has exactly one reading that the judge accepts.
+def repair(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
+    """Repair what can be read only one way that the validator accepts.
 
     Args:
-        plan: The compiled schema and policy.
+        plan: The schema, and the rules in force.
         arguments: As the caller sent them; never changed.
-        judge: What the tool accepts.
+        validator: What the tool accepts.
 
     Returns:
         The same arguments when they are accepted, repaired ones when that is certain, else what is wrong.
     """
-    if judge.accepts(arguments):
+    if validator.accepts(arguments):
         return Outcome("accepted", arguments)
-    return repair_rejected(plan, arguments, judge)
+    return repair_rejected(plan, arguments, validator)
 
 
-def repair_parsed(plan: Plan, arguments: Mapping[str, Any], judge: Validator) -> Outcome:
+def repair_parsed(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
     """Repair arguments that were read from text, whose numbers still have their source spelling.
 
     Args:
-        plan: The compiled schema and policy.
+        plan: The schema, and the rules in force.
         arguments: What was read, floats as :class:`~mcp_lenient.values.numbers.SpelledFloat`; never changed.
-        judge: What the tool accepts.
+        validator: What the tool accepts.
 
     Returns:
         As :func:`repair`, with plain floats.
     """
     sent = plain(arguments)
-    return Outcome("accepted", sent) if judge.accepts(sent) else repair_rejected(plan, arguments, judge)
+    return (
+        Outcome("accepted", sent) if validator.accepts(sent) else repair_rejected(plan, arguments, validator)
+    )
 
 
-def repair_rejected(plan: Plan, arguments: Mapping[str, Any], judge: Validator) -> Outcome:
-    """As :func:`repair`, for arguments of which the judge has said already that it does not accept them."""
-    outcome = _repaired(plan, arguments, judge)
+def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
+    """As :func:`repair`, for arguments that the validator has refused already."""
+    outcome = _repaired(plan, arguments, validator)
     if outcome.status != "repaired":
         return outcome
     try:
-        unread = ignored_names(plan.top, outcome.arguments, judge, outcome.repairs)
+        unread = ignored_names(plan.top, outcome.arguments, validator, outcome.repairs)
     except OutOfSteps:
         sent = plain(dict(arguments))
-        return Outcome("refused", sent, faults=judge.faults(sent))
+        return Outcome("refused", sent, faults=validator.faults(sent))
     if not unread:
         return outcome
-    faults = tuple(ValidationIssue(path, "overlooked") for path in unread)
-    return Outcome("refused", outcome.arguments, outcome.repairs, faults)
+    issues = tuple(ValidationIssue(path, "overlooked") for path in unread)
+    return Outcome("refused", outcome.arguments, outcome.repairs, issues)
 
 
-def still_wrong(plan: Plan, judge: Validator) -> Callable[[Mapping[str, Any]], tuple[ValidationIssue, ...]]:
+def still_wrong(
+    plan: Plan, validator: Validator
+) -> Callable[[Mapping[str, Any]], tuple[ValidationIssue, ...]]:
     """Return the function that says what is still wrong with arguments once they are repaired."""
 
-    def faults(arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        outcome = repair(plan, arguments, judge)
+    def issues(arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        outcome = repair(plan, arguments, validator)
         if outcome.status != "refused":
             return ()
         tied = tuple(ValidationIssue(tie.path, "value") for tie in outcome.ties)
         return (*outcome.faults, *tied) or (ValidationIssue((), "value"),)
 
-    return faults
+    return issues
 
 
-def _repaired(plan: Plan, arguments: Mapping[str, Any], judge: Validator) -> Outcome:
+def _repaired(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
         return Outcome("refused", arguments, faults=(ValidationIssue((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     texts = TextParseCache(plan.policy.limits)
-    session = RepairSession(plan, judge.exact_integers, steps, texts)
-    if judge.by_schema:
-        return _by_reading(arguments, judge, session, None, ())
-    base, moves, faults = _moves(dict(arguments), judge, session)
-    if moves and not faults:
+    session = RepairSession(plan, validator.exact_integers, steps, texts)
+    if validator.by_schema:
+        return _repaired_by_schema(arguments, validator, session, None, ())
+    base, relocations, issues = _relocated(dict(arguments), validator, session)
+    if relocations and not issues:
         if not rounds(base):
-            return Outcome("repaired", plain(base), moves)
+            return Outcome("repaired", plain(base), relocations)
         # The tool takes a number there, and would round it.
-        return _by_reading(base, judge, session, None, moves)
-    return _by_reading(base, judge, session, faults, moves)
+        return _repaired_by_schema(base, validator, session, None, relocations)
+    return _repaired_by_schema(base, validator, session, issues, relocations)
 
 
 _ROUNDS = 4
-"""Moves within moves that are followed: arguments out of a wrapper, out of a text, under their names."""
+"""Relocations within relocations that are followed: arguments out of a wrapper, out of a text, under their names."""
 
 
-def _moves(
-    sent: dict[str, Any], judge: Validator, session: RepairSession
+def _relocated(
+    sent: dict[str, Any], validator: Validator, session: RepairSession
 ) -> tuple[dict[str, Any], tuple[Repair, ...], tuple[ValidationIssue, ...]]:
-    """Apply moves until none remain; return the arguments with their source spellings, and the leftover faults."""
+    """Apply relocations until none remain; return the arguments with their source spellings, and the leftover issues."""
     base = sent
-    moves: tuple[Repair, ...] = ()
-    faults = judge.faults(plain(base))
+    relocations: tuple[Repair, ...] = ()
+    issues = validator.faults(plain(base))
     for _ in range(_ROUNDS):
-        step = relocate(session.plan.top, base, (), session, scope_of(faults))
+        step = relocate(session.plan.top, base, (), session, scope_of(issues))
         if not step.repairs:
             break
-        base, moves = step.value, (*moves, *step.repairs)
-        faults = judge.faults(plain(base))
-    return base, moves, faults
+        base, relocations = step.value, (*relocations, *step.repairs)
+        issues = validator.faults(plain(base))
+    return base, relocations, issues
 
 
-def _by_reading(
+def _repaired_by_schema(
     arguments: Mapping[str, Any],
-    judge: Validator,
+    validator: Validator,
     session: RepairSession,
-    faults: tuple[ValidationIssue, ...] | None,
-    moves: tuple[Repair, ...],
+    issues: tuple[ValidationIssue, ...] | None,
+    relocations: tuple[Repair, ...],
 ) -> Outcome:
-    """Read what the judge holds something against by the schema; all of it where the judge is the schema."""
+    """Read what the validator holds something against by the schema; all of it where the validator is the schema."""
     plan = session.plan
     spelled = dict(arguments)
     sent = plain(spelled)
-    scope = None if faults is None else scope_of(faults)
+    scope = None if issues is None else scope_of(issues)
     try:
-        readings = [
-            reading for reading in _read_arguments(spelled, session, scope) if judge.accepts(reading.value)
+        candidates = [
+            candidate
+            for candidate in _candidates(spelled, session, scope)
+            if validator.accepts(candidate.value)
         ]
-        if len(readings) > 1:
-            readings = distinct(readings)
-        if len(readings) == 1:
-            return Outcome("repaired", readings[0].value, (*moves, *readings[0].repairs))
-        if readings:
-            return _tied(sent, readings, judge, moves)
-        session = RepairSession(plan, judge.exact_integers, min(session.steps, _MENDING_STEPS), session.texts)
-        mended = repair_partially(spelled, session, scope)
+        if len(candidates) > 1:
+            candidates = distinct(candidates)
+        if len(candidates) == 1:
+            return Outcome("repaired", candidates[0].value, (*relocations, *candidates[0].repairs))
+        if candidates:
+            return _tied(sent, candidates, validator, relocations)
+        session = RepairSession(
+            plan, validator.exact_integers, min(session.steps, _PARTIAL_STEPS), session.texts
+        )
+        partial = repair_partially(spelled, session, scope)
     except OutOfSteps:
-        return Outcome("refused", sent, moves, judge.faults(sent))
-    value = plain(mended.value)
-    remaining = judge.faults(value) if mended.repairs or not faults else faults
+        return Outcome("refused", sent, relocations, validator.faults(sent))
+    value = plain(partial.value)
+    remaining = validator.faults(value) if partial.repairs or not issues else issues
     if not remaining:
-        # Mended, it would be taken, but only against a guard: what was sent is what is refused.
-        return Outcome("refused", sent, moves, judge.faults(sent), tuple(session.ties))
-    return Outcome("refused", value, (*moves, *mended.repairs), remaining, tuple(session.ties))
+        # So repaired it would be taken, but only against a guard: what was sent is what is refused.
+        return Outcome("refused", sent, relocations, validator.faults(sent), tuple(session.ties))
+    return Outcome("refused", value, (*relocations, *partial.repairs), remaining, tuple(session.ties))
 
 
-def _read_arguments(
-    arguments: dict[str, Any], session: RepairSession, scope: Scope | None
-) -> list[Candidate]:
-    """The cheapest readings of the whole: repaired in place, unwrapped or wrapped."""
+def _candidates(arguments: dict[str, Any], session: RepairSession, scope: Scope | None) -> list[Candidate]:
+    """Return the cheapest candidates for the whole: repaired in place, unwrapped or wrapped."""
     top = session.plan.top
     found = structure(top, arguments, (), session, scope)
     for rule, cost, apply in session.plan.at(top).values.get(dict, ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        found += _read_content(rule, cost, apply, arguments, session)
-    return [_plain(reading) for reading in cheapest(found)]
+        found += _other_arguments(rule, cost, apply, arguments, session)
+    return [_plain(candidate) for candidate in cheapest(found)]
 
 
-def _read_content(
+def _other_arguments(
     rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], session: RepairSession
 ) -> Iterator[Candidate]:
-    """The readings of other arguments in place of these; keys that a client added are left out first."""
+    """Yield the candidates for other arguments in place of these; keys that a client added are left out first."""
     top = session.plan.top
     rest, dropped_cost, dropped = without_injected(session.plan, arguments)
     for content in apply(rest):
@@ -196,18 +202,18 @@ def _as_is(node: SchemaNode, value: Any) -> list[Candidate]:
     return [Candidate(value, 0)] if node.takes(value) else []
 
 
-def _plain(reading: Candidate) -> Candidate:
-    value = plain(reading.value)
-    return reading if value is reading.value else Candidate(value, reading.cost, reading.repairs)
+def _plain(candidate: Candidate) -> Candidate:
+    value = plain(candidate.value)
+    return candidate if value is candidate.value else Candidate(value, candidate.cost, candidate.repairs)
 
 
 def _tied(
-    sent: dict[str, Any], readings: list[Candidate], judge: Validator, moves: tuple[Repair, ...]
+    sent: dict[str, Any], candidates: list[Candidate], validator: Validator, relocations: tuple[Repair, ...]
 ) -> Outcome:
-    """Refused for the parameters on which the readings differ; what they agree on is repaired."""
-    ties = _ties(readings)
+    """Refuse the parameters on which the candidates differ; what they agree on is repaired."""
+    ties = _ties(candidates)
     open_names = {tie.path[0] for tie in ties}
-    first = readings[0]
+    first = candidates[0]
     settled = {name: value for name, value in first.value.items() if name not in open_names}
     unsettled = {name: value for name, value in sent.items() if name in open_names}
     pointers = tuple(pointer((name,)) for name in open_names)
@@ -217,18 +223,18 @@ def _tied(
         if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
     )
     arguments = {**settled, **unsettled}
-    return Outcome("refused", arguments, (*moves, *repairs), judge.faults(arguments), ties)
+    return Outcome("refused", arguments, (*relocations, *repairs), validator.faults(arguments), ties)
 
 
-def _ties(readings: list[Candidate]) -> tuple[Tie, ...]:
-    """The parameters on which the readings differ, each with the readings of it."""
+def _ties(candidates: list[Candidate]) -> tuple[Tie, ...]:
+    """Return the parameters on which the candidates differ, each with its candidates."""
     ties = []
-    for name in dict.fromkeys(name for reading in readings for name in reading.value):
+    for name in dict.fromkeys(name for candidate in candidates for name in candidate.value):
         own = distinct(
-            Candidate(reading.value[name], reading.cost, reading.repairs)
-            for reading in readings
-            if name in reading.value
+            Candidate(candidate.value[name], candidate.cost, candidate.repairs)
+            for candidate in candidates
+            if name in candidate.value
         )
-        if len(own) > 1 or any(name not in reading.value for reading in readings):
+        if len(own) > 1 or any(name not in candidate.value for candidate in candidates):
             ties.append(Tie((name,), tuple(own)))
     return tuple(ties)

@@ -190,29 +190,29 @@ def _digits(text: str) -> str:
 _LIMITS = ("minLength", "maxLength", "pattern")
 
 
-def wrong_key(refusal: Refusal, trouble: Problem) -> Violation:
+def wrong_key(refusal: Refusal, problem: Problem) -> Violation:
     """The violation for a key that a map does not take: what a key must be there, not what its value must be."""
-    path = trouble.places[0].path
+    path = problem.places[0].path
     parent = refusal.look(path[:-1])
-    asked = _asked(trouble.forms)
-    reason = told_safely(refusal, [parent], trouble.detail, MAX_DETAIL) or trouble.reason or ""
-    words = f"{quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(trouble)}: "
+    asked = _asked(problem.forms)
+    reason = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
+    words = f"{quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(problem)}: "
     if asked:
         # Of a key with a format the reason says what its words do not: which part of a date is wrong.
-        why = f" ({reason})" if reason and any(map(format_of, trouble.forms)) else ""
+        why = f" ({reason})" if reason and any(map(format_of, problem.forms)) else ""
         words += f"a key must {asked}{why}."
     else:
         words += f"{reason.rstrip('.')}." if reason else "the tool takes other keys only."
     near = near_keys(refusal, path)
-    if near and trouble.count == 1:
+    if near and problem.count == 1:
         words += f" Did you mean {either([quoted(name) for name in near])}?"
     return Violation(
         "",
         parameter(path),
-        trouble.code,
+        problem.code,
         words,
         did_you_mean=tuple(map(shown, near)),
-        allowed_values=refusal.say(allowed, trouble.forms),
+        allowed_values=refusal.say(allowed, problem.forms),
     )
 
 

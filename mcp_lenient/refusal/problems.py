@@ -170,9 +170,9 @@ class Problem:
     reason: str | None = None
 
 
-def more_places(trouble: Problem) -> str:
+def more_places(problem: Problem) -> str:
     """How many places more a line about one name speaks of."""
-    return f" (and so at {trouble.count - 1} more places)" if trouble.count > 1 else ""
+    return f" (and so at {problem.count - 1} more places)" if problem.count > 1 else ""
 
 
 def parameter(path: Path) -> str | None:
@@ -190,15 +190,15 @@ def quoted(name: object) -> str:
     return f"'{shown(name)}'"
 
 
-def is_or_are(trouble: Problem) -> str:
+def is_or_are(problem: Problem) -> str:
     """The verb that goes with :func:`named`."""
-    return "are" if trouble.count > 1 or not trouble.places[0].path else "is"
+    return "are" if problem.count > 1 or not problem.places[0].path else "is"
 
 
-def named(trouble: Problem) -> str:
-    """The places of a trouble: the first ones, and how many more there are."""
-    told = [where(spot.path) for spot in trouble.places[:MAX_PLACES_TOLD]]
-    rest = trouble.count - len(told)
+def named(problem: Problem) -> str:
+    """The places of a problem: the first ones, and how many more there are."""
+    told = [where(spot.path) for spot in problem.places[:MAX_PLACES_TOLD]]
+    rest = problem.count - len(told)
     if rest > 0:
         return f"{', '.join(told)} and {f'{rest} more' if rest <= MAX_COUNTED else f'more than {MAX_COUNTED} others'}"
     return listed(told)

@@ -94,10 +94,10 @@ def violations(
     refusal = Refusal(reader, outcome, judge, policy, destructive=destructive, again=again)
     ties = outcome.ties[:MAX_VIOLATIONS]
     groups, more = _groups(_leading(refusal))
-    troubles = _troubles(refusal, groups)
-    kept = troubles[: MAX_VIOLATIONS - len(ties)]
+    problems = _problems(refusal, groups)
+    kept = problems[: MAX_VIOLATIONS - len(ties)]
     found = _told(refusal, ties, kept)
-    rest = len(troubles) - len(kept) + more
+    rest = len(problems) - len(kept) + more
     return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.faults) >= MOST_FAULTS)
 
 
@@ -120,7 +120,7 @@ def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tu
     )
 
 
-def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
+def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
     """The faults in the published schema's terms, gathered once more: a fault may hide several."""
     by_place: dict[tuple[Path, bool], list[KeywordViolation | ValidationIssue]] = {}
     uncounted: dict[object, int] = {}
@@ -134,7 +134,7 @@ def _troubles(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
     for place, entries in by_place.items():
         gathered.setdefault((_pattern(place[0]), place[1], _keywords(entries)), []).append(place)
     return [
-        _trouble(refusal, by_place[places[0]], places, uncounted.pop(pattern, 0))
+        _problem(refusal, by_place[places[0]], places, uncounted.pop(pattern, 0))
         for (pattern, *_), places in gathered.items()
     ]
 
@@ -156,7 +156,7 @@ def _identity(choices: Forms) -> tuple[int, ...]:
     return tuple(id(schema) for form in choices for schema in form.parts)
 
 
-def _trouble(
+def _problem(
     refusal: Refusal,
     entries: Sequence[KeywordViolation | ValidationIssue],
     at: Sequence[tuple[Path, bool]],
@@ -277,10 +277,10 @@ def _is_union_of_objects(_refusal: Refusal, place: Location) -> bool:
     return sum(bool(form.properties) for form in place.forms) > 1
 
 
-def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Problem]) -> tuple[Violation, ...]:
-    wanted = [*map(Wanted.of_tie, ties), *(_wanted(trouble) for trouble in troubles[:MAX_WITH_FIXES])]
+def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) -> tuple[Violation, ...]:
+    wanted = [*map(Wanted.of_tie, ties), *(_wanted(problem) for problem in problems[:MAX_WITH_FIXES])]
     # Of so many violations each first fix is worth its place and time, and no second one.
-    most = MAX_FIXES if len(troubles) <= MAX_WITH_FIXES else 1
+    most = MAX_FIXES if len(problems) <= MAX_WITH_FIXES else 1
     offered = iter(fixes(refusal, wanted, most))
     codes = {fault.path: fault.error_code for fault in reversed(refusal.outcome.faults)}
     found: list[Violation] = []
@@ -290,12 +290,12 @@ def _told(refusal: Refusal, ties: Sequence[Tie], troubles: Sequence[Problem]) ->
             words, own = _veiled(words, hiding), ()
         found.append(_complete(refusal, words, hiding or tie.path, own, codes.get(tie.path)))
     begun: set[tuple[str, Path]] = set()
-    for trouble in troubles:
-        path = trouble.places[0].path
-        kind = (trouble.code, path[:-1])
-        words = worded(refusal, trouble, at_length=kind not in begun)
+    for problem in problems:
+        path = problem.places[0].path
+        kind = (problem.code, path[:-1])
+        words = worded(refusal, problem, at_length=kind not in begun)
         own = next(offered, ())
-        hiding = above_private_key(refusal, path) if trouble.code != "unknown" else None
+        hiding = above_private_key(refusal, path) if problem.code != "unknown" else None
         if hiding is not None:
             found.append(_complete(refusal, _veiled(words, hiding), hiding, (), codes.get(path)))
             continue
@@ -317,11 +317,11 @@ def _veiled(words: Violation, hiding: Path) -> Violation:
     )
 
 
-def _wanted(trouble: Problem) -> Wanted:
-    """A trouble as fixes are looked for; at no place where it stands for more places than it names."""
-    paths = tuple(place.path for place in trouble.places)
-    of_key = any(keyword == KEYS for keyword, _ in trouble.broken)
-    return Wanted(trouble.code, paths if trouble.count == len(paths) else (), of_key=of_key)
+def _wanted(problem: Problem) -> Wanted:
+    """A problem as fixes are looked for; at no place where it stands for more places than it names."""
+    paths = tuple(place.path for place in problem.places)
+    of_key = any(keyword == KEYS for keyword, _ in problem.broken)
+    return Wanted(problem.code, paths if problem.count == len(paths) else (), of_key=of_key)
 
 
 def _complete(

@@ -58,64 +58,64 @@ from mcp_lenient.values.json_values import json_type, same_json
 _CONTAINERS = ("array", "object")
 
 
-def hint(refusal: Refusal, trouble: Problem, wanted: str) -> str:
+def hint(refusal: Refusal, problem: Problem, wanted: str) -> str:
     """How to write it right, where the type words alone are often misread: text in place of something else."""
-    spot = trouble.places[0]
-    without = leave_out(refusal, trouble)
+    spot = problem.places[0]
+    without = leave_out(refusal, problem)
     if without or spot.value is None:
         return without
     doubled = list_in_list(refusal, spot.path)
     if doubled is not None:
         return f" There is one pair of brackets too many around {where(doubled)}."
-    kinds = {kind for form in trouble.forms for kind in likely_kinds(form)} - {"null"}
+    kinds = {kind for form in problem.forms for kind in likely_kinds(form)} - {"null"}
     if isinstance(spot.value, str):
-        return _not_as_text(refusal, trouble, kinds)
+        return _not_as_text(refusal, problem, kinds)
     if not kinds.isdisjoint(_CONTAINERS):
-        return _like(refusal, trouble, wanted)
+        return _like(refusal, problem, wanted)
     if isinstance(spot.value, (Mapping, list)):
-        if any(format_of(form) == "json-string" for form in trouble.forms):
+        if any(format_of(form) == "json-string" for form in problem.forms):
             return " Write it as JSON in a text."
-        return _alone(trouble, kinds, refusal.say(example, trouble.forms))
+        return _alone(problem, kinds, refusal.say(example, problem.forms))
     if isinstance(spot.value, float) and kinds == {"integer"}:
         return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
     return ""
 
 
-def _not_as_text(refusal: Refusal, trouble: Problem, kinds: set[str]) -> str:
+def _not_as_text(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
     """How to write what came as a text and is none."""
-    sample = refusal.say(example, trouble.forms)
+    sample = refusal.say(example, problem.forms)
     if sample is None:
         as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
-        return refusal.say(shape, trouble.forms) or as_object
+        return refusal.say(shape, problem.forms) or as_object
     if sample[0] in "[{":
         return f" Write it as JSON, like {sample}, not as text."
-    return "" if allowed_values(trouble.forms, partly=True) else _in_digits(kinds, sample)
+    return "" if allowed_values(problem.forms, partly=True) else _in_digits(kinds, sample)
 
 
-def _like(refusal: Refusal, trouble: Problem, wanted: str) -> str:
+def _like(refusal: Refusal, problem: Problem, wanted: str) -> str:
     """A sample of a container, where its type words do not say all of its shape."""
     if "object" not in wanted and not any(
-        "prefixItems" in part for form in trouble.forms for part in form.parts
+        "prefixItems" in part for form in problem.forms for part in form.parts
     ):
         return ""
-    sample = refusal.say(example, trouble.forms)
-    return f" Write it like {sample}." if sample else refusal.say(shape, trouble.forms)
+    sample = refusal.say(example, problem.forms)
+    return f" Write it like {sample}." if sample else refusal.say(shape, problem.forms)
 
 
-def _alone(trouble: Problem, kinds: set[str], sample: str | None) -> str:
+def _alone(problem: Problem, kinds: set[str], sample: str | None) -> str:
     """What to send where one plain value came in a container."""
     if not kinds:
         return ""
-    if allowed_values(trouble.forms):
+    if allowed_values(problem.forms):
         return " Send one of them."
     what = next(iter(kinds)) if len(kinds) == 1 else "value"
-    place = trouble.places[0]
+    place = problem.places[0]
     if isinstance(place.value, Mapping) and not place.declared and isinstance(place.path[-1], str):
         return f" Send one {what} for each key of {where(place.path[:-1])}."
     like = f", like {sample}" if sample and kinds != {"string"} else ""
     return (
         f" Send the {what} alone{like}."
-        if isinstance(trouble.places[0].value, Mapping)
+        if isinstance(problem.places[0].value, Mapping)
         else f" Send one {what}{like}."
     )
 
@@ -131,11 +131,11 @@ def _in_digits(kinds: set[str], sample: str) -> str:
     return f" Write {number} in digits, like {sample}."
 
 
-def leave_out(refusal: Refusal, trouble: Problem) -> str:
+def leave_out(refusal: Refusal, problem: Problem) -> str:
     """What to do without a value, where one was sent that says there is none."""
-    if trouble.count > 1 or not all(map(says_nothing, [spot.value for spot in trouble.places])):
+    if problem.count > 1 or not all(map(says_nothing, [spot.value for spot in problem.places])):
         return ""
-    spot = trouble.places[0]
+    spot = problem.places[0]
     if refusal.may_leave_out(spot):
         return " Leave it out if you have no value."
     nullable = any("null" in likely_kinds(form) for form in spot.forms)
@@ -159,12 +159,12 @@ MAX_NEAR = 3
 MAX_COMPARED = 100_000
 
 
-def missing(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+def missing(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
     """The violation for a required name, with the name or the level it may have been sent at."""
-    spot = trouble.places[0]
-    choices = spot.forms or trouble.forms
+    spot = problem.places[0]
+    choices = spot.forms or problem.forms
     parent = refusal.look(spot.path[:-1])
-    words = _lacks(refusal, trouble, parent)
+    words = _lacks(refusal, problem, parent)
     about = description(spot.forms)
     if about:
         words += f" It means: {about.rstrip('.')}."
@@ -180,14 +180,14 @@ def missing(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation
     )
 
 
-def _lacks(refusal: Refusal, trouble: Problem, parent: Location) -> str:
-    spot = trouble.places[0]
-    choices = spot.forms or trouble.forms
+def _lacks(refusal: Refusal, problem: Problem, parent: Location) -> str:
+    spot = problem.places[0]
+    choices = spot.forms or problem.forms
     if isinstance(spot.path[-1], int):
         whole = refusal.say(expected, parent.forms)
-        return f"{where(spot.path)} is missing{more_places(trouble)}: {where(parent.path)} must be {whole}."
+        return f"{where(spot.path)} is missing{more_places(problem)}: {where(parent.path)} must be {whole}."
     wanted = refusal.say(expected, choices)
-    words = f"{where(spot.path)} is required but was not sent{more_places(trouble)}."
+    words = f"{where(spot.path)} is required but was not sent{more_places(problem)}."
     if wanted:
         words += f" It must be {wanted}.{refusal.say(shape, choices)}"
     return words
@@ -237,9 +237,9 @@ def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, li
     return any_fits(spot.forms, parent.value.get(name), exact_integers=refusal.judge.exact_integers)
 
 
-def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
     """The violation for an undeclared name, with the names that may be meant."""
-    path = trouble.places[0].path
+    path = problem.places[0].path
     parent = refusal.look(path[:-1])
     inside = f" in {where(parent.path)}" if parent.path else ""
     if isinstance(path[-1], str) and not is_name(path[-1]):
@@ -248,7 +248,7 @@ def unknown(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation
             "", HIDDEN, "unknown", f"{words} {_accepted(refusal, parent)}" if at_length else words
         )
     hint, near = _meant(refusal, parent, path)
-    words = f"unknown parameter {quoted(path[-1])}{inside}{more_places(trouble)}.{hint}"
+    words = f"unknown parameter {quoted(path[-1])}{inside}{more_places(problem)}.{hint}"
     if at_length:
         words += f" {_accepted(refusal, parent)}"
     return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
@@ -333,80 +333,80 @@ def _accepted(refusal: Refusal, parent: Location) -> str:
 MAX_TIE = 800
 
 
-def worded(refusal: Refusal, trouble: Problem, *, at_length: bool) -> Violation:
+def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
     """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
-    if any(keyword == KEYS for keyword, _ in trouble.broken):
-        return wrong_key(refusal, trouble)
-    if trouble.broken and trouble.code in ("missing", "unknown"):
-        tell = missing if trouble.code == "missing" else unknown
-        return tell(refusal, trouble, at_length=at_length)
-    return (_TELLERS.get(trouble.code, _wrong_value) if trouble.broken else _wrong_value)(refusal, trouble)
+    if any(keyword == KEYS for keyword, _ in problem.broken):
+        return wrong_key(refusal, problem)
+    if problem.broken and problem.code in ("missing", "unknown"):
+        tell = missing if problem.code == "missing" else unknown
+        return tell(refusal, problem, at_length=at_length)
+    return (_TELLERS.get(problem.code, _wrong_value) if problem.broken else _wrong_value)(refusal, problem)
 
 
-def _too_large(_refusal: Refusal, trouble: Problem) -> Violation:
-    path = trouble.places[0].path
+def _too_large(_refusal: Refusal, problem: Problem) -> Violation:
+    path = problem.places[0].path
     return Violation(
         "",
         parameter(path),
         "size",
-        f"{where(path)} {is_or_are(trouble)} too large or too deeply nested. Send less at once.",
+        f"{where(path)} {is_or_are(problem)} too large or too deeply nested. Send less at once.",
     )
 
 
-def _wrong_type(refusal: Refusal, trouble: Problem) -> Violation:
-    wanted = refusal.say(expected, trouble.forms)
+def _wrong_type(refusal: Refusal, problem: Problem) -> Violation:
+    wanted = refusal.say(expected, problem.forms)
     if not wanted:
-        return _wrong_value(refusal, trouble)
-    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}.{hint(refusal, trouble, wanted)}"
-    return _about_value(refusal, trouble, words)
+        return _wrong_value(refusal, problem)
+    words = f"{_subject(problem)} be {wanted}, but got {_received(refusal, problem)}.{hint(refusal, problem, wanted)}"
+    return _about_value(refusal, problem, words)
 
 
-def _wrong_enum(refusal: Refusal, trouble: Problem) -> Violation:
-    wanted = refusal.say(expected, trouble.forms)
+def _wrong_enum(refusal: Refusal, problem: Problem) -> Violation:
+    wanted = refusal.say(expected, problem.forms)
     if not wanted:
-        return _wrong_value(refusal, trouble)
-    words = f"{_subject(trouble)} be {wanted}, but got {_received(refusal, trouble)}."
-    near = refusal.once(near_at, trouble.places[0])
-    if near and trouble.count == 1 and not trouble.places[0].secret:
+        return _wrong_value(refusal, problem)
+    words = f"{_subject(problem)} be {wanted}, but got {_received(refusal, problem)}."
+    near = refusal.once(near_at, problem.places[0])
+    if near and problem.count == 1 and not problem.places[0].secret:
         words += f" Did you mean {either([in_json(value) for value in near])}?"
-    words += leave_out(refusal, trouble)
-    return _about_value(refusal, trouble, words, near=tuple(near))
+    words += leave_out(refusal, problem)
+    return _about_value(refusal, problem, words, near=tuple(near))
 
 
-def _wrong_value(refusal: Refusal, trouble: Problem) -> Violation:
-    asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in trouble.broken)))
-    detail = told_safely(refusal, trouble.places, trouble.detail, MAX_DETAIL)
+def _wrong_value(refusal: Refusal, problem: Problem) -> Violation:
+    asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in problem.broken)))
+    detail = told_safely(refusal, problem.places, problem.detail, MAX_DETAIL)
     # What the schema says of a place is told already, so that a reason of its type would say the contrary.
-    reason = None if trouble.code == "type" and trouble.forms else trouble.reason
+    reason = None if problem.code == "type" and problem.forms else problem.reason
     why = detail or reason
     if asked:
-        more = f" ({reason})" if reason and trouble.code == "format" and trouble.count == 1 else ""
-        words = f"{_subject(trouble)} {asked}, but got {_received(refusal, trouble)}{_size(trouble)}{more}."
+        more = f" ({reason})" if reason and problem.code == "format" and problem.count == 1 else ""
+        words = f"{_subject(problem)} {asked}, but got {_received(refusal, problem)}{_size(problem)}{more}."
     elif why:
         words = (
-            f"{named(trouble)} {is_or_are(trouble)} not accepted: {why.rstrip('.')}{_got(refusal, trouble)}."
+            f"{named(problem)} {is_or_are(problem)} not accepted: {why.rstrip('.')}{_got(refusal, problem)}."
         )
     else:
-        words = f"{named(trouble)} {is_or_are(trouble)} not accepted by the tool{_as_published(trouble)}; got {_received(refusal, trouble)}.{_formats(trouble)}"
-    return _about_value(refusal, trouble, words + leave_out(refusal, trouble))
+        words = f"{named(problem)} {is_or_are(problem)} not accepted by the tool{_as_published(problem)}; got {_received(refusal, problem)}.{_formats(problem)}"
+    return _about_value(refusal, problem, words + leave_out(refusal, problem))
 
 
-def _got(refusal: Refusal, trouble: Problem) -> str:
-    echoed = trouble.count == 1 and _may_echo(refusal, trouble.places[0])
-    return f"; got {_received(refusal, trouble)}" if echoed else ""
+def _got(refusal: Refusal, problem: Problem) -> str:
+    echoed = problem.count == 1 and _may_echo(refusal, problem.places[0])
+    return f"; got {_received(refusal, problem)}" if echoed else ""
 
 
-def _as_published(trouble: Problem) -> str:
+def _as_published(problem: Problem) -> str:
     """Said of a type that the published schema has nothing against, so that nobody can satisfy the two."""
-    return ", although its schema asks for this" if trouble.code == "type" and trouble.forms else ""
+    return ", although its schema asks for this" if problem.code == "type" and problem.forms else ""
 
 
-def _formats(trouble: Problem) -> str:
-    if trouble.code == "type":
+def _formats(problem: Problem) -> str:
+    if problem.code == "type":
         return ""
     names = [
         schema["format"]
-        for form in trouble.forms
+        for form in problem.forms
         for schema in form.parts
         if isinstance(schema.get("format"), str)
     ]
@@ -420,21 +420,21 @@ _TELLERS = {
 }
 
 
-def _about_value(refusal: Refusal, trouble: Problem, words: str, near: tuple[Any, ...] = ()) -> Violation:
-    spot = trouble.places[0]
-    types = {json_type(entry.value) for entry in trouble.places if entry.present}
-    echoed = trouble.count == 1 and _may_echo(refusal, spot)
+def _about_value(refusal: Refusal, problem: Problem, words: str, near: tuple[Any, ...] = ()) -> Violation:
+    spot = problem.places[0]
+    types = {json_type(entry.value) for entry in problem.places if entry.present}
+    echoed = problem.count == 1 and _may_echo(refusal, spot)
     return Violation(
         "",
         parameter(spot.path),
-        trouble.code,
+        problem.code,
         words,
         received_type=types.pop() if len(types) == 1 else None,
-        expected_types=refusal.say(type_words, trouble.forms),
+        expected_types=refusal.say(type_words, problem.forms),
         received_value=spot.value if echoed else None,
         has_received_value=echoed,
         did_you_mean=near,
-        allowed_values=refusal.say(allowed, trouble.forms),
+        allowed_values=refusal.say(allowed, problem.forms),
     )
 
 
@@ -459,26 +459,26 @@ def _is_in_map(refusal: Refusal, spot: Location) -> bool:
     return shown and bool(spot.forms) and not named and isinstance(spot.value, (bool, int, float))
 
 
-def _subject(trouble: Problem) -> str:
-    return f"{named(trouble)} must each" if trouble.count > 1 else f"{named(trouble)} must"
+def _subject(problem: Problem) -> str:
+    return f"{named(problem)} must each" if problem.count > 1 else f"{named(problem)} must"
 
 
-def _received(refusal: Refusal, trouble: Problem) -> str:
-    if trouble.count > 1:
-        kinds = dict.fromkeys(json_type(spot.value) for spot in trouble.places)
+def _received(refusal: Refusal, problem: Problem) -> str:
+    if problem.count > 1:
+        kinds = dict.fromkeys(json_type(spot.value) for spot in problem.places)
         return either(list(map(with_article, kinds)))
-    spot = trouble.places[0]
+    spot = problem.places[0]
     kind = json_type(spot.value)
     if kind == "null" or not _may_echo(refusal, spot):
         return with_article(kind)
     return f"the {kind} {in_json(spot.value)}"
 
 
-def _size(trouble: Problem) -> str:
-    spot = trouble.places[0]
+def _size(problem: Problem) -> str:
+    spot = problem.places[0]
     units = {"minLength": "characters", "maxLength": "characters", "minItems": "items", "maxItems": "items"}
-    unit = next((units[keyword] for keyword, _ in trouble.broken if keyword in units), None)
-    if unit is None or trouble.count > 1 or not isinstance(spot.value, (str, list)):
+    unit = next((units[keyword] for keyword, _ in problem.broken if keyword in units), None)
+    if unit is None or problem.count > 1 or not isinstance(spot.value, (str, list)):
         return ""
     count = len(spot.value)
     return f" of {count} {unit.removesuffix('s') if count == 1 else unit}"
