@@ -36,6 +36,7 @@ class Plan:
         destructive: bool = False,
     ) -> None:
         self.tree = SchemaTree(schema)
+        self.top = self.tree.top
         self.policy = policy
         self.destructive = destructive
         self._rules = tuple(
@@ -49,11 +50,6 @@ class Plan:
     def root(self) -> Mapping[str, Any]:
         """The schema as it is judged."""
         return self.tree.root
-
-    @property
-    def top(self) -> SchemaNode:
-        """The arguments themselves."""
-        return self.tree.top
 
     @property
     def unread(self) -> tuple[UnreadPlace, ...]:

@@ -41,42 +41,30 @@ def walk_object(
     changed: list[tuple[str, list[Candidate]]] = []
     for key, sent in value.items():
         child, rename = declared.get(key), names.renamed.get(key)
+        wrong = child is not None
         if child is not None and takes(child, sent, session):
             kept[key] = sent
-        elif key not in names.dropped:
-            name = key if rename is None else rename.name
-            below = scope_below(scope, key) if rename is None else None
-            found = _property(
-                becomes, node, name, sent, (*path, key), session, below, wrong=child is not None
-            )
-            if rename is not None:
-                record = Repair(rename.rule, pointer((*path, key)), json_type(sent), json_type(sent))
-                found = [Candidate(v, c + rename.cost, (record, *made)) for v, c, made in found]
-            if not found:
-                return []
-            kept[name] = found[0].value
-            if found[0].repairs:
-                changed.append((name, found))
+            continue
+        if key in names.dropped:
+            continue
+        name = key if rename is None else rename.name
+        below = scope_below(scope, key) if rename is None else None
+        child = child or (None if below is UNTOUCHED else node.property(name))
+        if child is None:
+            found = [Candidate(sent, 0)]
+        else:
+            optional = name in node.properties and name not in node.required
+            found = becomes(child, sent, (*path, key), session, below, wrong=wrong, optional=optional)
+        if rename is not None:
+            record = Repair(rename.rule, pointer((*path, key)), json_type(sent), json_type(sent))
+            found = [Candidate(v, c + rename.cost, (record, *made)) for v, c, made in found]
+        if not found:
+            return []
+        kept[name] = found[0].value
+        if found[0].repairs:
+            changed.append((name, found))
     ways = combined(changed, session.plan.policy.limits.readings)
     return [put_together(kept, chosen, cost, repairs) for chosen in ways]
-
-
-def _property(
-    becomes: Becomes,
-    node: SchemaNode,
-    name: str,
-    value: Any,
-    path: Path,
-    session: RepairSession,
-    scope: Scope | None,
-    *,
-    wrong: bool,
-) -> list[Candidate]:
-    child = None if scope is UNTOUCHED else node.property(name)
-    if child is None:
-        return [Candidate(value, 0)]
-    optional = name in node.properties and name not in node.required
-    return becomes(child, value, path, session, scope, wrong=wrong, optional=optional)
 
 
 def walk_array(
