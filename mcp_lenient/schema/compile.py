@@ -27,8 +27,9 @@ from mcp_lenient.schema.drafts import (
     ref_stands_alone,
     subschemas,
 )
-from mcp_lenient.schema.shape import compiled, resolve
+from mcp_lenient.schema.shape import compiled, pointed_at, resolve
 from mcp_lenient.values.json_values import is_shallow
+from mcp_lenient.values.pointers import pointer
 
 _MOVING_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})
 _MOST_NODES: Final = 100_000
@@ -390,7 +391,7 @@ class _Translation:
         return ReadableSchema(self._root, self._places(), accepts, depth_check(self._root))
 
     def _places(self) -> tuple[UnreadPlace, ...]:
-        return tuple(UnreadPlace(_pointer(path), reason) for path, reason in self._unread.items())
+        return tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
 
     # Translating
 
@@ -473,7 +474,7 @@ class _Translation:
             made = self._translate(target, ("$defs", name), self._names.path_of(target))
             self._root["$defs"] = {**self._root.get("$defs", {}), name: made}
         place, made = self._made[id(target)]
-        new["$ref"] = "#" + _pointer(place, in_uri=True)
+        new["$ref"] = "#" + quote(pointer(place), safe="/~$")
         self._targets[id(new)] = made
 
     # What cannot be read
@@ -581,13 +582,6 @@ def _is_writable(name: Any) -> bool:
         return False
 
 
-def _pointer(path: Path, *, in_uri: bool = False) -> str:
-    tokens = (token.replace("~", "~0").replace("/", "~1") for token in path)
-    if in_uri:
-        tokens = (quote(token, safe="~$") for token in tokens)
-    return "".join(f"/{token}" for token in tokens)
-
-
 class _Names:
     """Where a schema's own names and references lead."""
 
@@ -655,7 +649,7 @@ class _Names:
         if fragment and not fragment.startswith("/"):
             known = self._anchors.get((resource, fragment), [])
             return known[0][1] if known else None
-        return _pointed_at(self._resources[resource], fragment)
+        return pointed_at(self._resources[resource], fragment)
 
 
 def _joined(base: str, reference: str) -> str:
@@ -665,16 +659,3 @@ def _joined(base: str, reference: str) -> str:
         return urljoin(base, reference)
     except ValueError:
         return reference
-
-
-def _pointed_at(root: Any, fragment: str) -> Any:
-    target = root
-    for token in fragment.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(target, Mapping) and name in target:
-            target = target[name]
-        elif isinstance(target, (list, tuple)) and name.isdecimal() and int(name) < len(target):
-            target = target[int(name)]
-        else:
-            return None
-    return target

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD, ref_stands_alone
+from mcp_lenient.values.pointers import tokens_of
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -72,12 +73,15 @@ def resolve(root: Mapping[str, Any], reference: str) -> Any:
     local = _local(root, reference)
     if local is None or (local != "#" and not local.startswith("#/")):
         return None
-    target: Any = root
-    for token in unquote(local[1:]).split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
+    return pointed_at(root, unquote(local[1:]))
+
+
+def pointed_at(target: Any, fragment: str) -> Any:
+    """Return what a JSON Pointer leads to, or None."""
+    for name in tokens_of(fragment):
         if isinstance(target, Mapping) and name in target:
             target = target[name]
-        elif isinstance(target, list) and name.isdecimal() and int(name) < len(target):
+        elif isinstance(target, (list, tuple)) and name.isdecimal() and int(name) < len(target):
             target = target[int(name)]
         else:
             return None
