@@ -36,7 +36,7 @@ def walk_object(
 ) -> list[Candidate]:
     """Return an object's candidates from those of its properties; none where a property has none."""
     cost, repairs = names.records(value, path)
-    declared = node.property_nodes if scope is None else {}
+    declared = node.property_nodes if scope is None and value else {}
     kept: dict[str, Any] = {}
     changed: list[tuple[str, list[Candidate]]] = []
     for key, sent in value.items():

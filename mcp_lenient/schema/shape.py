@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urljoin
@@ -93,11 +93,11 @@ def shape_of(root: Schema, schema: Any) -> Shape:
     if not isinstance(schema, Mapping):
         return Shape()
     parts = tuple(parts_of(root, schema))
-    return replace(shape_of_parts(parts), branches=_branches(root, parts))
+    return shape_of_parts(parts, _branches(root, parts))
 
 
-def shape_of_parts(parts: Parts) -> Shape:
-    """Read schemas that hold together, the branches of their union left aside."""
+def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
+    """Read schemas that hold together, with the branches of their union where those are asked for."""
     items = _last(parts, "items")
     tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
     return Shape(
@@ -112,6 +112,7 @@ def shape_of_parts(parts: Parts) -> Shape:
         },
         items=_last(parts, "additionalItems") if tuples else items,
         prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
+        branches=branches,
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
         has_min_length=any("minLength" in part for part in parts),
         default=tuple(part["default"] for part in parts if "default" in part)[:1],
