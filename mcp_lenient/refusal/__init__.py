@@ -1,1 +1,1 @@
-"""The words of a refusal: what is wrong, where, what is expected, and which mends are likely."""
+"""The words of a refusal: what is wrong, where, what is expected, and which fixes are likely."""

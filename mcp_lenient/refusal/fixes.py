@@ -440,7 +440,7 @@ _IDENTIFIERS = frozenset(
 
 
 def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
-    """Patches that may mend a missing or an unknown name, likeliest first; none of them was tried yet."""
+    """Patches that may correct a missing or an unknown name, likeliest first; none of them was tried yet."""
     parent, name = refusal.look(path[:-1]), path[-1]
     if not isinstance(parent.value, Mapping) or not isinstance(name, str):
         return
@@ -895,7 +895,7 @@ def _put(path: Path, value: object) -> Operation:
 
 
 def _values(refusal: Refusal, places: Sequence[Location]) -> Iterator[Patch]:
-    """The n-th idea for each place makes the n-th patch; one patch mends all places or none."""
+    """The n-th idea for each place makes the n-th patch; one patch corrects all places or none."""
     if not all(place.present and not place.secret and all(map(_writable, place.path)) for place in places):
         return
     doubled = list_in_list(refusal, places[0].path)

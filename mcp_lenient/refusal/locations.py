@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from mcp_lenient.schema.forms import KEYS, MAX_FORMS, Form, FormReader, Forms, declares, names_of
+from mcp_lenient.schema.forms import KEYS, MAX_FORMS, Form, FormReader, Forms, children, declares, names_of
 from mcp_lenient.schema.shape import holds
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import secret_name
@@ -53,7 +53,7 @@ class Below(NamedTuple):
 def below(narrowed: Forms, key: str | int, secrets: Collection[str]) -> Below:
     """What forms say of a name or index below them."""
     declared = isinstance(key, int) or declares(narrowed, key)
-    here = tuple(each for form in narrowed for each in form.child(key))[:MAX_FORMS]
+    here = children(narrowed, key)[:MAX_FORMS]
     return Below(here, declared, secret_name(key, secrets) or marked_secret(here))
 
 
@@ -95,13 +95,14 @@ def private(choices: Forms, value: object, secrets: Collection[str] = ()) -> boo
         names = names_of(choices)
         if any(name not in names or secret_name(name, secrets) for name in value):
             return True
-    inside = (
-        value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
-    )
-    return any(
-        private(tuple(sub for form in choices for sub in form.child(key)), entry, secrets)
-        for key, entry in inside
-    )
+    return any(private(children(choices, key), entry, secrets) for key, entry in entries(value))
+
+
+def entries(value: object) -> Iterable[tuple[Any, Any]]:
+    """Return what is in a container, by name or index."""
+    if isinstance(value, Mapping):
+        return value.items()
+    return enumerate(value if isinstance(value, list) else ())
 
 
 MAX_VISITS = 400
@@ -177,10 +178,7 @@ def _in_form(search: _Search, form: Form, value: Any, path: Path) -> list[Keywor
     found = [KeywordViolation(path, keyword, (form,), bound) for keyword, bound in _broken(form, value)]
     if isinstance(value, Mapping):
         found += _names(search, form, value, path)
-    below = (
-        value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    )
-    for key, entry in islice(below, MAX_VISITS):
+    for key, entry in islice(entries(value), MAX_VISITS):
         found += _findings(search, form.child(key), entry, (*path, key))
     return found
 

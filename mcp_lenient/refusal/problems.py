@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp_lenient.refusal.describe import listed
-from mcp_lenient.refusal.locations import Location, below, marked_secret, meant, step_below, top
-from mcp_lenient.schema.forms import FormReader, Forms, declares, names_of
+from mcp_lenient.refusal.locations import Location, below, entries, marked_secret, meant, step_below, top
+from mcp_lenient.schema.forms import FormReader, Forms, children, declares, names_of
 from mcp_lenient.types import Outcome, Path, ValidationIssue, Validator, ViolationCode
 from mcp_lenient.values.display import MAX_SCALAR, exact, is_name, place, secret_name, sentence, shown
 from mcp_lenient.values.similarity import likeness
@@ -277,11 +277,8 @@ def _private_texts(
 
 def _digits(value: float) -> str:
     # Python refuses to write an integer of thousands of digits; no sentence holds one either.
-    return (
-        ""
-        if isinstance(value, bool) or (isinstance(value, int) and value.bit_length() > 4_000)
-        else repr(value)
-    )
+    too_long = isinstance(value, int) and value.bit_length() > 4_000
+    return "" if isinstance(value, bool) or too_long else repr(value)
 
 
 def _inside(
@@ -293,8 +290,11 @@ def _inside(
 ) -> Iterator[tuple[Forms, Any, bool]]:
     declared = names_of(choices)
     named = isinstance(value, Mapping)
-    for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
-        below = tuple(form for choice in choices for form in choice.child(key))
+    for key, entry in entries(value):
         if private and named and isinstance(key, str) and key not in declared:
             yield (), key, True
-        yield below, entry, private or (named and (key not in declared or secret_name(key, secrets)))
+        yield (
+            children(choices, key),
+            entry,
+            private or (named and (key not in declared or secret_name(key, secrets))),
+        )

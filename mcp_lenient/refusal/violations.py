@@ -86,10 +86,10 @@ def violations(
     Args:
         reader: The tool's published input schema, and what earlier refusals said of it.
         outcome: The refused call, as :class:`Outcome` describes it.
-        judge: What the tool accepts; asked whether a fix mends the call.
+        judge: What the tool accepts; asked whether a fix corrects the call.
         policy: Which values may be repeated.
         destructive: Whether the tool destroys something, so that no fix is offered.
-        again: What is still wrong with arguments once they are repaired; a fix may lead to what a repair mends.
+        again: What is still wrong with arguments once they are repaired; a fix may need a repair as well.
     """
     refusal = Refusal(reader, outcome, judge, policy, destructive=destructive, again=again)
     ties = outcome.ties[:MAX_VIOLATIONS]

@@ -108,6 +108,11 @@ def names_of(forms: Iterable[Form]) -> dict[str, None]:
     return dict.fromkeys(name for form in forms for name in form.properties)
 
 
+def children(forms: Iterable[Form], key: object) -> Forms:
+    """Return the forms of what stands below a name or index of any of the forms."""
+    return tuple(below for form in forms for below in form.child(key))
+
+
 def declares(forms: Iterable[Form], name: object) -> bool:
     """Whether any of the forms declares a property of this name."""
     return any(name in form.properties for form in forms)

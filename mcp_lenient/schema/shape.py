@@ -402,9 +402,7 @@ def _of_keyword(keyword: str, bound: object) -> jsonschema_rs.Draft202012Validat
         return None
 
 
-_UNCONSTRAINED = frozenset(
-    "type title description default examples example deprecated readOnly writeOnly $comment".split()
-)
+_UNCONSTRAINED = ANNOTATIONS | {"type"}
 
 
 def _is_integer(value: Any) -> bool:
