@@ -11,7 +11,7 @@ from mcp_lenient.devtools.explain.steps import Explanation, step, tool_name, whe
 from mcp_lenient.refusal.describe import description, either, expected
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
-from mcp_lenient.schema.forms import FormReader, Forms, children, names_of
+from mcp_lenient.schema.forms import FormReader, Forms
 from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.telemetry.events import CallEvent
 from mcp_lenient.values.pointers import tokens_of
@@ -89,13 +89,13 @@ def _facts(event: CallEvent) -> Iterator[str]:
 
 
 def _repaired(reader: FormReader, rule: str, pointer: str, change: str) -> Iterator[str]:
-    words = RULE_WORDS.get(rule)
-    if words is None:
+    family = FAMILY_OF.get(rule)
+    if family is None:
         yield f"{rule}: {change}; declared by the author or operator."
     else:
         yield f"{rule} (tier {_TIERS[rule]}): {change}."
-        yield f"Likely sent: {words.sent}."
-        yield f"Its guards: {words.guards}."
+        yield f"Likely sent: {family.rules[rule]}."
+        yield f"Its guards: {family.unless}."
     yield from _place_words(reader, pointer)
 
 
@@ -115,7 +115,7 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
         if said:
             yield f"Its description: {said}"
     elif tokens:
-        names = names_of(_forms_at(reader, tokens[:-1]))
+        names = list(properties_of(reader, tokens[:-1]))
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {either(likely[:3])}" if likely else ""
         yield (
@@ -123,9 +123,16 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
         )
 
 
+def properties_of(reader: FormReader, tokens: list[str]) -> dict[str, object]:
+    """Return the properties declared at a place, in any of its forms."""
+    return {name: sub for form in _forms_at(reader, tokens) for name, sub in form.properties.items()}
+
+
 def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:
     here = reader.top
     for token in tokens:
-        below = children(here, token)
-        here = children(here, int(token)) if not below and token.isdecimal() else below
+        below = tuple(found for form in here for found in form.child(token))
+        if not below and token.isdecimal():
+            below = tuple(found for form in here for found in form.child(int(token)))
+        here = below
     return here
