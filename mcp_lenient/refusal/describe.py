@@ -81,7 +81,7 @@ def likely_kinds(form: Form) -> tuple[str, ...]:
 
 
 def _list_words(form: Form, depth: int) -> str:
-    if depth >= MAX_DEPTH or any("prefixItems" in schema for schema in form.parts):
+    if depth >= MAX_DEPTH or form.prefix:
         return "array"
     below = [word for item in form.child(0) for word in _form_words(item, depth + 1)]
     names = tuple(dict.fromkeys(map(_plural, below)))
@@ -168,23 +168,19 @@ def _map_words(free: Forms) -> str:
 
 def format_of(form: Form) -> str | None:
     """The format that a form names for a string; ``json-string`` where it is to hold JSON."""
-    if any(schema.get("contentMediaType") == "application/json" for schema in form.parts):
+    if "application/json" in form.says("contentMediaType"):
         return "json-string"
-    return next((schema["format"] for schema in form.parts if isinstance(schema.get("format"), str)), None)
+    return next((each for each in form.says("format") if isinstance(each, str)), None)
 
 
 def _positions(free: Forms) -> str:
     """An array whose items have a schema each: ``an array of 2 items: an integer and a string``."""
-    leading = [
-        each for form in free for schema in form.parts if isinstance(each := schema.get("prefixItems"), list)
-    ]
-    if len(leading) != 1 or not 0 < len(leading[0]) <= MAX_TYPES:
+    leading = [form for form in free if form.prefix]
+    if len(leading) != 1 or len(leading[0].prefix) > MAX_TYPES:
         return ""
-    form = next(form for form in free if any("prefixItems" in schema for schema in form.parts))
-    items = [expected(form.child(at), brief=True) or "anything" for at in range(len(leading[0]))]
-    closed = any(
-        schema.get("items") is False or schema.get("maxItems") == len(items) for schema in form.parts
-    )
+    form = leading[0]
+    items = [expected(form.child(at), brief=True) or "anything" for at in range(len(form.prefix))]
+    closed = any(items is False for items in form.says("items")) or len(items) in form.says("maxItems")
     count = f"{len(items)} item{'s' if len(items) > 1 else ''}" if closed else "items in this order"
     return f"an array of {count}: {listed(items)}"
 
@@ -256,12 +252,8 @@ def limit_words(keyword: str, bound: object) -> str | None:
 
 def description(choices: Forms) -> str:
     """The first sentence of the author's description."""
-    texts = (
-        first_sentence(schema.get("description"), MAX_DESCRIPTION)
-        for form in choices
-        for schema in form.parts
-    )
-    return next(filter(None, texts), "")
+    said = (text for form in choices for text in form.says("description"))
+    return next(filter(None, (first_sentence(text, MAX_DESCRIPTION) for text in said)), "")
 
 
 MAX_NAMES = 12
@@ -368,24 +360,18 @@ def _samples(form: Form, kind: str) -> tuple[Any, ...]:
         words = FORMATS.get(known, "").partition(" such as ")[2]
         return (words.strip('"'),) if words and known != "json-string" else ()
     if kind in ("integer", "number"):
-        limits = (schema[end] for schema in form.parts for end in ("minimum", "maximum") if end in schema)
+        limits = (*form.says("minimum"), *form.says("maximum"))
         return (*_SCALAR_EXAMPLES[kind], *(limit for limit in limits if json_type(limit) == kind))
     return _SCALAR_EXAMPLES.get(kind, ())
 
 
 def _keeps(form: Form, value: object) -> bool:
-    return all(
-        holds(keyword, schema[keyword], value)
-        for schema in form.parts
-        for keyword in LIMITS
-        if keyword in schema
-    )
+    return all(holds(keyword, bound, value) for keyword in LIMITS for bound in form.says(keyword))
 
 
 def _list_example(form: Form, depth: int) -> tuple[Any, ...]:
-    leading = [each for schema in form.parts if isinstance(each := schema.get("prefixItems"), list)]
-    if leading:
-        return _positions_example(form, len(leading[0]), depth)
+    if form.prefix:
+        return _positions_example(form, depth)
     for item in form.child(0):
         found = _examples(item, depth + 1)
         if found:
@@ -394,7 +380,8 @@ def _list_example(form: Form, depth: int) -> tuple[Any, ...]:
     return ()
 
 
-def _positions_example(form: Form, count: int, depth: int) -> tuple[Any, ...]:
+def _positions_example(form: Form, depth: int) -> tuple[Any, ...]:
+    count = len(form.prefix)
     if count > MAX_TYPES:
         return ()
     found = [

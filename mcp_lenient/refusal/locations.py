@@ -81,9 +81,8 @@ def _step(value: Any, key: str | int) -> tuple[bool, Any]:
 def marked_secret(choices: Forms) -> bool:
     """Whether a schema marks this place as one whose value must not be repeated."""
     return any(
-        part.get("writeOnly") is True or part.get("format") == "password"
+        any(each is True for each in form.says("writeOnly")) or "password" in form.says("format")
         for form in choices
-        for part in form.parts
     )
 
 

@@ -94,9 +94,7 @@ def _not_as_text(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
 
 def _like(refusal: Refusal, problem: Problem, wanted: str) -> str:
     """A sample of a container, where its type words do not say all of its shape."""
-    if "object" not in wanted and not any(
-        "prefixItems" in part for form in problem.forms for part in form.parts
-    ):
+    if "object" not in wanted and not any(form.prefix for form in problem.forms):
         return ""
     sample = refusal.say(example, problem.forms)
     return f" Write it like {sample}." if sample else refusal.say(shape, problem.forms)
@@ -404,12 +402,8 @@ def _as_published(problem: Problem) -> str:
 def _formats(problem: Problem) -> str:
     if problem.code == "type":
         return ""
-    names = [
-        schema["format"]
-        for form in problem.forms
-        for schema in form.parts
-        if isinstance(schema.get("format"), str)
-    ]
+    said = (each for form in problem.forms for each in form.says("format"))
+    names = [each for each in said if isinstance(each, str)]
     return f" It must {limit_words('format', names[0])}." if names else ""
 
 

@@ -72,6 +72,11 @@ class Form:
         """Whether names that are not declared are forbidden."""
         return is_closed(self.parts)
 
+    @property
+    def prefix(self) -> tuple[Any, ...]:
+        """The schemas of the first items of a list, where each has its own."""
+        return self._shape.prefix
+
     def says(self, keyword: str) -> Iterator[Any]:
         """Yield what each of the schemas says under a keyword."""
         return (part[keyword] for part in self.parts if keyword in part)
