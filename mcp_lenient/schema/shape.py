@@ -1,4 +1,4 @@
-"""A JSON Schema, read: references resolved, ``allOf`` merged, and its validators."""
+"""A JSON Schema in the words of 2020-12, read: references resolved, ``allOf`` merged, and its validators."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD, ref_stands_alone
+from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD
 from mcp_lenient.values.pointers import tokens_of
 
 if TYPE_CHECKING:
@@ -68,12 +68,11 @@ class Shape:
         return self.types is not None and len(self.types) == 1 and json_type in self.types
 
 
-def resolve(root: Mapping[str, Any], reference: str) -> Any:
-    """What a local ``$ref`` points at, or None: nothing is ever fetched."""
-    local = _local(root, reference)
-    if local is None or (local != "#" and not local.startswith("#/")):
+def resolve(root: Schema, reference: str) -> Any:
+    """Return what a local ``$ref`` points at, or None: nothing is ever fetched."""
+    if reference != "#" and not reference.startswith("#/"):
         return None
-    return pointed_at(root, unquote(local[1:]))
+    return pointed_at(root, unquote(reference[1:]))
 
 
 def pointed_at(target: Any, fragment: str) -> Any:
@@ -98,8 +97,6 @@ def shape_of(root: Schema, schema: Any) -> Shape:
 
 def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
     """Read schemas that hold together, with the branches of their union where those are asked for."""
-    items = _last(parts, "items")
-    tuples = isinstance(items, list)  # up to draft 2019-09, where prefixItems was called items
     return Shape(
         types=None if (types := json_types(parts)) is None else frozenset(types),
         enum=constants(parts),
@@ -110,8 +107,8 @@ def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
         patterns={
             name: sub for part in parts for name, sub in _mapping(part.get("patternProperties")).items()
         },
-        items=_last(parts, "additionalItems") if tuples else items,
-        prefix=tuple(items if tuples else _last(parts, "prefixItems") or ()),
+        items=_last(parts, "items"),
+        prefix=tuple(_last(parts, "prefixItems") or ()),
         branches=branches,
         format=_last(parts, "format") or ("json" if _last(parts, "contentMediaType") else None),
         has_min_length=any("minLength" in part for part in parts),
@@ -142,12 +139,10 @@ def parts_of(root: Mapping[str, Any], schema: Any) -> Iterator[Schema]:
         if not isinstance(part, Mapping) or id(part) in seen:
             continue
         seen.add(id(part))
-        reference = part.get("$ref")
-        if not isinstance(reference, str) or not ref_stands_alone(root):
-            yield part
+        yield part
         waiting.extend(reversed(part.get("allOf", ())))
-        if isinstance(reference, str):
-            waiting.append(resolve(root, reference))
+        if isinstance(part.get("$ref"), str):
+            waiting.append(resolve(root, part["$ref"]))
 
 
 _UNSEEN = frozenset("if then else dependentSchemas".split())
@@ -241,58 +236,36 @@ def _no_fetch(uri: str) -> NoReturn:
 
 
 def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
-    """What the parts of ``root`` refer to, built once for all of them: it takes as long as the root is large.
-
-    The root has a name of ours there; its own ``$id`` would lead its local references elsewhere.
+    """Return what the parts of ``root`` refer to, built once for all of them: it takes as long as the root is large.
 
     Raises:
         SchemaError: When it refers to what is not in it.
     """
     import jsonschema_rs
 
-    named = {name: value for name, value in root.items() if name != "$id"}
-    failure: Exception | None = None
-    # Written anew where it refers to itself by its own name, or holds a part with another one.
-    for document in (lambda: named, lambda: _absolute(root, named)):
-        try:
-            return jsonschema_rs.Registry([(ROOT_URI, document())], retriever=_no_fetch)
-        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
-            failure = error
-    raise _cannot_be_compiled(failure) from failure
+    try:
+        return jsonschema_rs.Registry([(ROOT_URI, dict(root))], retriever=_no_fetch)
+    except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
+        raise _cannot_be_compiled(error) from error
 
 
-def _absolute(root: Mapping[str, Any], schema: Any) -> Any:
-    """The schema with its local references led to the root, so that a part of it can stand alone."""
+def _absolute(schema: Any) -> Any:
+    """Return a schema with its local references led to the root, so that a part of it can stand alone."""
     if isinstance(schema, list):
-        return [_absolute(root, entry) for entry in schema]
+        return [_absolute(entry) for entry in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {keyword: _absolute_entry(root, keyword, value) for keyword, value in schema.items()}
+    return {keyword: _absolute_entry(keyword, value) for keyword, value in schema.items()}
 
 
-def _absolute_entry(root: Mapping[str, Any], keyword: str, value: Any) -> Any:
+def _absolute_entry(keyword: str, value: Any) -> Any:
     if keyword in _VALUES:
         return value
     if keyword in _BY_NAME and isinstance(value, Mapping):
-        return {name: _absolute(root, sub) for name, sub in value.items()}
-    if keyword == "$ref" and isinstance(value, str):
-        local = _local(root, value)
-        return value if local is None else ROOT_URI + local
-    return _absolute(root, value)
-
-
-def _local(root: Mapping[str, Any], reference: str) -> str | None:
-    """The fragment of a reference into the root, also by the name that the root gives itself; else None."""
-    if reference.startswith("#"):
-        return reference
-    own = root.get("$id")
-    if not isinstance(own, str):
-        return None
-    try:
-        target, _, fragment = urljoin(own, reference).partition("#")
-    except ValueError:
-        return None
-    return f"#{fragment}" if target == own.partition("#")[0] else None
+        return {name: _absolute(sub) for name, sub in value.items()}
+    if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
+        return ROOT_URI + value
+    return _absolute(value)
 
 
 def _cannot_be_compiled(failure: Exception | None) -> SchemaError:
@@ -314,7 +287,7 @@ def validator_for(
     """
     if schema is root:
         return compiled(schema)
-    return compiled(_absolute(root, schema), registry_of(root) if registry is None else registry)
+    return compiled(_absolute(schema), registry_of(root) if registry is None else registry)
 
 
 def _anything(_text: str) -> bool:
