@@ -1,0 +1,322 @@
+"""Run an example as a short transcript: what the user said, what the model called, what came of it.
+
+An example is a server and a few scenes. In each scene a scripted model makes the mistakes that real ones make,
+and the script says what must come of each call; where something else comes of it, the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastmcp import Client, FastMCP
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, Request, TextContent
+from rich.console import Console
+from rich.text import Text
+
+from mcp_lenient import configure_logging
+from shared.agent import (
+    Agent,
+    Definition,
+    Message,
+    Model,
+    Response,
+    earlier_results,
+    langchain_model,
+    text_of,
+)
+
+DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
+"""The folder for what examples write."""
+
+_KINDS: Final = ("ran as sent", "repaired", "failed")
+_MARGIN: Final = 8
+_WIDEST: Final = 400
+
+
+def data_file(name: str) -> Path:
+    """Return the path of a file in the data folder, which is made where it is missing."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    return DATA / name
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a scripted model, and what must come of it.
+
+    Args:
+        tool: The name that the model calls.
+        sent: The arguments as the model writes them: an object, a text, or a function that makes them from what
+            the tools have answered since the user spoke.
+        repairs: The rules that repair it, in any order.
+        refused: The ``error_code`` of the answer; empty where the tool runs.
+        gives: What the answer holds: of an object these keys, of a list each entry, of a text this part.
+    """
+
+    tool: str
+    sent: Any
+    repairs: tuple[str, ...] = ()
+    refused: str = ""
+    gives: Any = None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One message of a user, what the scripted model does about it, and its answer.
+
+    Args:
+        said: What the user says.
+        turns: The calls, turn by turn; a tuple of calls is made in one turn.
+        answer: What the model says in the end.
+    """
+
+    said: str
+    turns: Sequence[Call | tuple[Call, ...]]
+    answer: str
+
+    @property
+    def calls(self) -> list[Call]:
+        """All calls in their order."""
+        return [call for turn in self.turns for call in (turn if isinstance(turn, tuple) else (turn,))]
+
+
+def scripted(scene: Scene) -> Model:
+    """Return a model that plays a scene."""
+    turns = iter(scene.turns)
+
+    def model(messages: list[Message], _: Sequence[Definition]) -> Response:
+        turn = next(turns, None)
+        if turn is None:
+            return {"stop_reason": "end_turn", "content": [{"type": "text", "text": scene.answer}]}
+        uses = [
+            {"type": "tool_use", "name": call.tool, "input": _sent(call, messages)}
+            for call in (turn if isinstance(turn, tuple) else (turn,))
+        ]
+        return {"stop_reason": "tool_use", "content": uses}
+
+    return model
+
+
+def _sent(call: Call, messages: Sequence[Message]) -> Any:
+    if not callable(call.sent):
+        return call.sent
+    try:
+        return call.sent(earlier_results(messages))
+    except (LookupError, TypeError):  # what the script counts on was refused, as with --bare
+        return {}
+
+
+def run_example(
+    title: str,
+    build_server: Callable[[bool], Any],
+    scenes: Sequence[Scene],
+    *,
+    system: str = "",
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Play the scenes of an example in the terminal.
+
+    Args:
+        title: The name of the example.
+        build_server: Makes a server, or anything else that FastMCP's client connects to; called with whether it
+            is lenient.
+        scenes: What is played.
+        system: What a real model is told first.
+        arguments: Those of the command line: ``--bare`` and ``--model``; ``--serve`` is the example's own.
+
+    Returns:
+        The exit code: 1 where anything is off, 2 where the model cannot be used.
+    """
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--serve", action="store_true", help="serve over stdio in place of the transcript")
+    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
+    parser.add_argument("--model", metavar="PROVIDER:NAME", help="have a real model drive, through LangChain")
+    options = parser.parse_args(arguments)
+    if options.serve:
+        _serve(build_server(not options.bare))
+        return 0
+    try:
+        model = langchain_model(options.model, system) if options.model else None
+    except RuntimeError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    configure_logging(file=data_file(f"{title.lower().replace(' ', '_')}.jsonl"))
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
+    player = Player(
+        Console(width=None if sys.stdout.isatty() else 110, highlight=False), checked=model is None
+    )
+    player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
+    with connected(build_server(not options.bare)) as (executor, tools):
+        for scene in scenes:
+            player.play(scene, model or scripted(scene), executor, tools)
+    return player.sum_up()
+
+
+def _serve(server: FastMCP) -> None:
+    server.run(show_banner=False)
+
+
+@contextmanager
+def connected(server: Any) -> Iterator[tuple[Callable[[str, Any], CallToolResult], list[Definition]]]:
+    """Connect to a server; yields what calls its tools, and their definitions."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(server)) as client,
+    ):
+        tools = [
+            {"name": tool.name, "description": tool.description or "", "input_schema": tool.input_schema}
+            for tool in portal.call(client.list_tools)
+        ]
+        yield lambda name, sent: _call(portal, client, name, sent), tools
+
+
+def _call(portal: BlockingPortal, client: Client[Any], name: str, sent: Any) -> CallToolResult:
+    """Call a tool with what the model wrote, which no method of the client would send unless it is an object."""
+    params = {"name": name, "arguments": sent}
+    request = Request[dict[str, Any], Literal["tools/call"]](method="tools/call", params=params)
+    try:
+        result: CallToolResult = portal.call(client.session.send_request, request, CallToolResult)
+    except MCPError as error:
+        return CallToolResult(content=[TextContent(type="text", text=error.message)], is_error=True)
+    return result
+
+
+@dataclass
+class Player:
+    """Plays scenes, prints them, and counts what is off.
+
+    Args:
+        console: Where the transcript goes.
+        checked: Whether each call must do what its script says.
+    """
+
+    console: Console
+    checked: bool = True
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
+    off: int = 0
+
+    def play(
+        self,
+        scene: Scene,
+        model: Model,
+        executor: Callable[[str, Any], CallToolResult],
+        tools: Sequence[Definition],
+    ) -> None:
+        """Play one scene."""
+        expected = iter(scene.calls)
+
+        def execute(name: str, sent: Any) -> CallToolResult:
+            self._print("model", "cyan", f"{name}({_written(sent)})")
+            result = executor(name, sent)
+            self._show(result)
+            if self.checked:
+                self._check(next(expected), result)
+            return result
+
+        before = self.off
+        self._print("user", "bold", scene.said)
+        answer = Agent(model, tools).chat(scene.said, mcp_executor=execute)
+        self._print(
+            "answer",
+            "bold",
+            answer if self.off == before else "(none: the script counts on calls that failed)",
+        )
+        self.console.print()
+
+    def _show(self, result: CallToolResult) -> None:
+        made = repairs(result)
+        for repair in made:
+            types = (
+                f" ({repair['before']} -> {repair['after']})" if repair["before"] != repair["after"] else ""
+            )
+            self._print("repair", "yellow", f"{repair['pointer'] or 'whole call'}: {repair['rule']}{types}")
+        code = error_code(result)
+        self.counts["failed" if result.is_error else "repaired" if made else "ran as sent"] += 1
+        if result.is_error:
+            self._print("error", "red", f"{code}: {_message(result)}" if code else text_of(result))
+        else:
+            self._print("tool", "green", _written(value(result)))
+
+    def _check(self, call: Call, result: CallToolResult) -> None:
+        rules = sorted(repair["rule"] for repair in repairs(result))
+        if result.is_error and (not call.refused or error_code(result) != call.refused):
+            self._fault(f"refused as {error_code(result) or 'no code'}, not {call.refused or 'run'}")
+        elif not result.is_error and call.refused:
+            self._fault(f"run, not refused as {call.refused}")
+        elif not result.is_error and rules != sorted(call.repairs):
+            self._fault(f"repaired by {rules}, not {sorted(call.repairs)}")
+        elif call.gives is not None and not _holds(value(result), call.gives):
+            self._fault(f"the answer does not hold {call.gives!r}")
+
+    def _fault(self, text: str) -> None:
+        self.off += 1
+        self._print("OFF", "bold red", text)
+
+    def _print(self, who: str, style: str, text: str) -> None:
+        shown = Text(text if len(text) <= _WIDEST else f"{text[:_WIDEST]} …")
+        for at, line in enumerate(shown.wrap(self.console, self.console.width - _MARGIN)):
+            line.rstrip()
+            self.console.print(Text(f"{'' if at else who:<{_MARGIN}}", style), line, sep="")
+
+    def sum_up(self) -> int:
+        """Print the counts; returns the exit code."""
+        told = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
+        off = f"; {self.off} off" if self.off else ""
+        self.console.print(
+            Text(f"{sum(self.counts.values())} calls: {told}{off}.", "bold red" if off else "bold")
+        )
+        return 1 if self.off else 0
+
+
+def repairs(result: CallToolResult) -> list[dict[str, str]]:
+    """Return what was repaired in a call."""
+    return list((result.meta or {}).get("mcp_lenient", {}).get("repairs", []))
+
+
+def value(result: CallToolResult) -> Any:
+    """Return the value of a result, or its text."""
+    structured = result.structured_content
+    if structured is None or result.is_error:
+        return text_of(result)
+    return structured["result"] if structured.keys() == {"result"} else structured
+
+
+def error_code(result: CallToolResult) -> str:
+    """Return the code of an envelope; empty where a result has none."""
+    return str(_envelope(result).get("error_code", ""))
+
+
+def _message(result: CallToolResult) -> str:
+    return str(_envelope(result)["message"])
+
+
+def _envelope(result: CallToolResult) -> dict[str, Any]:
+    text = text_of(result)
+    if not result.is_error or not text.startswith("{"):
+        return {}
+    read: dict[str, Any] = json.loads(text)
+    return read
+
+
+def _written(told: Any) -> str:
+    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+
+
+def _holds(given: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict) and isinstance(given, dict):
+        return all(key in given and _holds(given[key], part) for key, part in wanted.items())
+    if isinstance(wanted, list) and isinstance(given, list):
+        return len(wanted) == len(given) and all(map(_holds, given, wanted))
+    if isinstance(wanted, str) and isinstance(given, str):
+        return wanted in given
+    return bool(given == wanted)
