@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from fastmcp import Client, FastMCP
+from fastmcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Request, TextContent
 from rich.console import Console
@@ -37,17 +38,11 @@ from shared.agent import (
 )
 
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
-"""The folder for what examples write."""
+"""The folder for what examples write; git ignores it."""
 
-_KINDS: Final = ("ran as sent", "repaired", "failed")
+_KINDS: Final = ("ran as sent", "repaired", "refused")
 _MARGIN: Final = 8
 _WIDEST: Final = 400
-
-
-def data_file(name: str) -> Path:
-    """Return the path of a file in the data folder, which is made where it is missing."""
-    DATA.mkdir(parents=True, exist_ok=True)
-    return DATA / name
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ def _sent(call: Call, messages: Sequence[Message]) -> Any:
 
 def run_example(
     title: str,
-    build_server: Callable[[bool], Any],
+    build_server: Callable[[Path, bool], Any],
     scenes: Sequence[Scene],
     *,
     system: str = "",
@@ -128,11 +123,11 @@ def run_example(
 
     Args:
         title: The name of the example.
-        build_server: Makes a server, or anything else that FastMCP's client connects to; called with whether it
-            is lenient.
+        build_server: Makes a server, or anything else that FastMCP's client connects to; called with the folder
+            for its files, which is an empty one for the transcript, and with whether it is lenient.
         scenes: What is played.
         system: What a real model is told first.
-        arguments: Those of the command line: ``--bare`` and ``--model``; ``--serve`` is the example's own.
+        arguments: Those of the command line: ``--serve``, ``--bare`` and ``--model``.
 
     Returns:
         The exit code: 1 where anything is off, 2 where the model cannot be used.
@@ -143,27 +138,27 @@ def run_example(
     parser.add_argument("--model", metavar="PROVIDER:NAME", help="have a real model drive, through LangChain")
     options = parser.parse_args(arguments)
     if options.serve:
-        _serve(build_server(not options.bare))
+        build_server(DATA, not options.bare).run(show_banner=False)
         return 0
     try:
         model = langchain_model(options.model, system) if options.model else None
     except RuntimeError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    configure_logging(file=data_file(f"{title.lower().replace(' ', '_')}.jsonl"))
+    DATA.mkdir(parents=True, exist_ok=True)
+    configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     player = Player(
         Console(width=None if sys.stdout.isatty() else 110, highlight=False), checked=model is None
     )
     player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
-    with connected(build_server(not options.bare)) as (executor, tools):
+    with (
+        TemporaryDirectory() as folder,
+        connected(build_server(Path(folder), not options.bare)) as (executor, tools),
+    ):
         for scene in scenes:
             player.play(scene, model or scripted(scene), executor, tools)
     return player.sum_up()
-
-
-def _serve(server: FastMCP) -> None:
-    server.run(show_banner=False)
 
 
 @contextmanager
@@ -241,7 +236,7 @@ class Player:
             )
             self._print("repair", "yellow", f"{repair['pointer'] or 'whole call'}: {repair['rule']}{types}")
         code = error_code(result)
-        self.counts["failed" if result.is_error else "repaired" if made else "ran as sent"] += 1
+        self.counts["refused" if result.is_error else "repaired" if made else "ran as sent"] += 1
         if result.is_error:
             self._print("error", "red", f"{code}: {_message(result)}" if code else text_of(result))
         else:
