@@ -100,12 +100,12 @@ class Agent:
 
 
 def earlier_results(messages: Sequence[Message]) -> list[Any]:
-    """Return what the tools have answered since the user last spoke, read as JSON where it is JSON."""
+    """Return what the tools have answered since the user last spoke, read where it is JSON; None for an error."""
     results: list[Any] = []
     for message in messages:
         if message["role"] == "user":
             results = [] if isinstance(message["content"], str) else results + message["content"]
-    return [_read(result["content"]) for result in results]
+    return [None if result.get("is_error") else _read(result["content"]) for result in results]
 
 
 def _read(text: str) -> Any:

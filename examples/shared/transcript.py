@@ -82,33 +82,34 @@ class Scene:
     @property
     def calls(self) -> list[Call]:
         """All calls in their order."""
-        return [call for turn in self.turns for call in (turn if isinstance(turn, tuple) else (turn,))]
+        return [call for turn in self.turns for call in _calls(turn)]
 
 
 def scripted(scene: Scene) -> Model:
-    """Return a model that plays a scene."""
+    """Return a model that plays a scene; it gives up where a call counts on a result that was refused."""
     turns = iter(scene.turns)
 
     def model(messages: list[Message], _: Sequence[Definition]) -> Response:
-        turn = next(turns, None)
-        if turn is None:
-            return {"stop_reason": "end_turn", "content": [{"type": "text", "text": scene.answer}]}
-        uses = [
-            {"type": "tool_use", "name": call.tool, "input": _sent(call, messages)}
-            for call in (turn if isinstance(turn, tuple) else (turn,))
-        ]
-        return {"stop_reason": "tool_use", "content": uses}
+        try:
+            uses = [_use(call, messages) for call in _calls(next(turns, ()))]
+        except (LookupError, TypeError):
+            return _says("An earlier call was refused, so that I cannot go on.")
+        return {"stop_reason": "tool_use", "content": uses} if uses else _says(scene.answer)
 
     return model
 
 
-def _sent(call: Call, messages: Sequence[Message]) -> Any:
-    if not callable(call.sent):
-        return call.sent
-    try:
-        return call.sent(earlier_results(messages))
-    except (LookupError, TypeError):  # what the script counts on was refused, as with --bare
-        return {}
+def _use(call: Call, messages: Sequence[Message]) -> dict[str, Any]:
+    sent = call.sent(earlier_results(messages)) if callable(call.sent) else call.sent
+    return {"type": "tool_use", "name": call.tool, "input": sent}
+
+
+def _says(text: str) -> Response:
+    return {"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
+
+
+def _calls(turn: Call | tuple[Call, ...]) -> tuple[Call, ...]:
+    return turn if isinstance(turn, tuple) else (turn,)
 
 
 def run_example(
@@ -218,14 +219,10 @@ class Player:
                 self._check(next(expected), result)
             return result
 
-        before = self.off
         self._print("user", "bold", scene.said)
-        answer = Agent(model, tools).chat(scene.said, mcp_executor=execute)
-        self._print(
-            "answer",
-            "bold",
-            answer if self.off == before else "(none: the script counts on calls that failed)",
-        )
+        self._print("answer", "bold", Agent(model, tools).chat(scene.said, mcp_executor=execute))
+        if self.checked and (left := list(expected)):
+            self._fault(f"{len(left)} calls were not made")
         self.console.print()
 
     def _show(self, result: CallToolResult) -> None:
