@@ -1,12 +1,13 @@
 """A context store: a small MCP server that keeps notes with tags in an SQLite file.
 
-Run it over stdio::
+::
 
-    python examples/context_store.py notes.db
+    python examples/context_store.py            # a transcript of a few conversations
+    python examples/context_store.py --serve    # the server over stdio, with the file of the data folder
+    python examples/context_store.py notes.db   # the server over stdio, with this file
 
-The file may also be named by CONTEXT_STORE_DB; without either it is ``context_store.db`` in the current
-folder. LENIENT=0 leaves the middleware out, and STRICT=1 has FastMCP validate in strict mode: two switches
-with which the demo shows the difference.
+CONTEXT_STORE_DB may name the file as well. When a file is served, LENIENT=0 leaves the middleware out, and STRICT=1
+has FastMCP validate in strict mode: two switches with which the demo shows the difference.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from mcp_lenient import LenientMiddleware
+from mcp_lenient import LenientMiddleware, normalize, tags
+
+Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or null.")]
+"""For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS context (
@@ -72,6 +76,7 @@ class ContextStore:
 
     def create(self) -> None:
         """Make the tables, where they are not there yet."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         with self._transaction() as connection:
             connection.executescript(TABLES)
 
@@ -127,16 +132,44 @@ def _read(connection: sqlite3.Connection, context_id: int) -> StoredContext:
     return StoredContext(context_id=context_id, content=row[0], tags=[name for (name,) in tags])
 
 
-def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = False) -> FastMCP:
-    """An MCP server for this store.
+def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
+    """Make an error of a tool's body in the form of a refused call's envelope.
 
     Args:
-        store: Where the contexts are kept.
+        code: What went wrong, such as ``UNKNOWN_CONTEXT``.
+        message: What is wrong and what to do about it, in a sentence for the caller.
+        parameter: The parameter that it is about.
+        details: What else the caller may need, such as ``allowed_values``.
+    """
+    named = {} if parameter is None else {"parameter": parameter}
+    told = {"status": "error", "error_code": code, "message": message, "details": {**named, **details}}
+    return ToolError(json.dumps(told, ensure_ascii=False))
+
+
+def warm_up() -> None:
+    """Load what repairs and refuses calls, so that the first such call does not wait for it."""
+    schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    for sent in ('["one"]', 1):
+        normalize(schema, {"tags": sent})
+
+
+def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = False) -> FastMCP:
+    """Make an MCP server for a store.
+
+    Args:
+        store: Where the contexts are kept; its file is made when the server starts.
         lenient: Whether nearly right calls are repaired.
         strict: Whether FastMCP validates arguments in Pydantic's strict mode.
     """
-    store.create()
-    mcp = FastMCP("context-store", strict_input_validation=strict)
+
+    @asynccontextmanager
+    async def lifespan(_: FastMCP) -> AsyncIterator[None]:
+        store.create()
+        if lenient:
+            warm_up()
+        yield
+
+    mcp = FastMCP("context-store", strict_input_validation=strict, lifespan=lifespan)
     if lenient:
         mcp.add_middleware(LenientMiddleware())
 
@@ -146,15 +179,13 @@ def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = Fa
         return store.add(content, tags or [])
 
     @mcp.tool
-    def update_context(
-        context_id: int, content: str | None = None, tags: list[str] | None = None
-    ) -> StoredContext:
+    def update_context(context_id: int, content: str | None = None, tags: Tags = None) -> StoredContext:
         """Replace the text or the tags of a stored context; what is left out stays as it is."""
         try:
             return store.change(context_id, content, tags)
         except KeyError:
-            msg = f"There is no context {context_id}."
-            raise ToolError(msg) from None
+            message = f"There is no context {context_id}. Call search_context to see what there is."
+            raise tool_error("UNKNOWN_CONTEXT", message, "context_id", received_value=context_id) from None
 
     @mcp.tool(annotations=ToolAnnotations(read_only_hint=True))
     def search_context(
@@ -167,20 +198,81 @@ def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = Fa
     def delete_context(context_ids: list[int], *, confirm: bool) -> list[int]:
         """Delete contexts for good and return the ids that were deleted. Nothing happens unless confirm is true."""
         if not confirm:
-            msg = "Nothing was deleted, since confirm is false."
-            raise ToolError(msg)
+            message = "Nothing was deleted, since confirm is false. Ask the user, then send true."
+            raise tool_error("NOT_CONFIRMED", message, "confirm", received_value=False)
         return store.remove(context_ids)
 
     return mcp
 
 
-def main(arguments: list[str]) -> None:
-    """Serve the store over stdio."""
-    named = arguments[0] if arguments else os.environ.get("CONTEXT_STORE_DB", "context_store.db")
-    lenient = os.environ.get("LENIENT") != "0"
-    strict = os.environ.get("STRICT") == "1"
-    build_server(ContextStore(Path(named)), lenient=lenient, strict=strict).run(show_banner=False)
+def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001
+    """Make a server for the store in a folder."""
+    return build_server(ContextStore(folder / "context_store.db"), lenient=lenient)
 
+
+def serve_file(file: Path) -> None:
+    """Serve a store over stdio, as the environment says."""
+    lenient = os.environ.get("LENIENT") != "0"
+    build_server(ContextStore(file), lenient=lenient, strict=os.environ.get("STRICT") == "1").run(
+        show_banner=False
+    )
+
+
+def transcript() -> int:
+    """Play a few conversations in the terminal."""
+    from shared.transcript import Call, Scene, run_example
+
+    scenes = (
+        Scene(
+            "Remember that the release is on Friday, for work",
+            (Call("store_context", {"content": "The release is on Friday", "tags": '["work", "release"]'}, ("json_text_to_array",), gives={"context_id": 1, "tags": ["release", "work"]}),),
+            "I will remember it.",
+        ),
+        Scene(
+            "Note my trip to Lisbon, too, under travel",
+            (
+                Call("store_context", {"content": "A trip to Lisbon", "tags": 123}, refused="INVALID_TAGS_TYPE"),
+                Call("store_context", {"content": "A trip to Lisbon", "tags": "travel"}, ("scalar_to_array",), gives={"tags": ["travel"]}),
+            ),
+            "Noted.",
+        ),
+        Scene(
+            "What do I have for work?",
+            (Call("search_context", {"query": "", "tag": "work", "limit": None}, ("rename_plural", "scalar_to_array", "null_to_absent"), gives=[{"context_id": 1}]),),
+            "The release is on Friday.",
+        ),
+        Scene(
+            "The trip is off: tag it so",
+            (
+                Call("update_context", {"contextId": 7, "tags": "off"}, refused="UNKNOWN_CONTEXT"),
+                Call("update_context", {"contextId": 2, "tags": ["travel", 1]}, refused="INVALID_TAGS_TYPE"),
+                Call("update_context", {"contextId": 2, "tags": "['travel', 'off']"}, ("rename_case", "tags"), gives={"tags": ["off", "travel"]}),
+            ),
+            "The trip is tagged as off.",
+        ),
+        Scene(
+            "Then delete it",
+            (
+                Call("delete_context", {"context_ids": "2", "confirm": True}, refused="INVALID_CONTEXT_IDS_TYPE"),
+                Call("delete_context", {"context_ids": "[2]", "confirm": False}, refused="NOT_CONFIRMED"),
+                Call("delete_context", {"context_ids": "[2]", "confirm": True}, ("json_text_to_array",), gives=[2]),
+            ),
+            "It is gone.",
+        ),
+    )  # fmt: skip
+    return run_example("Context store", build, scenes, system="You keep the user's notes.")
+
+
+def main(arguments: list[str]) -> int:
+    """Serve a file that is named, or play the transcript."""
+    named = arguments[0] if arguments else os.environ.get("CONTEXT_STORE_DB", "")
+    if not named or named.startswith("-"):
+        return transcript()
+    serve_file(Path(named))
+    return 0
+
+
+mcp = build(Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data"), lenient=True)
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -65,11 +66,84 @@ async def test_update_keeps_what_is_left_out(client, change, stored):
     assert (updated["content"], updated["tags"]) == stored
 
 
-async def test_update_of_nothing_is_the_tools_own_error(client):
-    """An unknown id is answered by the tool itself, in its own words."""
-    with pytest.raises(ToolError, match=r"^There is no context 7\.$"):
-        await client.call_tool("update_context", {"context_id": 7, "tags": ["a"]})
+async def test_update_of_nothing_is_answered_in_the_envelopes_form(client):
+    """An unknown id is refused by the tool's body in the form of a refused call."""
+    result = await client.call_tool_mcp("update_context", {"contextId": "7", "tags": "a"})
+    assert result.is_error
+    envelope = json.loads(result.content[0].text)
+    assert envelope.pop("message").startswith("There is no context 7.")
+    details = {"parameter": "context_id", "received_value": 7}
+    assert envelope == {"status": "error", "error_code": "UNKNOWN_CONTEXT", "details": details}
     assert await call(client, "search_context", query="") == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        pytest.param(None, ["old"], id="null-keeps"),
+        pytest.param([], [], id="empty"),
+        pytest.param(["tag1"], ["tag1"], id="one"),
+        pytest.param(["tag1", "tag2", "tag3"], ["tag1", "tag2", "tag3"], id="three"),
+        pytest.param("single_tag", ["single_tag"], id="text"),
+        pytest.param('["a", "b"]', ["a", "b"], id="json-text"),
+        pytest.param(123, None, id="integer"),
+        pytest.param(12.34, None, id="number"),
+        pytest.param(True, None, id="boolean"),
+        pytest.param({"key": "value"}, None, id="object"),
+        pytest.param(["tag1", 123, "tag2"], None, id="mixed"),
+        pytest.param([None, "tag1"], None, id="null-inside"),
+        pytest.param("a, b", None, id="two-readings"),
+    ],
+)
+async def test_tags_of_any_type_are_checked_when_the_tool_is_called(client, sent, stored):
+    """Where an author writes ``tags: Any``, a list of strings, a string and null pass, and nothing else."""
+    await client.call_tool("store_context", {"content": "x", "tags": ["old"]})
+    result = await client.call_tool_mcp("update_context", {"context_id": 1, "tags": sent})
+    if stored is None:
+        assert json.loads(result.content[0].text)["error_code"] == "INVALID_TAGS_TYPE"
+    else:
+        assert result.structured_content["tags"] == stored
+
+
+async def test_the_file_is_made_when_the_server_starts(store):
+    """Building a server writes nothing, so that a server may be built to look at it."""
+    server = build_server(store)
+    assert not store.file.exists()
+    async with Client(server):
+        assert store.file.exists()
+
+
+@pytest.mark.slow
+def test_a_started_server_does_not_load_what_repairs_with_the_first_call(tmp_path):
+    """All that a repair or a refusal needs is loaded when the server starts."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-"],
+        input=LOADED,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert run.stdout.split() == []
+
+
+LOADED = """
+import asyncio, pathlib, sys
+from fastmcp import Client
+from context_store import ContextStore, build_server
+
+async def main():
+    async with Client(build_server(ContextStore(pathlib.Path("x.db")))) as client:
+        await client.call_tool_mcp("search_context", {"query": ""})
+        before = set(sys.modules)
+        for tags in ('["a"]', 1):
+            await client.call_tool_mcp("search_context", {"query": "", "tags": tags})
+        print(*(name for name in set(sys.modules) - before if name.startswith("mcp_lenient")))
+
+asyncio.run(main())
+"""
 
 
 async def test_delete_says_what_was_there(client):
