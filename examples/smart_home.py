@@ -1,125 +1,475 @@
-"""A smart home: an MCP server that finds devices, gives them commands and understands what people say.
+"""A smart home: finds devices, gives them commands, and understands what people say in Chinese and English.
 
-Run it over stdio::
+::
 
-    python examples/smart_home.py
+    python examples/smart_home.py           # a transcript of a few conversations
+    python examples/smart_home.py --serve   # the server, over stdio
 
-The house is kept in memory: it is as it was whenever the server starts.
+The house is an SQLite file; devices and commands have the form of SmartThings.
 """
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
-from pydantic import Field
+from mcp.types import ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from context_store import tool_error
 from mcp_lenient import LenientMiddleware
+from shared.transcript import DATA, Call, Scene, run_example
 
-Mode = Literal["auto", "heat", "cool", "off"]
+SYSTEM = (
+    "You control a smart home. When the user names a place and a kind of device, call search_devices with both, "
+    "such as '客厅 灯'. Use the fullId of what it finds. Call interpret_command where it is not clear which command "
+    "is meant, then execute_commands. Answer in the user's language."
+)
 
-DEVICES: dict[str, dict[str, Any]] = {
-    "light-1": {"name": "客厅灯", "room": "living room", "kind": "light", "power": "off", "brightness": 0},
-    "light-2": {"name": "卧室灯", "room": "bedroom", "kind": "light", "power": "off", "brightness": 0},
-    "climate-1": {
-        "name": "客厅空调",
-        "room": "living room",
-        "kind": "climate",
-        "mode": "off",
-        "target": 20.0,
-    },
-    "cover-1": {"name": "Blind", "room": "kitchen", "kind": "cover", "position": 100},
+TABLES = """
+CREATE TABLE IF NOT EXISTS device (
+    id TEXT PRIMARY KEY, fullId TEXT UNIQUE, name TEXT, room TEXT, type TEXT, capabilities TEXT, state TEXT
+);
+CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5(id UNINDEXED, words, tokenize = 'porter unicode61');
+"""
+SEARCH = """
+SELECT device.id, fullId, name, room, type, capabilities FROM word JOIN device USING (id)
+WHERE words MATCH ? ORDER BY bm25(word), device.rowid LIMIT ?
+"""
+
+
+class DeviceSeed(NamedTuple):
+    """A device as the house begins with it; ``words`` are other names to find it by."""
+
+    id: str
+    name: str
+    room: str
+    type: str
+    words: str
+    state: dict[str, dict[str, Any]]
+
+
+DEVICES = (
+    DeviceSeed("abc123", "客厅吸顶灯", "客厅", "switch", "living room ceiling light lamp",
+               {"switch": {"switch": "off"}, "switchLevel": {"level": 80}}),
+    DeviceSeed("bed001", "卧室台灯", "卧室", "switch", "bedroom desk light lamp",
+               {"switch": {"switch": "on"}, "switchLevel": {"level": 60}, "colorTemperature": {"colorTemperature": 4000}}),
+    DeviceSeed("std001", "Studio lamp", "studio", "switch", "light 书房 工作室 落地灯",
+               {"switch": {"switch": "off"}, "switchLevel": {"level": 50}}),
+    DeviceSeed("air001", "客厅空调", "客厅", "thermostat", "living room air conditioner climate heating",
+               {"switch": {"switch": "off"}, "thermostatHeatingSetpoint": {"heatingSetpoint": 20.0}}),
+    DeviceSeed("bld001", "Kitchen blind", "kitchen", "windowShade", "shade 厨房 窗帘 百叶窗",
+               {"windowShade": {"windowShade": "open"}, "windowShadeLevel": {"shadeLevel": 100}}),
+    DeviceSeed("dor001", "大门锁", "玄关", "lock", "front door entrance hall lock",
+               {"lock": {"lock": "locked"}}),
+)  # fmt: skip
+
+
+NOTHING: TypeAdapter[Any] = TypeAdapter(tuple[()])
+PERCENT: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=100)]])
+KELVIN: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=2200, le=6500)]])
+CELSIUS: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[float, Field(ge=5, le=35)]])
+
+
+class Effect(NamedTuple):
+    """What a command sets: an attribute to a value, or to the argument that the command takes."""
+
+    attribute: str
+    value: str = ""
+    takes: TypeAdapter[Any] = NOTHING
+
+
+CAPABILITIES: dict[str, dict[str, Effect]] = {
+    "switch": {"on": Effect("switch", "on"), "off": Effect("switch", "off")},
+    "switchLevel": {"setLevel": Effect("level", takes=PERCENT)},
+    "colorTemperature": {"setColorTemperature": Effect("colorTemperature", takes=KELVIN)},
+    "thermostatHeatingSetpoint": {"setHeatingSetpoint": Effect("heatingSetpoint", takes=CELSIUS)},
+    "windowShade": {"open": Effect("windowShade", "open"), "close": Effect("windowShade", "closed")},
+    "windowShadeLevel": {"setShadeLevel": Effect("shadeLevel", takes=PERCENT)},
+    "lock": {"lock": Effect("lock", "locked"), "unlock": Effect("lock", "unlocked")},
 }
 
-WORDS = {
-    "turn_off": ("turn off", "switch off", "关"),
-    "turn_on": ("turn on", "switch on", "打开", "开"),
-    "set_temperature": ("degrees", "warmer", "colder", "温度", "度"),
-    "set_brightness": ("bright", "dim", "亮", "暗"),
-}
+
+class Command(BaseModel):
+    """One command to one part of a device."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    component: str = Field(default="main", description="The part of the device; most have only 'main'.")
+    capability: str = Field(description="A capability of the device, such as 'switch'.")
+    command: str = Field(description="A command of this capability, such as 'on'.")
+    arguments: list[Any] = Field(default_factory=list, description="What the command takes, such as [50].")
 
 
-@dataclass
+class Device(BaseModel):
+    """A device of the house."""
+
+    id: str
+    fullId: str  # noqa: N815 - SmartThings writes it so
+    name: str
+    room: str
+    type: str
+    capabilities: list[str]
+
+
+@dataclass(frozen=True)
 class Home:
-    """The devices of a house and the state they are in."""
+    """The devices of a house and their state, in one SQLite file."""
 
-    devices: dict[str, dict[str, Any]] = field(default_factory=lambda: deepcopy(DEVICES))
+    file: Path
 
-    def search(self, query: str) -> list[dict[str, Any]]:
-        """The devices with this text in their id, name, room or kind, in any case."""
-        wanted = query.casefold()
-        return [
-            {"device_id": name, **device}
-            for name, device in self.devices.items()
-            if any(wanted in str(part).casefold() for part in (name, *device.values()))
-        ]
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self.file)) as connection, connection:
+            connection.row_factory = sqlite3.Row
+            yield connection
 
-    def change(self, device_id: str, changes: dict[str, Any]) -> dict[str, Any]:
-        """Set what a device has, and return it.
+    def create(self) -> None:
+        """Make the tables and the devices, where they are not there yet."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self._transaction() as connection:
+            connection.executescript(TABLES)
+            if connection.execute("SELECT count(*) FROM device").fetchone()[0]:
+                return
+            for seed in DEVICES:
+                state = json.dumps(seed.state)
+                row = (
+                    seed.id,
+                    f"uuid-{seed.id}",
+                    seed.name,
+                    seed.room,
+                    seed.type,
+                    json.dumps(list(seed.state)),
+                    state,
+                )
+                connection.execute("INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
+                connection.execute("INSERT INTO word VALUES (?, ?)", (seed.id, words))
+
+    def search(self, query: str, limit: int) -> list[Device]:
+        """Find the devices that have all words of a query, the best match first."""
+        wanted = " ".join(f'"{token}"' for token in tokens(query))
+        if not wanted:
+            return []
+        with self._transaction() as connection:
+            rows = connection.execute(SEARCH, (wanted, limit)).fetchall()
+        return [Device(**{**row, "capabilities": json.loads(row["capabilities"])}) for row in map(dict, rows)]
+
+    def state(self, device_id: str) -> dict[str, dict[str, Any]]:
+        """Return the state of a device, by capability.
 
         Raises:
-            ToolError: When there is no such device, or it has nothing of that name.
+            ToolError: When there is no such device.
         """
-        device = self.devices.get(device_id)
-        if device is None:
-            msg = f"There is no device {device_id}."
-            raise ToolError(msg)
-        foreign = [name for name in changes if name not in device]
-        if foreign:
-            msg = f"{device_id} has no {', '.join(foreign)}."
-            raise ToolError(msg)
-        device.update(changes)
-        return {"device_id": device_id, **device}
+        with self._transaction() as connection:
+            return self._state(connection, device_id)
+
+    def execute(self, device_id: str, commands: Sequence[Command]) -> None:
+        """Run commands in their order; when one is wrong, none of them.
+
+        Raises:
+            ToolError: When there is no such device, or it does not take one of the commands.
+        """
+        with self._transaction() as connection:
+            state = self._state(connection, device_id)
+            for at, command in enumerate(commands):
+                attribute, value = _effect(command, state, f"commands[{at}]")
+                state[command.capability][attribute] = value
+            changed = (json.dumps(state), device_id, device_id)
+            connection.execute("UPDATE device SET state = ? WHERE ? IN (id, fullId) OR ? = id", changed)
+
+    def _state(self, connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
+        row = connection.execute("SELECT state FROM device WHERE ? IN (id, fullId)", (device_id,)).fetchone()
+        if row is None:
+            message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
+            raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
+        state: dict[str, dict[str, Any]] = json.loads(row["state"])
+        return state
 
 
-def build_server(home: Home | None = None, *, strict: bool = False) -> FastMCP:
-    """An MCP server for this home, or for a new one.
+_NO_WORDS = frozenset("的 了 the a an in of my".split())
+
+
+def tokens(text: str) -> list[str]:
+    """Split a text into words; each Han character is one.
+
+    >>> tokens("客厅的 ceiling light")
+    ['客', '厅', 'ceiling', 'light']
+    """
+    words = re.findall(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+", text.casefold())
+    return [word for word in words if word not in _NO_WORDS]
+
+
+def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, Any]:
+    """Return the attribute that a command sets, and its value."""
+    known = CAPABILITIES.get(command.capability, {}) if command.capability in state else {}
+    if not known:
+        raise _unsupported("capability", command.capability, list(state), f"{where}.capability")
+    effect = known.get(command.command)
+    if effect is None:
+        raise _unsupported("command", command.command, list(known), f"{where}.command")
+    try:
+        values = effect.takes.validate_python(tuple(command.arguments))
+    except ValidationError as error:
+        fault = "; ".join(each["msg"] for each in error.errors(include_url=False, include_input=False))
+        message = f"The arguments of {command.command!r} are wrong: {fault}. Nothing was changed."
+        raise tool_error("INVALID_COMMAND_ARGUMENTS", message, f"{where}.arguments") from None
+    return effect.attribute, values[0] if values else effect.value
+
+
+def _unsupported(what: str, sent: str, allowed: list[str], parameter: str) -> ToolError:
+    near = get_close_matches(sent, allowed, n=1) or [
+        each for each in allowed if sent.casefold() in each.casefold()
+    ]
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    message = f"The device has no {what} {sent!r}.{meant} It has: {', '.join(allowed)}. Nothing was changed."
+    return tool_error(
+        f"UNSUPPORTED_{what.upper()}", message, parameter, received_value=sent, allowed_values=allowed
+    )
+
+
+class Wording(NamedTuple):
+    """What people say, and the command they mean; without a number it goes ``step`` on from the current value."""
+
+    said: str
+    capability: str
+    command: str
+    step: int = 0
+    otherwise: int | None = None
+
+
+_WARMER, _COOLER = "warm|heat|暖|热", "cool|cold|冷|凉"
+WORDINGS = (
+    Wording("unlock|解锁|开锁", "lock", "unlock"),
+    Wording("lock|锁", "lock", "lock"),
+    Wording("柔和|暗|dim|soft|darker", "switchLevel", "setLevel", -30, 30),
+    Wording("亮|bright", "switchLevel", "setLevel", 30, 80),
+    Wording("%|level", "switchLevel", "setLevel"),
+    Wording(_WARMER, "thermostatHeatingSetpoint", "setHeatingSetpoint", 1, 22),
+    Wording(_COOLER, "thermostatHeatingSetpoint", "setHeatingSetpoint", -1, 18),
+    Wording("度|degree|°", "thermostatHeatingSetpoint", "setHeatingSetpoint"),
+    Wording(_WARMER, "colorTemperature", "setColorTemperature", -800, 2700),
+    Wording(_COOLER, "colorTemperature", "setColorTemperature", 800, 5000),
+    Wording("%", "windowShadeLevel", "setShadeLevel"),
+    Wording(r"\boff\b|(?<!开)关", "switch", "off"),
+    Wording(r"\bon\b|开(?!关)", "switch", "on"),
+    Wording("close|关|拉上", "windowShade", "close"),
+    Wording("open|开", "windowShade", "open"),
+)
+_NOT = re.compile("不要|别|don't|do not|never", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def interpret(said: str, capabilities: Sequence[str], state: dict[str, Any] | None) -> Command:
+    """Return the command that a sentence means for a device with these capabilities.
+
+    Raises:
+        ToolError: When the sentence means none of them, or says what is not wanted.
+    """
+    for wording in () if _NOT.search(said) else WORDINGS:
+        if wording.capability not in capabilities or not re.search(wording.said, said, re.IGNORECASE):
+            continue
+        effect = CAPABILITIES[wording.capability][wording.command]
+        if effect.takes is NOTHING:
+            return Command(capability=wording.capability, command=wording.command)
+        number = _number(said, wording, effect, _current(state or {}, wording.capability, effect.attribute))
+        if number is not None:
+            return Command(capability=wording.capability, command=wording.command, arguments=[number])
+    message = (
+        f"It is not clear what to do. The device has: {', '.join(capabilities) or 'nothing'}. Ask the user."
+    )
+    raise tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=list(capabilities))
+
+
+def _number(said: str, wording: Wording, effect: Effect, current: float | None) -> float | None:
+    """Return the number that is said, or one step from the current one within the bounds of the command."""
+    if named := _NUMBER.search(said):
+        return float(named[0]) if "." in named[0] else int(named[0])
+    if current is None or not wording.step:
+        return wording.otherwise
+    (bounds,) = effect.takes.json_schema()["prefixItems"]
+    moved: float = min(max(current + wording.step, bounds["minimum"]), bounds["maximum"])
+    return moved
+
+
+def _current(state: dict[str, Any], capability: str, attribute: str) -> float | None:
+    """Return an attribute from a state that is written by capability, as get_status does, or flat."""
+    part = state.get(capability)
+    value = (part if isinstance(part, dict) else state).get(attribute)
+    return value if isinstance(value, (int, float)) else None
+
+
+def build_server(home: Home, *, lenient: bool = True, strict: bool = False) -> FastMCP:
+    """Make an MCP server for a home.
 
     Args:
-        home: The devices.
+        home: The devices; they are made when the server starts.
+        lenient: Whether nearly right calls are repaired.
         strict: Whether FastMCP validates arguments in Pydantic's strict mode.
     """
-    house = home or Home()
-    mcp = FastMCP("smart-home", strict_input_validation=strict)
-    mcp.add_middleware(LenientMiddleware())
 
-    @mcp.tool
-    def search_devices(query: str, limit: int = 5) -> list[dict[str, Any]]:
-        """Find devices by name, room or kind; at most limit of them."""
-        return house.search(query)[:limit]
+    @asynccontextmanager
+    async def lifespan(_: FastMCP) -> AsyncIterator[None]:
+        home.create()
+        yield
 
-    @mcp.tool
-    def execute_commands(device_id: str, commands: list[dict[str, Any]]) -> dict[str, Any]:
-        """Give a device commands in their order, each like {"set": "power", "to": "on"}, and return its state."""
-        changes = {str(command.get("set")): command.get("to") for command in commands}
-        return {"done": len(commands), **house.change(device_id, changes)}
+    server = FastMCP("smart-home", strict_input_validation=strict, lifespan=lifespan)
+    if lenient:
+        server.add_middleware(LenientMiddleware())
 
-    @mcp.tool
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    def search_devices(
+        query: Annotated[str, Field(description="A place and a kind of device, such as '客厅 灯'.")],
+        limit: Annotated[int, Field(description="The most devices to return.", ge=1, le=50)] = 5,
+    ) -> list[Device]:
+        """Find devices by room, name or kind, in Chinese or English; all words must be found."""
+        return home.search(query, limit)
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    def get_status(
+        device_id: Annotated[str, Field(description="The fullId of a device.")],
+    ) -> dict[str, dict[str, Any]]:
+        """Return the state of a device, by capability."""
+        return home.state(device_id)
+
+    @server.tool
+    def execute_commands(
+        device_id: Annotated[str, Field(description="The fullId of a device.")],
+        commands: Annotated[list[Command], Field(description="What the device does, in this order.")],
+    ) -> dict[str, str]:
+        """Give a device commands. When one of them is wrong, none is run."""
+        home.execute(device_id, commands)
+        return {"status": "ACCEPTED"}
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     def interpret_command(
-        user_input: str, device_capabilities: list[str], current_state: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Choose what a user's sentence, in English or Chinese, asks of a device with these capabilities."""
-        said = user_input.casefold()
-        meant = [name for name, words in WORDS.items() if any(word in said for word in words)]
-        chosen = next((name for name in meant if name in device_capabilities), None)
-        return {"capability": chosen, "heard": user_input, "current_state": current_state}
+        user_input: Annotated[str, Field(description="What the user wants, such as '柔和一些'.")],
+        device_capabilities: Annotated[list[str], Field(description="The capabilities of the device.")],
+        current_state: Annotated[
+            dict[str, Any] | None, Field(description="What get_status has returned, if it was called.")
+        ] = None,
+    ) -> Command:
+        """Choose the command that a sentence means, in Chinese or English, for execute_commands."""
+        return interpret(user_input, device_capabilities, current_state)
 
-    @mcp.tool
+    @server.tool
     def set_climate(
-        device_id: str,
-        temperature: Annotated[float, Field(ge=5, le=35)],
-        mode: Mode = "auto",
-        quiet: bool = False,  # noqa: FBT001, FBT002 - a tool is called by name
+        device_id: Annotated[str, Field(description="The fullId of an air conditioner.")],
+        temperature: Annotated[float, Field(description="In degrees Celsius.", ge=5, le=35)],
+        power: Annotated[Literal["on", "off"], Field(description="Whether it runs.")] = "on",
+        quiet: Annotated[bool, Field(description="Whether it blows slowly.")] = False,  # noqa: FBT002
+        until: Annotated[
+            str | None, Field(description="When it ends, such as '22:00'; null for never.")
+        ] = None,
     ) -> dict[str, Any]:
-        """Set the temperature in degrees Celsius and the mode of an air conditioner."""
-        changed = house.change(device_id, {"target": temperature, "mode": mode})
-        return {**changed, "quiet": quiet}
+        """Set an air conditioner in one call."""
+        heat = Command(
+            capability="thermostatHeatingSetpoint", command="setHeatingSetpoint", arguments=[temperature]
+        )
+        home.execute(device_id, [heat, Command(capability="switch", command=power)])
+        return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
 
-    return mcp
+    return server
 
+
+LIGHT, LAMP = "uuid-abc123", "uuid-bed001"
+ON = {"component": "main", "capability": "switch", "command": "on"}
+SCENES = (
+    Scene(
+        "打开客厅的灯",
+        (
+            Call("search_devices", {"query": "客厅 灯", "limit": None}, ("null_to_absent",), gives=[{"id": "abc123"}]),
+            Call(
+                "execute_commands",
+                lambda found: {"deviceId": found[0][0]["fullId"], "commands": json.dumps([ON])},
+                ("rename_case", "json_text_to_array"),
+                gives={"status": "ACCEPTED"},
+            ),
+            Call("get_status", {"device_id": [LIGHT]}, ("array_to_scalar",), gives={"switch": {"switch": "on"}}),
+        ),
+        "已成功打开客厅吸顶灯",
+    ),
+    Scene(
+        "让灯光柔和一些",
+        (
+            Call(
+                "interpret_command",
+                {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
+                ("json5_text_to_array", "json_text_to_object"),
+                gives={"capability": "switchLevel", "command": "setLevel", "arguments": [50]},
+            ),
+            Call(
+                "execute_commands",
+                lambda found: {"device_id": LIGHT, "commands": found[0]},
+                ("object_to_array",),
+                gives={"status": "ACCEPTED"},
+            ),
+        ),
+        "客厅吸顶灯的亮度已调到 50%。",
+    ),
+    Scene(
+        "Make the bedroom lamp warmer, and turn the studio lamp on",
+        (
+            (
+                Call("search_devices", {"arguments": {"query": "bedroom lamp"}}, ("unwrap_arguments",), gives=[{"name": "卧室台灯"}]),
+                Call("search_devices", '{"query": "studio lamp"}', ("json_text_to_object",), gives=[{"room": "studio"}]),
+            ),
+            Call(
+                "execute_commands",
+                {"device_id": LAMP, "commands": [{"capability": "color", "command": "setColorTemperature", "arguments": [3200]}]},
+                refused="UNSUPPORTED_CAPABILITY",
+            ),
+            (
+                Call(
+                    "execute_commands",
+                    {"device_id": LAMP, "commands": [{"capability": "colorTemperature", "command": "setColorTemperature", "args": [3200]}]},
+                    refused="INVALID_COMMANDS_TYPE",
+                ),
+                Call("execute_commands", {"device_id": "uuid-std001", "commands": [json.dumps(ON)]}, ("json_text_to_object",)),
+            ),
+            Call(
+                "execute_commands",
+                {"device_id": LAMP, "commands": [{"capability": "colorTemperature", "command": "setColorTemperature", "arguments": "[3200]"}]},
+                ("json_text_to_array",),
+                gives={"status": "ACCEPTED"},
+            ),
+        ),
+        "The bedroom lamp is at 3200 K now, and the studio lamp is on.",
+    ),
+    Scene(
+        "把卧室的灯关掉",
+        (
+            Call("search_devices", {"query": "卧室灯", "limit": "两"}, refused="INVALID_LIMIT_TYPE"),
+            Call("search_devices", {"query": "卧室灯", "limit": 2}, gives=[{"fullId": LAMP}]),
+            Call(
+                "interpret_command",
+                {"userInput": "关掉", "deviceCapabilities": {"item": ["switch", "switchLevel"]}, "currentState": "null"},
+                ("rename_case", "rename_case", "rename_case", "item_wrapper_to_array", "null_text_to_null"),
+                gives={"capability": "switch", "command": "off"},
+            ),
+            Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [found[-1]]}, gives={"status": "ACCEPTED"}),
+        ),
+        "卧室台灯已关闭。",
+    ),
+)  # fmt: skip
+
+
+def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001
+    """Make a server for the home in a folder."""
+    return build_server(Home(folder / "smart_home.db"), lenient=lenient)
+
+
+mcp = build(DATA, lenient=True)
 
 if __name__ == "__main__":
-    build_server().run(show_banner=False)
+    sys.exit(run_example("Smart home", build, SCENES, system=SYSTEM))

@@ -92,7 +92,9 @@ class Agent:
         """Ask the model; a call without an id is given one, since its result has to name it."""
         response = self.model(self.messages, self.tools)
         content = [
-            {"id": f"toolu_{next(self._ids):02}", **block} if block["type"] == "tool_use" else block
+            {**block, "id": f"toolu_{next(self._ids):02}"}
+            if block["type"] == "tool_use" and not block.get("id")
+            else block
             for block in response["content"]
         ]
         self.messages.append({"role": "assistant", "content": content})
