@@ -10,9 +10,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp.types import CallToolResult, TextContent
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
 
 Message = dict[str, Any]
 Response = dict[str, Any]
@@ -132,51 +136,40 @@ def langchain_model(name: str, system: str) -> Model:
         raise RuntimeError(msg) from error
 
 
-def from_langchain(chat: Any, system: str) -> Model:
+def from_langchain(chat: BaseChatModel, system: str) -> Model:
     """Let a LangChain chat model drive the loop.
 
     Args:
-        chat: A ``BaseChatModel``.
+        chat: The model.
         system: What it is told first.
     """
+    from langchain_core.messages import SystemMessage
 
     def model(messages: list[Message], tools: Sequence[Definition]) -> Response:
-        told = [{"role": "system", "content": system}] if system else []
-        for message in messages:
-            told += _for_langchain(message)
-        answer = chat.bind_tools(list(tools)).invoke(told)
+        told = [each for message in messages for each in _for_langchain(message)]
+        answer = chat.bind_tools(list(tools)).invoke([SystemMessage(system), *told] if system else told)
         calls = [
             {"type": "tool_use", "id": call["id"], "name": call["name"], "input": call["args"]}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)
         ]
-        text = [{"type": "text", "text": answer.text}] if answer.text else []
+        text = [{"type": "text", "text": str(answer.text)}] if answer.text else []
         return {"stop_reason": "tool_use" if calls else "end_turn", "content": [*text, *calls]}
 
     return model
 
 
-def _for_langchain(message: Message) -> list[Message]:
-    """Write one message in OpenAI's form, which LangChain reads."""
-    role, content = message["role"], message["content"]
+def _for_langchain(message: Message) -> list[BaseMessage]:
+    """Write one message in LangChain's form; arguments that are text are those of a call that it could not read."""
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+    content = message["content"]
     if isinstance(content, str):
-        return [message]
-    if role == "user":
-        return [
-            {"role": "tool", "tool_call_id": each["tool_use_id"], "content": each["content"]}
-            for each in content
-        ]
-    calls = [
-        {
-            "id": block["id"],
-            "type": "function",
-            "function": {"name": block["name"], "arguments": _arguments(block["input"])},
-        }
-        for block in content
-        if block["type"] == "tool_use"
-    ]
+        return [HumanMessage(content)]
+    if message["role"] == "user":
+        return [ToolMessage(each["content"], tool_call_id=each["tool_use_id"]) for each in content]
+    uses = [block for block in content if block["type"] == "tool_use"]
+    calls = [{"id": use["id"], "name": use["name"], "args": use["input"]} for use in uses]
+    unread = [{**call, "error": None} for call in calls if isinstance(call["args"], str)]
     text = "".join(block["text"] for block in content if block["type"] == "text")
-    return [{"role": role, "content": text, **({"tool_calls": calls} if calls else {})}]
-
-
-def _arguments(sent: Any) -> str:
-    return sent if isinstance(sent, str) else json.dumps(sent, ensure_ascii=False)
+    read = [call for call in calls if not isinstance(call["args"], str)]
+    return [AIMessage(text, tool_calls=read, invalid_tool_calls=unread)]
