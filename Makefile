@@ -7,6 +7,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 # What `make bench` measures; `make bench BENCH=cases` replays recorded calls, see benchmarks/README.md.
 BENCH ?= overhead growth hostile
 
+# What `make examples` runs, in this order.
+EXAMPLES := examples/smart_home.py examples/context_store.py
+
 # The pages that hold tables from the code.
 COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md
 
@@ -14,7 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test lint types format docs bench clean
+.PHONY: help setup demo examples test lint types format docs bench clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +35,9 @@ $(READY): pyproject.toml
 
 demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
 	@$(BIN)/mcp-lenient demo
+
+examples: $(READY) ## See each example as a transcript: what was said, called, repaired, done
+	@for each in $(EXAMPLES); do $(BIN)/python $$each || exit 1; done
 
 test: lint types docs ## Lint, check types, build the docs, and run all tests and the code in the docs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile

@@ -1,0 +1,208 @@
+"""Each example runs without a person, shows what it claims, and is a server that other commands find."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import PythonStdioTransport
+
+from mcp_lenient import LenientMiddleware
+from mcp_lenient.telemetry.setup import reset_logging
+from shared import transcript
+from shared.agent import Agent, from_langchain, langchain_model
+from shared.transcript import Call, Scene, run_example
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = re.findall(r"^EXAMPLES := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[
+    0
+].split()
+SHOWN = dict(
+    re.findall(
+        r"^```console\n\$ python (\S+)\n(.*?)^```",
+        (ROOT / "examples/README.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+)
+
+every_example = pytest.mark.parametrize("example", EXAMPLES)
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    """What examples write goes to a folder of the test."""
+    monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
+    monkeypatch.setattr(transcript, "DATA", tmp_path)
+    yield tmp_path
+    reset_logging()
+
+
+def run(*words):
+    """Run an example as a person would."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(  # noqa: S603 - the words are those of the tests
+        [sys.executable, *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+@every_example
+def test_an_example_does_what_its_script_says(example, data_folder):
+    """Each call is repaired or refused as its script says, and the events are in the data folder."""
+    shown = run(example)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for who in ("user", "model", "repair", "tool", "error", "answer"):
+        assert re.search(rf"^{who} ", shown.stdout, re.MULTILINE), who
+    assert not re.search(r"^OFF ", shown.stdout, re.MULTILINE)
+    assert "\x1b" not in shown.stdout
+    assert next(data_folder.glob("*.jsonl")).read_text(encoding="utf-8").count("call_repaired")
+
+    if example in SHOWN:
+        left = iter(shown.stdout.splitlines())
+        for line in SHOWN[example].splitlines():
+            assert line == "..." or any(line == printed for printed in left), line
+
+
+def test_each_example_is_in_the_readme():
+    """The README shows each example with its command and its output."""
+    assert sorted(SHOWN) == sorted(EXAMPLES)
+
+
+@pytest.mark.slow
+@every_example
+def test_without_the_library_an_example_fails(example):
+    """The same script without mcp-lenient shows calls that fail."""
+    shown = run(example, "--bare")
+    assert shown.returncode == 1
+    assert "without mcp-lenient" in shown.stdout
+    assert re.search(r"^OFF .*not run$", shown.stdout, re.MULTILINE)
+
+
+@pytest.mark.slow
+@every_example
+async def test_an_example_is_served_over_stdio(example, data_folder):
+    """With ``--serve`` an example is a server over stdio."""
+    environment = {"PYTHONPATH": str(ROOT), "EXAMPLES_DATA": str(data_folder)}
+    served = PythonStdioTransport(
+        ROOT / example, args=["--serve"], env=environment, log_file=data_folder / "stderr.log"
+    )
+    async with Client(served) as client:
+        assert await client.list_tools()
+
+
+@pytest.mark.slow
+@every_example
+@pytest.mark.parametrize("command", ["check", "stress"])
+def test_a_command_finds_the_server(example, command):
+    """``mcp-lenient check`` finds nothing to warn of, and ``stress`` no damage done."""
+    done = run("-c", "from mcp_lenient.cli import main; main()", command, example)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def build(_folder, lenient):
+    """A server with one tool."""
+    mcp = FastMCP("double")
+    if lenient:
+        mcp.add_middleware(LenientMiddleware())
+
+    @mcp.tool
+    def double(numbers: list[int]) -> list[int]:
+        """Double numbers."""
+        return [number * 2 for number in numbers]
+
+    return mcp
+
+
+RIGHT = Call("double", {"numbers": "[1, 2]"}, ("json_text_to_array",), gives=[2, 4])
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        pytest.param(RIGHT, None, id="right"),
+        pytest.param(Call("double", {"numbers": "[1"}, refused="INVALID_NUMBERS_TYPE"), None, id="refused"),
+        pytest.param(Call("double", {"numbers": [1]}, refused="INVALID_NUMBERS_TYPE"), "run, not refused as", id="run"),
+        pytest.param(Call("double", {"numbers": "x"}), "refused as INVALID_NUMBERS_TYPE, not run", id="not-run"),
+        pytest.param(Call("double", {"numbers": [1]}, ("tags",)), r"repaired by \[\], not \['tags'\]", id="repair"),
+        pytest.param(Call("double", {"numbers": [1]}, gives=[3]), r"the answer does not hold \[3\]", id="value"),
+        pytest.param(Call("nothing", {}), "refused as UNKNOWN_TOOL, not run", id="tool"),
+        pytest.param(Call("double", lambda found: found[5]), "1 calls were not made", id="counts-on-nothing"),
+    ],
+)  # fmt: skip
+def test_what_is_off_is_told(capsys, call, told):
+    """Where a call does not do what its script says, the transcript says so and the exit code is 1."""
+    code = run_example("Double", build, [Scene("Double them", [call], "Done.")], arguments=[])
+    lines = re.findall(r"^OFF +(.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert (code, len(lines)) == (0, 0) if told is None else (1, 1)
+    assert all(re.search(told, line) for line in lines)
+
+
+def test_a_call_may_use_what_an_earlier_one_gave(capsys):
+    """A script may make arguments from the answers so far, and make several calls in one turn."""
+    later = Call("double", lambda found: {"numbers": found[0] + found[1]}, gives=[4, 8, 4])
+    scene = Scene("Twice", [(RIGHT, Call("double", {"numbers": [1]}, gives=[2])), later], "Done.")
+    assert run_example("Double", build, [scene], arguments=[]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "3 calls: 2 ran as sent, 1 repaired, 0 refused."
+
+
+def test_a_model_that_cannot_be_used_is_told_in_one_line(capsys):
+    """Without LangChain, the provider's package or a key, the exit code is 2."""
+    assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("nobody:nothing cannot be used")
+
+
+@pytest.mark.slow  # LangChain takes seconds to import
+def test_a_langchain_model_drives_the_loop():
+    """A LangChain model gets the tools and the conversation, and its calls keep their ids."""
+    from langchain_core.messages import AIMessage
+
+    call = {"name": "double", "args": {"numbers": "[1]"}, "id": "call_7"}
+    cut = {"name": "double", "args": '{"numbers": [1', "id": "call_8", "error": "cut off"}
+    told = []
+    chat = langchain_script(
+        [AIMessage("", tool_calls=[call], invalid_tool_calls=[cut]), AIMessage("It is 2.")], told
+    )
+    agent = Agent(from_langchain(chat, "You count."))
+    with transcript.connected(build(None, lenient=True)) as (execute, agent.tools):
+        assert agent.chat("Double 1", mcp_executor=execute) == "It is 2."
+    tools, first, _, second = told
+    assert tools[0]["input_schema"]["required"] == ["numbers"]
+    assert [message.type for message in first] == ["system", "human"]
+    assert [message.type for message in second] == ["system", "human", "ai", "tool", "tool"]
+    results = {message.tool_call_id: message.content for message in second[3:]}
+    assert results["call_7"] == "[2]"
+    assert "INVALID" in results["call_8"]
+
+
+def langchain_script(answers, told):
+    """A LangChain model that answers from a script, and keeps what it was told."""
+    from langchain_core.language_models import GenericFakeChatModel
+
+    class ScriptedChat(GenericFakeChatModel):
+        def bind_tools(self, tools, **_):
+            told.append(tools)
+            return self
+
+        def _generate(self, messages, *rest, **options):
+            told.append(messages)
+            return super()._generate(messages, *rest, **options)
+
+    return ScriptedChat(messages=iter(answers))
+
+
+def test_a_langchain_model_that_is_not_there_says_what_it_needs():
+    """The error names the model and what to install."""
+    with pytest.raises(RuntimeError, match="pip install langchain"):
+        langchain_model("nobody:nothing", "")
