@@ -227,25 +227,24 @@ class Player:
 
     def _show(self, result: CallToolResult) -> None:
         made = repairs(result)
-        for repair in made:
-            types = (
-                f" ({repair['before']} -> {repair['after']})" if repair["before"] != repair["after"] else ""
-            )
-            self._print("repair", "yellow", f"{repair['pointer'] or 'whole call'}: {repair['rule']}{types}")
-        code = error_code(result)
+        for each in made:
+            types = f" ({each['before']} -> {each['after']})" if each["before"] != each["after"] else ""
+            self._print("repair", "yellow", f"{each['pointer'] or 'whole call'}: {each['rule']}{types}")
         self.counts["refused" if result.is_error else "repaired" if made else "ran as sent"] += 1
-        if result.is_error:
-            self._print("error", "red", f"{code}: {_message(result)}" if code else text_of(result))
+        if told := envelope(result):
+            self._print("error", "red", f"{told['error_code']}: {told['message']}")
+        elif result.is_error:
+            self._print("error", "red", text_of(result))
         else:
             self._print("tool", "green", _written(value(result)))
 
     def _check(self, call: Call, result: CallToolResult) -> None:
+        code = envelope(result).get("error_code", "no code") if result.is_error else ""
         rules = sorted(repair["rule"] for repair in repairs(result))
-        if result.is_error and (not call.refused or error_code(result) != call.refused):
-            self._fault(f"refused as {error_code(result) or 'no code'}, not {call.refused or 'run'}")
-        elif not result.is_error and call.refused:
-            self._fault(f"run, not refused as {call.refused}")
-        elif not result.is_error and rules != sorted(call.repairs):
+        if code != call.refused:
+            did = f"refused as {code}" if code else "run"
+            self._fault(f"{did}, not {f'refused as {call.refused}' if call.refused else 'run'}")
+        elif not code and rules != sorted(call.repairs):
             self._fault(f"repaired by {rules}, not {sorted(call.repairs)}")
         elif call.gives is not None and not _holds(value(result), call.gives):
             self._fault(f"the answer does not hold {call.gives!r}")
@@ -265,7 +264,7 @@ class Player:
         told = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
         off = f"; {self.off} off" if self.off else ""
         self.console.print(
-            Text(f"{sum(self.counts.values())} calls: {told}{off}.", "bold red" if off else "bold")
+            f"{sum(self.counts.values())} calls: {told}{off}.", style="bold red" if off else "bold"
         )
         return 1 if self.off else 0
 
@@ -283,21 +282,10 @@ def value(result: CallToolResult) -> Any:
     return structured["result"] if structured.keys() == {"result"} else structured
 
 
-def error_code(result: CallToolResult) -> str:
-    """Return the code of an envelope; empty where a result has none."""
-    return str(_envelope(result).get("error_code", ""))
-
-
-def _message(result: CallToolResult) -> str:
-    return str(_envelope(result)["message"])
-
-
-def _envelope(result: CallToolResult) -> dict[str, Any]:
+def envelope(result: CallToolResult) -> dict[str, Any]:
+    """Return the envelope of a refusal; empty where a result has none."""
     text = text_of(result)
-    if not result.is_error or not text.startswith("{"):
-        return {}
-    read: dict[str, Any] = json.loads(text)
-    return read
+    return dict(json.loads(text)) if result.is_error and text.startswith('{"status"') else {}
 
 
 def _written(told: Any) -> str:

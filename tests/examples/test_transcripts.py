@@ -60,7 +60,7 @@ def run(*words):
 def test_an_example_does_what_its_script_says(example, data_folder):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""
     shown = run(example)
-    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
     for who in ("user", "model", "repair", "tool", "error", "answer"):
         assert re.search(rf"^{who} ", shown.stdout, re.MULTILINE), who
     assert not re.search(r"^OFF ", shown.stdout, re.MULTILINE)
@@ -131,7 +131,7 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, ("json_text_to_array",), gives=[2,
     [
         pytest.param(RIGHT, None, id="right"),
         pytest.param(Call("double", {"numbers": "[1"}, refused="INVALID_NUMBERS_TYPE"), None, id="refused"),
-        pytest.param(Call("double", {"numbers": [1]}, refused="INVALID_NUMBERS_TYPE"), "run, not refused as", id="run"),
+        pytest.param(Call("double", {"numbers": [1]}, refused="INVALID_NUMBERS_TYPE"), "run, not refused as INVALID", id="run"),
         pytest.param(Call("double", {"numbers": "x"}), "refused as INVALID_NUMBERS_TYPE, not run", id="not-run"),
         pytest.param(Call("double", {"numbers": [1]}, ("tags",)), r"repaired by \[\], not \['tags'\]", id="repair"),
         pytest.param(Call("double", {"numbers": [1]}, gives=[3]), r"the answer does not hold \[3\]", id="value"),
