@@ -38,12 +38,12 @@ SYSTEM = (
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS device (
-    id TEXT PRIMARY KEY, fullId TEXT UNIQUE, name TEXT, room TEXT, type TEXT, capabilities TEXT, state TEXT
+    id TEXT PRIMARY KEY, fullId TEXT UNIQUE, name TEXT, room TEXT, type TEXT, state TEXT
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5(id UNINDEXED, words, tokenize = 'porter unicode61');
 """
 SEARCH = """
-SELECT device.id, fullId, name, room, type, capabilities FROM word JOIN device USING (id)
+SELECT device.id, fullId, name, room, type, state FROM word JOIN device USING (id)
 WHERE words MATCH ? ORDER BY bm25(word), device.rowid LIMIT ?
 """
 
@@ -73,7 +73,6 @@ DEVICES = (
     DeviceSeed("dor001", "大门锁", "玄关", "lock", "front door entrance hall lock",
                {"lock": {"lock": "locked"}}),
 )  # fmt: skip
-
 
 NOTHING: TypeAdapter[Any] = TypeAdapter(tuple[()])
 PERCENT: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=100)]])
@@ -105,7 +104,7 @@ class Command(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    component: str = Field(default="main", description="The part of the device; most have only 'main'.")
+    component: Literal["main"] = Field(default="main", description="The part of the device.")
     capability: str = Field(description="A capability of the device, such as 'switch'.")
     command: str = Field(description="A command of this capability, such as 'on'.")
     arguments: list[Any] = Field(default_factory=list, description="What the command takes, such as [50].")
@@ -139,20 +138,12 @@ class Home:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self._transaction() as connection:
             connection.executescript(TABLES)
+            connection.execute("BEGIN IMMEDIATE")
             if connection.execute("SELECT count(*) FROM device").fetchone()[0]:
                 return
             for seed in DEVICES:
-                state = json.dumps(seed.state)
-                row = (
-                    seed.id,
-                    f"uuid-{seed.id}",
-                    seed.name,
-                    seed.room,
-                    seed.type,
-                    json.dumps(list(seed.state)),
-                    state,
-                )
-                connection.execute("INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                row = (seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
+                connection.execute("INSERT INTO device VALUES (?, ?, ?, ?, ?, ?)", row)
                 words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
                 connection.execute("INSERT INTO word VALUES (?, ?)", (seed.id, words))
 
@@ -163,7 +154,7 @@ class Home:
             return []
         with self._transaction() as connection:
             rows = connection.execute(SEARCH, (wanted, limit)).fetchall()
-        return [Device(**{**row, "capabilities": json.loads(row["capabilities"])}) for row in map(dict, rows)]
+        return [Device(capabilities=list(json.loads(row["state"])), **dict(row)) for row in rows]
 
     def state(self, device_id: str) -> dict[str, dict[str, Any]]:
         """Return the state of a device, by capability.
@@ -181,14 +172,16 @@ class Home:
             ToolError: When there is no such device, or it does not take one of the commands.
         """
         with self._transaction() as connection:
+            connection.execute("BEGIN IMMEDIATE")  # another call must not change the state in between
             state = self._state(connection, device_id)
             for at, command in enumerate(commands):
                 attribute, value = _effect(command, state, f"commands[{at}]")
                 state[command.capability][attribute] = value
-            changed = (json.dumps(state), device_id, device_id)
-            connection.execute("UPDATE device SET state = ? WHERE ? IN (id, fullId) OR ? = id", changed)
+            changed = (json.dumps(state), device_id)
+            connection.execute("UPDATE device SET state = ? WHERE ? IN (id, fullId)", changed)
 
-    def _state(self, connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
+    @staticmethod
+    def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
         row = connection.execute("SELECT state FROM device WHERE ? IN (id, fullId)", (device_id,)).fetchone()
         if row is None:
             message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
@@ -239,7 +232,7 @@ def _unsupported(what: str, sent: str, allowed: list[str], parameter: str) -> To
 
 
 class Wording(NamedTuple):
-    """What people say, and the command they mean; without a number it goes ``step`` on from the current value."""
+    """What people say, and the command they mean: with the number they say, or ``step`` on from the current value."""
 
     said: str
     capability: str
@@ -253,8 +246,8 @@ WORDINGS = (
     Wording("unlock|解锁|开锁", "lock", "unlock"),
     Wording("lock|锁", "lock", "lock"),
     Wording("柔和|暗|dim|soft|darker", "switchLevel", "setLevel", -30, 30),
-    Wording("亮|bright", "switchLevel", "setLevel", 30, 80),
-    Wording("%|level", "switchLevel", "setLevel"),
+    Wording("亮(?!度)|bright(?!ness)", "switchLevel", "setLevel", 30, 80),
+    Wording("亮度|brightness|level|%", "switchLevel", "setLevel"),
     Wording(_WARMER, "thermostatHeatingSetpoint", "setHeatingSetpoint", 1, 22),
     Wording(_COOLER, "thermostatHeatingSetpoint", "setHeatingSetpoint", -1, 18),
     Wording("度|degree|°", "thermostatHeatingSetpoint", "setHeatingSetpoint"),
@@ -267,6 +260,7 @@ WORDINGS = (
     Wording("open|开", "windowShade", "open"),
 )
 _NOT = re.compile("不要|别|don't|do not|never", re.IGNORECASE)
+_TO = re.compile(r"\bto\b|到|至", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -283,8 +277,9 @@ def interpret(said: str, capabilities: Sequence[str], state: dict[str, Any] | No
         if effect.takes is NOTHING:
             return Command(capability=wording.capability, command=wording.command)
         number = _number(said, wording, effect, _current(state or {}, wording.capability, effect.attribute))
-        if number is not None:
-            return Command(capability=wording.capability, command=wording.command, arguments=[number])
+        if number is None:
+            break
+        return Command(capability=wording.capability, command=wording.command, arguments=[number])
     message = (
         f"It is not clear what to do. The device has: {', '.join(capabilities) or 'nothing'}. Ask the user."
     )
@@ -292,13 +287,16 @@ def interpret(said: str, capabilities: Sequence[str], state: dict[str, Any] | No
 
 
 def _number(said: str, wording: Wording, effect: Effect, current: float | None) -> float | None:
-    """Return the number that is said, or one step from the current one within the bounds of the command."""
-    if named := _NUMBER.search(said):
-        return float(named[0]) if "." in named[0] else int(named[0])
-    if current is None or not wording.step:
-        return wording.otherwise
+    """Return the number that is meant; "2 degrees warmer" and "warmer" need the current one to go on from."""
+    named = _NUMBER.search(said)
+    said_number = None if named is None else float(named[0]) if "." in named[0] else int(named[0])
+    if not wording.step or (said_number is not None and _TO.search(said)):
+        return said_number
+    if current is None:
+        return wording.otherwise if said_number is None else None
+    step = wording.step if said_number is None else said_number * (1 if wording.step > 0 else -1)
     (bounds,) = effect.takes.json_schema()["prefixItems"]
-    moved: float = min(max(current + wording.step, bounds["minimum"]), bounds["maximum"])
+    moved: float = min(max(current + step, bounds["minimum"]), bounds["maximum"])
     return moved
 
 
@@ -345,7 +343,9 @@ def build_server(home: Home, *, lenient: bool = True, strict: bool = False) -> F
     @server.tool
     def execute_commands(
         device_id: Annotated[str, Field(description="The fullId of a device.")],
-        commands: Annotated[list[Command], Field(description="What the device does, in this order.")],
+        commands: Annotated[
+            list[Command], Field(description="What the device does, in this order.", min_length=1)
+        ],
     ) -> dict[str, str]:
         """Give a device commands. When one of them is wrong, none is run."""
         home.execute(device_id, commands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -107,6 +108,14 @@ async def test_commands_are_accepted_and_change_the_state(home):
     assert (await state(home, "bed001"))["switch"] == {"switch": "off"}
 
 
+async def test_commands_at_the_same_time_are_all_kept(home):
+    """Calls for one device that run at once do not undo each other."""
+    calls = [{"commands": [ON]}, {"commands": [DIM]}] * 5
+    async with Client(home) as client:
+        await asyncio.gather(*(client.call_tool("execute_commands", LIGHT | call) for call in calls))
+    assert await state(home, "abc123") == {"switch": {"switch": "on"}, "switchLevel": {"level": 30}}
+
+
 async def state(server, device_id):
     """The state of a device."""
     return (await answer(server, "get_status", {"device_id": device_id})).structured_content
@@ -146,6 +155,11 @@ async def test_a_wrong_command_changes_nothing_and_is_answered_in_the_envelopes_
         pytest.param("亮度调到 45%", "switch switchLevel", None, ("setLevel", [45]), id="percent"),
         pytest.param("warmer", "switch thermostatHeatingSetpoint", {"heatingSetpoint": 20.5}, ("setHeatingSetpoint", [21.5]), id="warmer-room"),
         pytest.param("warmer", "switch switchLevel colorTemperature", {"colorTemperature": 4000}, ("setColorTemperature", [3200]), id="warmer-light"),
+        pytest.param("亮度45%", "switch switchLevel", {"level": 10}, ("setLevel", [45]), id="level"),
+        pytest.param("dim to 20%", "switchLevel", {"level": 60}, ("setLevel", [20]), id="dim-to"),
+        pytest.param("20% dimmer", "switchLevel", {"level": 60}, ("setLevel", [40]), id="dim-by"),
+        pytest.param("2 degrees warmer", "thermostatHeatingSetpoint", {"heatingSetpoint": 20.5}, ("setHeatingSetpoint", [22.5]), id="warmer-by"),
+        pytest.param("2 degrees warmer", "thermostatHeatingSetpoint", None, None, id="warmer-than-what"),
         pytest.param("温度调到22度", "thermostatHeatingSetpoint", None, ("setHeatingSetpoint", [22]), id="degrees"),
         pytest.param("凉一点", "thermostatHeatingSetpoint", None, ("setHeatingSetpoint", [18]), id="cooler"),
         pytest.param("关掉", "switch", None, ("off", []), id="off"),
