@@ -74,7 +74,7 @@ DEVICES = (
                {"lock": {"lock": "locked"}}),
 )  # fmt: skip
 
-NOTHING: TypeAdapter[Any] = TypeAdapter(tuple[()])
+NOTHING: TypeAdapter[Any] = TypeAdapter(Annotated[tuple[Any, ...], Field(max_length=0)])
 PERCENT: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=100)]])
 KELVIN: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=2200, le=6500)]])
 CELSIUS: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[float, Field(ge=5, le=35)]])
