@@ -17,7 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo examples test lint types format docs bench clean
+.PHONY: help setup demo test lint types format docs bench clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,9 +35,6 @@ $(READY): pyproject.toml
 
 demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
 	@$(BIN)/mcp-lenient demo
-
-examples: $(READY) ## See each example as a transcript: what was said, called, repaired, done
-	@for each in $(EXAMPLES); do $(BIN)/python $$each || exit 1; done
 
 test: lint types docs ## Lint, check types, build the docs, and run all tests and the code in the docs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
@@ -62,6 +59,10 @@ docs: $(READY) ## Build the documentation site into site/, strictly
 
 bench: $(READY) ## Measure what the middleware and a repair cost
 	@for part in $(BENCH); do $(BIN)/python -m benchmarks $$part || exit 1; done
+
+.PHONY: examples
+examples: $(READY) ## See each example as a transcript: what was said, called, repaired, done
+	@for each in $(EXAMPLES); do $(BIN)/python $$each || exit 1; done
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache dist build site
