@@ -83,7 +83,7 @@ def damaged_calls(cases: list[Case], count: int, seed: int) -> list[Damaged]:
 @cache
 def _module() -> Any:
     """The damages of the property tests, whose modules lie beside each other, as pytest finds them."""
-    sys.path[:0] = [str(_TESTS), str(_TESTS / "engine")]
+    sys.path[:0] = [str(_TESTS / "shared")]
     return import_module("damage")
 
 

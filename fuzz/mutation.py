@@ -28,13 +28,16 @@ import pytest
 from fuzz.loaded import alone, answers_cases, noticed_loaded, table_of_cases
 from fuzz.mutants import Mutant, mutants_of, unchanged
 
-# Not rules/catalogue.py: it is what the documentation says of the rules, and tests/test_docs.py holds it to them.
+# Not rules/catalogue.py: it is what the documentation says of the rules, and tests/docs/test_docs.py holds it to them.
 ATTACKED: Final = """
     rules/[!c]*.py rules/containers.py values/json_text.py values/names.py values/numbers.py engine/[!cd]*.py engine/candidates.py
     adapters/fastmcp/validator.py
 """.split()
-TESTS: Final = "tests/engine tests/rules tests/refusal tests/middleware tests/test_json_text.py tests/test_judge.py tests/test_names.py tests/test_numbers.py tests/test_schema_judge.py tests/test_spelling.py tests/attack/test_mutants.py".split()
-_SLOW: Final = ["--ignore=tests/engine/test_hostile.py", "--ignore=tests/middleware/test_event_loop.py"]
+TESTS: Final = "tests/values tests/schema tests/rules tests/engine tests/refusal tests/adapters/fastmcp/middleware tests/adapters/fastmcp/test_validator.py tests/attack/test_mutants.py".split()
+_SLOW: Final = [
+    "--ignore=tests/engine/test_hostile.py",
+    "--ignore=tests/adapters/fastmcp/middleware/test_event_loop.py",
+]
 _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
 _QUICK: Final = 40
 _FEW: Final = 150

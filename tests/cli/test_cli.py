@@ -143,7 +143,7 @@ mcp = FastMCP("notes")
 @mcp.tool
 def store(content) -> int: ...
 """
-EVENTS = Path(__file__).parents[1] / "logs" / "events.v1.jsonl"
+EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
 
 
 @pytest.mark.slow

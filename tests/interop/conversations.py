@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import installed
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from interop import installed
+from interop.routes import Route
 from mcp_types import CallToolResult, Request
-from routes import Route
 
 Calls = Mapping[str, tuple[str, Any]]
 Talk = Callable[[Route, Calls, Path], Mapping[str, Any]]

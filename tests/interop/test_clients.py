@@ -6,8 +6,8 @@ import json
 import sys
 
 import pytest
-from conversations import CALLS, CLIENTS
-from routes import NOTEBOOK, ROUTES, Route
+from interop.conversations import CALLS, CLIENTS
+from interop.routes import NOTEBOOK, ROUTES, Route
 
 from mcp_lenient.testing.trial import identical
 

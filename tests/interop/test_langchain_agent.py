@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import installed
 import pytest
-from conversations import printed
-from routes import http, proxy
+from interop import installed
+from interop.conversations import printed
+from interop.routes import http, proxy
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from calls import plain, text
 from fastmcp import Client
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import Tool
-from normalizers.marked import TYPES, VALUES, Point
+from marked import TYPES, VALUES, Point
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from sampling import lax_and_strict, sampled
 

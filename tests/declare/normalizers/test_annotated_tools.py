@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
-from normalizers.marked import TYPES, VALUES, Color, Node, Point, same
+from marked import TYPES, VALUES, Color, Node, Point, same
 from pydantic import BaseModel, Discriminator, Field, TypeAdapter, ValidationError
 from sampling import lax_and_strict, sampled
 

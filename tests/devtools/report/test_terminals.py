@@ -11,7 +11,7 @@ import sys
 import time
 
 import pytest
-from logs import line, log
+from devtools.report.logs import line, log
 
 termios = pytest.importorskip("termios", reason="this system has no such terminals")
 fcntl = pytest.importorskip("fcntl", reason="this system has no such terminals")

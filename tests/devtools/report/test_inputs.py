@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from logs import line, log, repair, wrong
+from devtools.report.logs import line, log, repair, wrong
 
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report

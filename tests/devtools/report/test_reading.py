@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from devtools.report.logs import line, log, repair, wrong
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from logs import line, log, repair, wrong
 from sampling import examples, sampled, slow
 
 from mcp_lenient.devtools.report import ReportError, Selection, read_report

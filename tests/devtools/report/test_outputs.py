@@ -9,8 +9,8 @@ import sys
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from browser import CHROMIUM, browser
-from logs import line, log, repair, wrong
+from devtools.report.browser import CHROMIUM, browser
+from devtools.report.logs import line, log, repair, wrong
 from rich.console import Console
 
 from mcp_lenient.cli import run

@@ -6,8 +6,8 @@ import asyncio
 from typing import get_args
 
 import pytest
+from devtools.report.logs import line, log, repair, wrong
 from fastmcp import Client, FastMCP
-from logs import line, log, repair, wrong
 from sampling import sampled
 
 import mcp_lenient

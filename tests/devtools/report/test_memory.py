@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from logs import line, log
+from devtools.report.logs import line, log
 
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from mcp_lenient import LenientMiddleware, Policy, lenient, parse_json
 from mcp_lenient.devtools.check import CHECKS, check
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "check.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "check.md"
 
 
 class Node(BaseModel):

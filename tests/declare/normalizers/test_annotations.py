@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Annotated
 
 import pytest
-from normalizers.marked import TYPES, VALUES, Node, Point, same
+from marked import TYPES, VALUES, Node, Point, same
 from pydantic import (
     AfterValidator,
     BaseModel,

@@ -13,12 +13,12 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from adapters.fastmcp.proxy.real_servers import REAL_SERVERS, RealServer
 from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
 from mcp_types import CallToolResult, Request
-from real_servers import REAL_SERVERS, RealServer
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.testing.damage import damaged

@@ -21,7 +21,7 @@ import mcp_lenient.testing
 from context_store import ContextStore, build_server
 from mcp_lenient.telemetry.setup import reset_logging
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SHOWN = re.compile(r"^<!-- (\w+): (\w+) ([^\n]+) -->\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = sorted(
