@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from loop import UnsupportedError
 from mcp_types import ToolAnnotations
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
-from python_types import recording_function
+from python_types import Recorder, recording_function
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.testing.conformance import Case, Reply, load_cases, verdict
@@ -25,9 +26,11 @@ CASES = [
     for case in load_cases(Path(__file__).parent.parent / "cases")
     if isinstance(case.arguments, dict) and case.id not in OPEN
 ]
-NAME = "tool"
+FILES = sorted({case.id.partition("/")[0] for case in CASES})
 
 pytestmark = pytest.mark.slow
+
+each_file = pytest.mark.parametrize("file", FILES)
 
 
 class Recording(Tool):
@@ -38,6 +41,15 @@ class Recording(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         self._received.append(arguments)
         return ToolResult(content="ran")
+
+
+def _named(file: str) -> dict[str, Case]:
+    """Return the cases of a file by the name that a tool gets for each."""
+    return {f"tool_{at}": case for at, case in enumerate(CASES) if case.id.partition("/")[0] == file}
+
+
+def _middleware(cases: dict[str, Case]) -> LenientMiddleware:
+    return LenientMiddleware(tools={name: _policy(case) for name, case in cases.items()})
 
 
 def _policy(case: Case) -> Policy:
@@ -52,9 +64,9 @@ def _annotations(case: Case) -> ToolAnnotations:
     return ToolAnnotations(destructive_hint=case.destructive)
 
 
-async def _reply(server: FastMCP, case: Case, received: list[Any]) -> Reply:
-    async with Client(server) as client:
-        result = await client.call_tool_mcp(NAME, dict(case.arguments))
+async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]) -> Reply:
+    received.clear()
+    result = await client.call_tool_mcp(name, dict(case.arguments))
     if received:
         return Reply("ran", received[0])
     told = (result.meta or {}).get("mcp_lenient", {})
@@ -62,46 +74,71 @@ async def _reply(server: FastMCP, case: Case, received: list[Any]) -> Reply:
     return Reply("refused", codes=frozenset(each["code"] for each in found) if found else None)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-async def test_a_tool_that_is_known_by_its_schema(case):
-    """A custom tool gets what the case says, or its caller the envelope with acceptable codes."""
-    tool = Recording(name=NAME, parameters=dict(case.schema), annotations=_annotations(case))
-    server = FastMCP("custom", middleware=[LenientMiddleware(policy=_policy(case))])
-    server.add_tool(tool)
-    reply = await _reply(server, case, tool._received)
-    assert verdict(case, reply) == "right", (case.why, reply)
+@each_file
+async def test_tools_that_are_known_by_their_schema(file):
+    """A custom tool gets what its case says, or its caller the envelope with acceptable codes."""
+    cases = _named(file)
+    server = FastMCP("custom", middleware=[_middleware(cases)])
+    tools = {
+        name: Recording(name=name, parameters=dict(case.schema), annotations=_annotations(case))
+        for name, case in cases.items()
+    }
+    for tool in tools.values():
+        server.add_tool(tool)
+    wrong = {}
+    async with Client(server) as client:
+        for name, case in cases.items():
+            reply = await _reply(client, name, case, tools[name]._received)
+            if verdict(case, reply) != "right":
+                wrong[case.id] = (case.why, reply)
+    assert wrong == {}
 
 
-async def _called(case: Case, *, strict: bool, lenient: bool) -> Reply:
+def _written(cases: dict[str, Case]) -> dict[str, Recorder]:
+    """Return a function for each case that has one; some schemas are of no Python function."""
+    found = {}
+    for name, case in cases.items():
+        with suppress(UnsupportedError):
+            found[name] = recording_function(case.schema)
+    return found
+
+
+async def _replies(file: str, *, strict: bool, lenient: bool) -> dict[str, Reply]:
+    """Call the function of each case on one server."""
+    cases = _named(file)
     server = FastMCP("functions", strict_input_validation=strict)
     if lenient:
-        server.add_middleware(LenientMiddleware(policy=_policy(case)))
-    recorder = recording_function(case.schema)
+        server.add_middleware(_middleware(cases))
+    recorders = _written(cases)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
-        server.tool(recorder.function, name=NAME, output_schema=None, annotations=_annotations(case))
-    reply = await _reply(server, case, recorder.received)
-    return Reply("ran", recorder.plain(reply.arguments)) if reply.outcome == "ran" else reply
-
-
-def _param(case: Case) -> Any:
-    reason = OPEN_IN_FUNCTIONS.get(case.id)
-    return pytest.param(
-        case, id=case.id, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    )
+        for name, recorder in recorders.items():
+            server.tool(
+                recorder.function, name=name, output_schema=None, annotations=_annotations(cases[name])
+            )
+    replies = {}
+    async with Client(server) as client:
+        for name, recorder in recorders.items():
+            reply = await _reply(client, name, cases[name], recorder.received)
+            if reply.outcome == "ran":
+                reply = Reply("ran", recorder.plain(reply.arguments))
+            replies[name] = reply
+    return replies
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
-@pytest.mark.parametrize("case", [_param(case) for case in CASES])
-async def test_a_function(case, strict):
+@each_file
+async def test_functions(file, strict):
     """A function gets what FastMCP alone would give it, and where that refuses, what the case says."""
-    try:
-        alone = await _called(case, strict=strict, lenient=False)
-    except UnsupportedError as reason:
-        pytest.skip(f"no Python function has this schema: {reason}")
-    reply = await _called(case, strict=strict, lenient=True)
-    if alone.outcome == "ran":
-        assert reply.outcome == "ran"
-        assert same_json(reply.arguments, alone.arguments)
-    else:
-        assert verdict(case, reply) == "right", (case.why, reply)
+    cases = _named(file)
+    alone = await _replies(file, strict=strict, lenient=False)
+    wrong = {}
+    for name, reply in (await _replies(file, strict=strict, lenient=True)).items():
+        case = cases[name]
+        if alone[name].outcome == "ran":
+            right = reply.outcome == "ran" and same_json(reply.arguments, alone[name].arguments)
+        else:
+            right = verdict(case, reply) == "right"
+        if not right:
+            wrong[case.id] = (case.why, reply)
+    assert wrong.keys() == {id_ for id_ in OPEN_IN_FUNCTIONS if id_.startswith(f"{file}/")}, wrong
