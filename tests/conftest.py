@@ -7,9 +7,7 @@ import logging
 import os
 import re
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
-from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
@@ -17,16 +15,16 @@ from application_log import application_log
 from calls import Log
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("fast", parent=settings.get_profile("thorough"), max_examples=10)
-settings.register_profile("quick", parent=settings.get_profile("fast"))
+settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("usual", parent=settings.get_profile("all"), max_examples=25)
+settings.register_profile("quick", parent=settings.get_profile("all"), max_examples=10)
 
-
-_ALL_SLOW = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
-
-
-_FEW = 9
-"""So many rows of a table that goes through a server are no trouble for the quick part of the tests."""
+_QUICK = "not slow"
+_USUAL = "not full"
+_LEFT_OUT = {
+    _QUICK: re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.(slow|full)\b", re.MULTILINE),
+    _USUAL: re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.full\b", re.MULTILINE),
+}
 
 
 class _Plain(logging.Handler):
@@ -37,13 +35,14 @@ class _Plain(logging.Handler):
         sys.stderr.write(f"{self.format(record)}\n")
 
 
-def _is_quick(config: pytest.Config) -> bool:
-    return config.getoption("markexpr") == "not slow"
+def _chosen(config: pytest.Config) -> str:
+    return str(config.getoption("markexpr"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The quick part of the tests tries fewer examples; this runs before a test file asks how many."""
-    settings.load_profile("quick" if _is_quick(config) else "fast" if os.environ.get("FAST") else "thorough")
+    """Choose how many examples each law gets; this runs before a test file asks how many."""
+    quick = _chosen(config) == _QUICK or "FAST" in os.environ
+    settings.load_profile("quick" if quick else "usual" if _chosen(config) == _USUAL else "all")
     logging.getLogger("fastmcp").handlers[:] = [_Plain()]
 
 
@@ -59,30 +58,20 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a long table that goes through a server the quick part runs every third row."""
-    if not _is_quick(config):
-        return
-    tables: dict[str, list[pytest.Item]] = defaultdict(list)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What only the whole of the tests runs is slow as well."""
     for item in items:
-        if iscoroutinefunction(getattr(item, "function", None)) and not item.get_closest_marker("slow"):
-            tables[item.nodeid.partition("[")[0]].append(item)
-    left = [each for table in tables.values() if len(table) > _FEW for each in _all_but_every_third(table)]
-    config.hook.pytest_deselected(items=left)
-    gone = set(left)
-    items[:] = [item for item in items if item not in gone]
-
-
-def _all_but_every_third(table: list[pytest.Item]) -> list[pytest.Item]:
-    # Shifted by one every three rows, so that three kinds of servers get their turns.
-    return [item for at, item in enumerate(table) if at % 3 != at // 3 % 3]
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The quick part does not wait for the imports of files that it runs nothing of."""
-    if not _is_quick(config) or collection_path.suffix != ".py":
+    """Nobody waits for the imports of files that nothing is run of."""
+    left_out = _LEFT_OUT.get(_chosen(config))
+    if left_out is None or collection_path.suffix != ".py":
         return None
-    return bool(_ALL_SLOW.search(collection_path.read_text(encoding="utf-8"))) or None
+    return bool(left_out.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 @pytest.fixture

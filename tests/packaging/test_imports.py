@@ -16,7 +16,7 @@ import mcp_lenient.declare.normalizers
 # Each is imported by the function that first needs it, or with the public name that needs it.
 NOT_IMPORTED = """
 cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 ruamel.yaml structlog
-mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions mcp_lenient.events
+mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
 mcp_lenient.engine.candidates mcp_lenient.refusal.violations mcp_lenient.refusal.wording mcp_lenient.engine.repair
 mcp_lenient.devtools.report mcp_lenient.rules.catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
@@ -106,7 +106,7 @@ def test_a_repair_imports_no_refusal():
     """A repaired call imports the repair, and nothing of the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
     assert "mcp_lenient.engine.repair" in found
-    assert found.isdisjoint({"mcp_lenient.refusal.violations", "mcp_lenient.events", "opentelemetry.metrics"})
+    assert found.isdisjoint({"mcp_lenient.refusal.violations", "opentelemetry.metrics"})
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What the quick part of the tests leaves to the whole: most rows of a broad table, most examples of a law."""
+"""What a quicker part of the tests leaves to a slower one: most rows of a broad table, most examples of a law."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ def slow(row: Any) -> Any:
 
 
 def examples(most: int) -> int:
-    """How many examples a law gets where it gets more, or fewer, than others; the quick part tries few of any."""
-    if settings.get_current_profile_name() != "quick":
-        return most
-    return min(settings.default.max_examples, max(3, most // 10))
+    """Return how many examples a law gets that gets more, or fewer, than others in the whole of the tests."""
+    share = settings.default.max_examples / settings.get_profile("all").max_examples
+    return max(3, round(most * share))
 
 
 def _rows(rows: Mapping[str, Any] | Iterable[Any]) -> Iterable[Any]:
