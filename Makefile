@@ -17,10 +17,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test lint types format docs bench clean
+.PHONY: help setup demo test test-all lint types format docs bench clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Set up .venv with the library and all it is built and tested with
 
@@ -36,8 +36,11 @@ $(READY): pyproject.toml
 demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
 	@$(BIN)/mcp-lenient demo
 
-test: lint types docs ## Lint, check types, build the docs, and run all tests and the code in the docs
+test: lint types docs ## Lint, check types, build the docs, and run the tests and the code in the docs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+test-all: lint types docs ## The same with every test there is, nightly and before a release
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m ""
 
 lint: $(READY) ## Check style, formatting and which module imports which
 	$(BIN)/ruff check

@@ -12,9 +12,10 @@ _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)
 
 
 @pytest.mark.slow
-def test_no_answer_is_lost_doubled_or_mixed_up():
-    """Of thousands of calls each gets its own answer, its tool runs once, and the server does not grow."""
-    found = measure(_CALLS)
+@pytest.mark.parametrize("calls", [500, pytest.param(_CALLS, marks=pytest.mark.full)])
+def test_no_answer_is_lost_doubled_or_mixed_up(calls):
+    """Of many calls each gets its own answer and its tool runs once; the server does not grow by thousands of them."""
+    found = measure(calls)
     assert not found.wrong
     assert found.is_sound
-    assert found.growth_per_call < 2_000
+    assert calls < _CALLS or found.growth_per_call < 2_000

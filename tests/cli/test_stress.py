@@ -314,9 +314,14 @@ from fastmcp.tools import ToolResult
 mcp = FastMCP("claiming")
 
 
-@mcp.tool(annotations={{"readOnlyHint": True}})
-def take(count: int) -> ToolResult:
-    return ToolResult(content="taken", meta={{"mcp_lenient": json.loads({claim!r})}}, is_error={is_error})
+def add(number, claim):
+    @mcp.tool(name=f"take_{{number}}", annotations={{"readOnlyHint": True}})
+    def take(count: int) -> ToolResult:
+        return ToolResult(content="taken", meta={{"mcp_lenient": claim}}, is_error={is_error})
+
+
+for number, claim in enumerate(json.loads({claims!r})):
+    add(number, claim)
 
 
 if __name__ == "__main__":
@@ -341,16 +346,16 @@ CLAIMS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_error", [False, True])
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_what_a_server_claims_is_not_believed(tmp_path, capfd, claim, is_error):
+def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
     """Only what the middleware in front says of a call counts, whatever another server has in its metadata."""
-    reports = []
-    for number, claimed in enumerate((None, claim)):
+    claims, reports = [claim.values[0] for claim in CLAIMS], []
+    for number, claimed in enumerate(([None] * len(claims), claims)):
         file = tmp_path / f"claiming_{number}.py"
-        file.write_text(CLAIMING.format(claim=json.dumps(claimed), is_error=is_error), encoding="utf-8")
+        file.write_text(CLAIMING.format(claims=json.dumps(claimed), is_error=is_error), encoding="utf-8")
         command = ["--yes", "--per-tool", "1", "--format", "json", "--", sys.executable, str(file)]
         assert run(["stress", *command]) == 0
         reports.append(json.loads(capfd.readouterr().out))
+    assert len(reports[0]["tools"]) == len(claims)
     assert reports[0] == reports[1]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fastmcp import Client
+from mcp.shared.exceptions import MCPError
 
 HERE: Final = Path(__file__).parent
 NOTEBOOK: Final = HERE / "servers" / "notebook.py"
@@ -67,18 +68,29 @@ def http(folder: Path) -> Iterator[Route]:
         process = subprocess.Popen(command, stdout=errors, stderr=errors)  # noqa: S603 - our own command
         try:
             _await_port(port, process)
-            asyncio.run(_warm(f"http://127.0.0.1:{port}/mcp"))
+            _warm(f"http://127.0.0.1:{port}/mcp")
             yield Route({"url": f"http://127.0.0.1:{port}/mcp"})
         finally:
             process.terminate()
             process.wait(timeout=_PATIENCE)
 
 
-async def _warm(url: str) -> None:
-    # The first client waits until the server behind the proxy has started, some of them not long enough to
-    # learn that it speaks the newer era.
-    async with Client(url) as client:
-        await client.list_tools()
+def _warm(url: str) -> None:
+    # The server behind the proxy starts with the first client. On a busy machine that one gives up asking for the newer
+    # era of the protocol and asks for the older one while the first question is still open; FastMCP refuses that.
+    async def connect() -> None:
+        async with Client(url) as client:
+            await client.list_tools()
+
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            asyncio.run(connect())
+        except MCPError:
+            assert time.monotonic() < deadline, "The server behind the proxy does not answer"
+            time.sleep(1)
+        else:
+            return
 
 
 def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -11,8 +11,25 @@ from interop.routes import NOTEBOOK, ROUTES, Route
 
 from mcp_lenient.testing.trial import identical
 
+# The usual tests take each way, and leave out two clients that are slow to start.
+_USUAL = {
+    ("direct", "typescript_1"),
+    ("proxy", "fastmcp"),
+    ("http", "typescript_2"),
+    ("several", "typescript_2_legacy"),
+}
+_ALL = [
+    pytest.param(
+        *(route, client),
+        id=f"{route}-{client}",
+        marks=pytest.mark.slow if (route, client) in _USUAL else pytest.mark.full,
+    )
+    for route in ROUTES
+    for client in CLIENTS
+]
+
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.parametrize(("route", "speaker"), _ALL, indirect=True, scope="module"),
     # FastMCP's client says so whenever it speaks to a server of the older era.
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
 ]
@@ -56,14 +73,14 @@ _CODES = {
 _HINTS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-@pytest.fixture(scope="module", params=ROUTES)
+@pytest.fixture(scope="module")
 def route(request, tmp_path_factory):
     """A way to the tools, open while all clients take it."""
     with ROUTES[request.param](tmp_path_factory.mktemp(request.param)) as route:
         yield route
 
 
-@pytest.fixture(scope="module", params=CLIENTS)
+@pytest.fixture(scope="module")
 def speaker(request):
     """A client."""
     return CLIENTS[request.param]

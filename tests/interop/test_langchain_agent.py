@@ -9,7 +9,7 @@ from interop import installed
 from interop.conversations import printed
 from interop.routes import http, proxy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture(scope="module")

@@ -102,6 +102,7 @@ def test_the_description_renders_and_leads_nowhere_else(metadata):
     assert re.findall(r'(?:href|src)="(?!https?:|#)([^"]*)"', shown) == []
 
 
+@pytest.mark.full
 def test_the_wheel_can_be_imported_with_all_public_names(installed, tmp_path):
     """In a fresh environment every public name is there."""
     program = "import mcp_lenient as m; print(all(hasattr(m, name) for name in m.__all__))"
@@ -117,11 +118,13 @@ def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tm
     assert run(engine_alone, "-W", "error", "-c", ENGINE, cwd=tmp_path).stdout == ""
 
 
+@pytest.mark.full
 def test_the_command_line_says_its_version(installed, tmp_path):
     """The command that the wheel installs runs, and knows the version."""
     assert run(str(installed / "mcp-lenient"), "--version", cwd=tmp_path).stdout.strip() == VERSION
 
 
+@pytest.mark.full
 def test_the_demo_runs_from_the_wheel(installed, tmp_path):
     """The demo starts its servers, checks what they answer, and ends well."""
     shown = run(str(installed / "mcp-lenient"), "demo", cwd=tmp_path).stdout

@@ -16,6 +16,12 @@ def sampled(rows: Mapping[str, Any] | Iterable[Any], every: int) -> list[Any]:
     return [row if at % every == 0 else slow(row) for at, row in enumerate(_rows(rows))]
 
 
+def pairwise(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
+    """Like ``lax_and_strict``, but only the whole of the tests tries each row on both: of others each second is strict."""
+    both = lax_and_strict(rows)
+    return [full(row) if at % 4 in (1, 2) else row for at, row in enumerate(both)]
+
+
 def lax_and_strict(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
     """Each row twice, for a server that is lax and for one that is strict; an argument ``strict`` comes last."""
     return [
@@ -26,9 +32,18 @@ def lax_and_strict(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
 
 
 def slow(row: Any) -> Any:
+    """A row that the quick part leaves out."""
+    return _marked(row, pytest.mark.slow)
+
+
+def full(row: Any) -> Any:
     """A row that only the whole of the tests runs."""
+    return _marked(row, pytest.mark.full)
+
+
+def _marked(row: Any, mark: pytest.MarkDecorator) -> Any:
     assert isinstance(row, ParameterSet), f"{row!r} has to be a pytest.param"
-    return row._replace(marks=[*row.marks, pytest.mark.slow])
+    return row._replace(marks=[*row.marks, mark])
 
 
 def examples(most: int) -> int:

@@ -78,7 +78,10 @@ def test_ctrl_c_ends_it_in_one_line(tmp_path):
     file = tmp_path / "long.jsonl"
     with file.open("w", encoding="utf-8") as opened:
         opened.writelines(text for _ in range(1000))
-    shown, code = on_a_terminal(["report", str(file)], columns=80, temporary=temporary, until="reading")
+    for _ in range(5):
+        shown, code = on_a_terminal(["report", str(file)], columns=80, temporary=temporary, until="reading")
+        if code != 0:  # on a busy machine a report may be done before the key is pressed
+            break
     assert code == 130
     assert CODES.sub("", shown.rpartition("\x1b[2K")[2]).strip() == "interrupted: no report was made"
     assert "Traceback" not in shown

@@ -12,7 +12,7 @@ from calls import Log, envelope, got, lenient, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from pydantic import BaseModel
-from sampling import lax_and_strict
+from sampling import pairwise
 
 from mcp_lenient import Policy
 
@@ -105,7 +105,7 @@ def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
 
 
-@pytest.mark.parametrize(("annotation", "strict"), lax_and_strict(TYPES))
+@pytest.mark.parametrize(("annotation", "strict"), pairwise(TYPES))
 async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
     """Every call is answered, by the tool or by an envelope that can be sent as UTF-8, and can be logged."""
     function = _function(annotation)

@@ -28,7 +28,10 @@ pytestmark = [
     pytest.mark.slow,
     # FastMCP's proxy passes roots on to servers of the older era, as it should.
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
-    pytest.mark.parametrize("name", REAL_SERVERS),
+    pytest.mark.parametrize(
+        "name",
+        [pytest.param(name, marks=[] if name == "filesystem" else pytest.mark.full) for name in REAL_SERVERS],
+    ),
 ]
 
 _SHIM = Path(__file__).parent / "servers" / "shim.py"
