@@ -114,6 +114,7 @@ def _repaired(plan: Plan, arguments: Mapping[str, Any], validator: Validator) ->
     return _repaired_by_schema(base, validator, session, issues, relocations)
 
 
+# mutant: a bound; one more changes no answer
 _ROUNDS = 4
 """Relocations within relocations that are followed: arguments out of a wrapper, out of a text, under their names."""
 

@@ -16,6 +16,7 @@ _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": Fals
 # Only what a serializer prints for a null of JSON or of Python. `NULL`, `none` and `nil` are words, which tools
 # give meanings of their own.
 _NULLS = frozenset({"null", "None"})
+# mutant: a bound: no word of the tables is longer
 _LONGEST_WORD = 9
 """Characters of the longest of these words: a longer text need not be put into lower case to be none."""
 _NOTHINGS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})

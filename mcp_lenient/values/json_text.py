@@ -266,6 +266,7 @@ _ONLY_IN: Final[Mapping[str, Dialect]] = MappingProxyType(
 )
 _IN_QUOTES: Final = re.compile(r'\\.|"')
 _REQUOTED: Final[Mapping[str, str]] = MappingProxyType({"\\'": "'", '"': '\\"'})
+# mutant: any negative number is no bound
 _UNBOUNDED: Final = -1  # for pyjson5, which by itself stops at 32 levels: the scanner has checked the depth
 _SLASH_ESCAPE: Final = re.compile(r"\\\\|\\(?=/)")
 

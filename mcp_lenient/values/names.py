@@ -11,6 +11,7 @@ LONGEST_NAME = 100
 _SHORTEST_SINGULAR = 2
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
+# mutant: any character that no name has will do
 _KEPT_GAP = "\x1f"
 
 
@@ -131,6 +132,7 @@ def squashed(name: str) -> str:
 
 _SHORTEST_SQUASHED = 3
 _SHORTEST_REPLACED = 4
+# mutant: a bound; one more changes no answer
 _MOST_SHORTENED = 2_000
 """Declared names of one object of which the slips are known."""
 Spelt = Mapping[str, tuple[str, ...]]

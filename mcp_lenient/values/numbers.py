@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+# mutant: a bound, which the tests follow
 MAX_SPELLING: Final = 4000
 """Characters of the longest number that is read or written: below the digit limit of ``int()``."""
 
