@@ -62,14 +62,14 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
 
 
 @pytest.mark.parametrize("default", [{}, {"x": None}], ids=["required", "null_default"])
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 6)))
+@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 9)))
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
     """Whatever FastMCP alone makes of a value reaches the body, and no repair is told."""
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 
 @pytest.mark.parametrize("default", [{}, {"x": None}], ids=["required", "null_default"])
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 6)))
+@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 9)))
 async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
     """The same without the middleware, of a function under ``@lenient``."""
     build, made = plain(annotation, **default), decorated(annotation, **default)

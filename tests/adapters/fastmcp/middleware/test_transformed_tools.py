@@ -154,7 +154,7 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
     return build
 
 
-@pytest.mark.parametrize(("change", "strict"), pairwise(CHANGES))
+@pytest.mark.parametrize(("change", "strict"), pairwise(sampled(CHANGES, 3)))
 async def test_a_changed_tool_runs_what_fastmcp_runs(change, strict):
     """Renamed, hidden, filled in, required or transformed twice: the whole chain decides."""
     assert await differences(change(), calls_of("z", "x", "n"), strict=strict) == []
@@ -245,8 +245,8 @@ async def test_a_transform_of_a_mounted_tool(build, child_strict, odd):
     """A transform in a mounted server, or over its tool, changes nothing in what is accepted."""
     for number, (below, above) in enumerate(_PAIRS):
         made = build(TYPES[below], ArgTransform(name="z", type=TYPES[above]), child_strict=child_strict)
-        strict = bool(number % 2) is odd
-        assert await differences(made, calls_of("z"), strict=strict) == [], (below, above)
+        calls, strict = calls_of("z")[number % 3 :: 3], bool(number % 2) is odd
+        assert await differences(made, calls, strict=strict) == [], (below, above)
 
 
 @pytest.mark.parametrize(
