@@ -122,6 +122,7 @@ def test_a_tool_that_is_not_there_is_refused_with_near_names(server, capsys):
 ESCAPE = "a\x1b[31mb"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], ["other"]])
 def test_a_tools_name_is_shown_escaped(tmp_path, words):
     """Neither the explanation nor a warning of the SDK repeats what a terminal would obey."""
@@ -135,6 +136,7 @@ def test_a_tools_name_is_shown_escaped(tmp_path, words):
     assert "\x1b" not in out + err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["check"], ["stress", "--per-tool", "1"]])
 def test_other_commands_show_a_tools_name_escaped(tmp_path, command):
     """The same holds for check and stress."""

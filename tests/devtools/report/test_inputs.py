@@ -14,6 +14,8 @@ from devtools.report.logs import line, log, repair, wrong
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report
 
+pytestmark = pytest.mark.slow  # DuckDB reads each log anew
+
 EVENTS = (
     line(tool="a", violations=[wrong("type", "/x", "string"), wrong("missing", "/y")], request_id="1"),
     line("call_repaired", "b", repairs=[repair("scalar_to_array", "/tags")], duration_us=12),

@@ -17,6 +17,8 @@ from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import Report, page, read_report
 from mcp_lenient.devtools.report.wording import as_text
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     "<script>window.owned=1</script>",
     "</script><img src=x onerror=window.owned=1>",
@@ -101,7 +103,6 @@ def test_forged_lines_are_foreign(tmp_path):
     assert sorted(each.tool for each in report.tools) == sorted(HOSTILE)
 
 
-@pytest.mark.slow
 def test_the_terminal_shows_names_as_they_are(tmp_path):
     """No name is taken for markup, and no control character is printed."""
     report = read_report([hostile_log(tmp_path)], top=1000)
@@ -111,9 +112,7 @@ def test_the_terminal_shows_names_as_they_are(tmp_path):
     assert "\x1b]8" not in printed(report, 300, terminal=True)
 
 
-@pytest.mark.parametrize(
-    "width", [pytest.param(40, marks=pytest.mark.slow), 80, pytest.param(120, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("width", [40, 80, 120])
 def test_the_terminal_report_fits(width, tmp_path):
     """No line is wider than the terminal, and nothing that matters is cut away at 80 columns."""
     text = printed(read_report([story(tmp_path)]), width)
@@ -131,7 +130,6 @@ def test_the_terminal_report_fits(width, tmp_path):
         assert "…" not in text
 
 
-@pytest.mark.slow
 def test_colors_are_for_terminals(tmp_path, capsys):
     """What is piped has no colors."""
     assert run(["report", str(story(tmp_path))]) == 0
@@ -139,7 +137,6 @@ def test_colors_are_for_terminals(tmp_path, capsys):
     assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
 
 
-@pytest.mark.slow
 def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
     """No line of a report that is piped ends in a blank."""
     assert run(["report", str(story(tmp_path))]) == 0
@@ -148,7 +145,6 @@ def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
     assert [each for each in lines if each != each.rstrip()] == []
 
 
-@pytest.mark.slow
 def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
     """Standard input is no file, and what is empty says so."""
     file = log(tmp_path, line())
@@ -175,7 +171,6 @@ def test_json_is_the_model(tmp_path, capsys):
     assert not err
 
 
-@pytest.mark.slow
 def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
     """Without a file, and for ``-``, the log comes from standard input."""
     for arguments in ([], ["-"]):
@@ -185,7 +180,6 @@ def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
         assert json.loads(capsys.readouterr().out)["calls"] == 180
 
 
-@pytest.mark.slow
 def test_times_are_written_as_people_do(tmp_path, capsys):
     """``--since`` takes a date, a time, or how long ago."""
     hour_ago = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
@@ -223,7 +217,6 @@ def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("package", "arguments"), [("duckdb", []), ("plotly", ["--html", "out.html"])])
 def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
     """Without the extra, the command says what to install, and writes nothing."""
@@ -242,7 +235,6 @@ def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
 
 
 @needs_browser
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [
@@ -276,7 +268,6 @@ def test_the_page_is_drawn(width, scheme, tmp_path):
 
 
 @needs_browser
-@pytest.mark.slow
 def test_hostile_names_do_nothing_on_the_page(tmp_path):
     """Names are shown as they are: none runs, links, loads or breaks the page."""
     file = tmp_path / "report.html"

@@ -286,6 +286,7 @@ def test_a_growing_file_is_read_up_to_where_it_is(tmp_path):
     assert report.log.foreign <= 1
 
 
+@pytest.mark.slow
 def test_all_kinds_of_sources_are_read_once(tmp_path):
     """Files, patterns, compressed files whatever their name, and standard input are one log."""
     plain = log(tmp_path, line(tool="plain"), name="a[1]'*.jsonl")
@@ -340,6 +341,7 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
 LONG = (1_999_000, 3_999_999, 5_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
 def test_long_lines_are_counted(start, packed, tmp_path):
@@ -352,6 +354,7 @@ def test_long_lines_are_counted(start, packed, tmp_path):
     assert (report.calls, report.log.foreign) == (3, 4 if start.strip() else 1)
 
 
+@pytest.mark.slow
 def test_a_long_event_is_foreign(tmp_path):
     """An event of more than two megabytes is none, wherever it stands."""
     file = log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)

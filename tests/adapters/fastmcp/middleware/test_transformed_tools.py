@@ -238,6 +238,7 @@ _PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("build", [_mounted, _over_mounted, _configured], ids=lambda build: build.__name__)
 @pytest.mark.parametrize("child_strict", [False, True], ids=["lax_child", "strict_child"])
@@ -249,6 +250,7 @@ async def test_a_transform_of_a_mounted_tool(build, child_strict, odd):
         assert await differences(made, calls, strict=strict) == [], (below, above)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point"), ("any", "int")]
 )
@@ -258,6 +260,7 @@ async def test_a_transform_of_a_proxied_tool(below, above):
     assert await differences(made, calls_of("z")[::3]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point")])
 async def test_a_transform_function_that_hands_on_everything(below, above):
     """Where ``transform_fn`` takes ``**kwargs``, a published type is not enforced either."""
