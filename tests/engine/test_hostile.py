@@ -68,9 +68,9 @@ KEYS = [1, None, 1.5, True, (1, 2), b"x", float("nan")]
 
 
 def timed(schema: Json, sent: Any) -> Any:
-    started = time.monotonic()
+    started = time.process_time()
     result = normalize(schema, sent)
-    assert time.monotonic() - started < HANG
+    assert time.process_time() - started < HANG
     assert bool(result.violations) or result.arguments is sent or bool(result.repairs)
     return result
 

@@ -365,8 +365,8 @@ def test_odd_values(value):
 def test_bounds():
     """Ten thousand faults are told as twenty with the number of the rest, in bounded time."""
     sent = {"content": "x", **{f"key_{number}": number for number in range(10_000)}}
-    start = time.monotonic()
+    start = time.process_time()
     found = told(sent)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
     assert len(found) == 20
     assert found[-1].message.endswith("There are at least 980 more faults.")

@@ -94,8 +94,8 @@ def test_declaring_more_drops_no_more(unknown, declared, another):
 
 def test_many_keys_take_linear_time():
     """A hundred thousand undeclared keys cost no more than looking at them."""
-    started = time.monotonic()
+    started = time.process_time()
     assert (
         injected_keys([f"_key{n}" for n in range(100_000)], [f"name_{n}" for n in range(100)]) == frozenset()
     )
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

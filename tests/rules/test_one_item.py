@@ -54,7 +54,7 @@ def test_a_known_part_may_be_an_item_of_its_own(words, parting, data):
 )
 def test_long_texts_take_linear_time(text):
     """No text of a megabyte makes the check run away, however many items are known."""
-    started = time.monotonic()
+    started = time.process_time()
     one_item((), ())(text)
     one_item([f"a{number} b" for number in range(1_000)], [f"a b{number}" for number in range(1_000)])(text)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2

@@ -346,9 +346,9 @@ def test_renaming_takes_linear_time() -> None:
         repair(plan, sent, judge)
         times = []
         for _ in range(5):
-            started = time.perf_counter()
+            started = time.process_time()
             assert repair(plan, sent, judge).status == "repaired"
-            times.append(time.perf_counter() - started)
+            times.append(time.process_time() - started)
         return min(times)
 
     assert seconds(2_000) < 50 * seconds(200) + 0.05

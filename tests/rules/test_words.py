@@ -227,7 +227,7 @@ def test_numbers_with_thousands_commas_are_never_split(numbers):
 
 def test_long_texts_take_linear_time():
     """No text of a megabyte makes a predicate run away."""
-    started = time.monotonic()
+    started = time.process_time()
     fold = enum_folder(["in_progress", 1])
     for text in (
         "1," * 500_000,
@@ -241,7 +241,7 @@ def test_long_texts_take_linear_time():
         assert split_members(text, ["a", "1"]) is None
         assert boolean_in_text(text) is None
         assert says_nothing(text) is (not text.strip())
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_the_longest_text_that_is_split():

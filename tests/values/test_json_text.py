@@ -498,9 +498,9 @@ def test_many_shallow_containers() -> None:
 )
 def test_hostile_text(text: str, max_depth: int) -> None:
     """Text made to stall or overflow a parser is refused soon and without an error, whatever the limits."""
-    started = time.perf_counter()
+    started = time.process_time()
     parsed = parse(text, max_depth=max_depth)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert parsed is None or (max_depth > 64 and text[-1] in "]}")
 
 

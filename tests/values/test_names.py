@@ -171,8 +171,8 @@ def test_fold_case_keeps_the_length_of_what_changes_none(text):
 
 def test_long_names_are_not_compared():
     """A name of a megabyte costs no more than reading it."""
-    started = time.monotonic()
+    started = time.process_time()
     for sent in ("a_" * 500_000, "1_" * 500_000, "A" * 1_000_000, "\ud800" * 1_000_000):
         assert plural_target(sent, by_singular(["a_bs"])) is None
         assert case_target(sent, folded_names(["a_b"])) is None
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

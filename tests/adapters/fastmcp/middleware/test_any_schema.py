@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -106,10 +106,10 @@ def _doubled(keyword: str) -> Published:
 async def test_references_that_multiply_stall_nothing(keyword, events: Log):
     """Doubled 40 times, they are not followed there; a right call and a wrong one are answered at once."""
     server = lenient(_doubled(keyword))
-    started = perf_counter()
+    started = process_time()
     for sent in (1, "no"):
         assert got(await call(server, "own", {"p": sent, "n": "5"})) == {"got": {"p": sent, "n": 5}}
-    assert perf_counter() - started < 2.0
+    assert process_time() - started < 2.0
     (warning,) = [event for event in events if event["event"] == "tool_not_compiled"]
     assert "references expand" in warning["reason"]
 

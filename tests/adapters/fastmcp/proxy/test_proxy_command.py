@@ -46,7 +46,7 @@ def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], *
                 lines.append(json.loads(process.stdout.readline()))
         process.stdin.close()
         rest, err = process.stdout.read(), process.stderr.read().decode()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
     lines += map(json.loads, rest.splitlines())
     return [line["result"] for line in lines if line.get("id")], err
 

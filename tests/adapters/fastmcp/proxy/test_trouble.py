@@ -87,7 +87,10 @@ async def test_a_server_that_hangs_keeps_no_other_call_waiting(events):
         assert (await client.call_tool_mcp("add", {"a": "1", "b": 2})).structured_content == {"result": 3}
         assert (await client.call_tool_mcp("add", {"a": [], "b": 2})).is_error
         hanging.cancel()
-        await asyncio.sleep(0.2)
+        for _ in range(300):
+            if len(events) == 3:
+                break
+            await asyncio.sleep(0.1)
     assert [event["event"] for event in events] == ["call_repaired", "call_rejected", "call_unanswered"]
 
 
