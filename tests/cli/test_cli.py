@@ -148,20 +148,30 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
-@pytest.mark.parametrize("unbuffered", ["1", ""])
+@pytest.mark.parametrize("unbuffered", ["1", pytest.param("", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         pytest.param(["report", "--format", "json", str(EVENTS)], 0, id="report in JSON"),
-        pytest.param(["report", str(EVENTS)], 0, id="report"),
-        pytest.param(["explain", "SERVER", "store", "{}", "--format", "json"], 1, id="explain in JSON"),
+        pytest.param(["report", str(EVENTS)], 0, id="report", marks=pytest.mark.full),
+        pytest.param(
+            ["explain", "SERVER", "store", "{}", "--format", "json"],
+            1,
+            id="explain in JSON",
+            marks=pytest.mark.full,
+        ),
         pytest.param(["explain", "SERVER", "store", "{}"], 1, id="explain"),
         pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON"),
-        pytest.param(["check", "SERVER"], 1, id="check"),
-        pytest.param(["stress", "SERVER", "--per-tool", "1", "--format", "json"], 0, id="stress in JSON"),
+        pytest.param(["check", "SERVER"], 1, id="check", marks=pytest.mark.full),
+        pytest.param(
+            ["stress", "SERVER", "--per-tool", "1", "--format", "json"],
+            0,
+            id="stress in JSON",
+            marks=pytest.mark.full,
+        ),
         pytest.param(["stress", "SERVER", "--per-tool", "1"], 0, id="stress"),
         pytest.param(["tail", str(EVENTS)], 0, id="tail"),
-        pytest.param(["--help"], 0, id="help"),
+        pytest.param(["--help"], 0, id="help", marks=pytest.mark.full),
     ],
 )
 def test_a_reader_that_leaves_early_ends_a_command_quietly(tmp_path, words, code, unbuffered):

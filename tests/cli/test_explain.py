@@ -123,7 +123,7 @@ ESCAPE = "a\x1b[31mb"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], ["other"]])
+@pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], pytest.param(["other"], marks=pytest.mark.full)])
 def test_a_tools_name_is_shown_escaped(tmp_path, words):
     """Neither the explanation nor a warning of the SDK repeats what a terminal would obey."""
     file = tmp_path / "server.py"

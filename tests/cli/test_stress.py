@@ -345,7 +345,7 @@ CLAIMS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_error", [False, True])
+@pytest.mark.parametrize("is_error", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
     """Only what the middleware in front says of a call counts, whatever another server has in its metadata."""
     claims, reports = [claim.values[0] for claim in CLAIMS], []

@@ -239,8 +239,8 @@ def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
     ("width", "scheme"),
     [
         pytest.param(1200, "light", id="desk"),
-        pytest.param(1200, "dark", id="desk at night"),
-        pytest.param(390, "dark", id="phone at night"),
+        pytest.param(1200, "dark", id="desk at night", marks=pytest.mark.full),
+        pytest.param(390, "dark", id="phone at night", marks=pytest.mark.full),
     ],
 )
 def test_the_page_is_drawn(width, scheme, tmp_path):

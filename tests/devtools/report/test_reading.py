@@ -15,7 +15,7 @@ import pytest
 from devtools.report.logs import line, log, repair, wrong
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from sampling import examples, sampled, slow
+from sampling import examples, full, sampled
 
 from mcp_lenient.devtools.report import ReportError, Selection, read_report
 from mcp_lenient.devtools.report.database import Database
@@ -188,7 +188,7 @@ def test_odd_lines_are_read_as_the_model_reads_them_in_one_log():
     agree([line(tool="a plain one"), *(row.values[0] for row in ODD_LINES)])
 
 
-@pytest.mark.parametrize("text", [slow(row) for row in ODD_LINES])
+@pytest.mark.parametrize("text", [full(row) for row in ODD_LINES])
 def test_odd_lines_are_read_as_the_model_reads_them(text):
     """The engine takes a line for an event exactly when the event model does, and reads the same in it."""
     agree([text, text.replace('": ', '":').replace(", ", ","), line(tool="a plain one")])
@@ -342,7 +342,7 @@ LONG = (1_999_000, 3_999_999, 5_000_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
 def test_long_lines_are_counted(start, packed, tmp_path):
     """A line is counted once however long it is, wherever it stands, and a blank one never."""

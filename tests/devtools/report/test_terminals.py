@@ -53,7 +53,7 @@ def on_a_terminal(arguments, *, columns, temporary, until=None):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.full)])
 def test_the_bar_fits_and_goes_away(columns, tmp_path):
     """The bar is on one line of the terminal, and the report stands alone in the end."""
     temporary = tmp_path / "temporary"

@@ -10,13 +10,29 @@ from differential import Build, Seen, differences
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 from judged import TYPES, VALUES
-from sampling import pairwise, sampled
+from sampling import lax_and_strict, pairwise, sampled
 
 from mcp_lenient import lenient
 
 # Validated differently each time, or compared by address.
 COMPARED = {name: annotation for name, annotation in TYPES.items() if name != "fails"}
 CALLS = [*({"x": value} for value in VALUES), {}, {"X": 1}, {"x": 1, "y": 2}]
+
+
+with_and_without_default = pytest.mark.parametrize(
+    ("annotation", "strict", "default"),
+    [
+        pytest.param(
+            *row.values,
+            default,
+            id=f"{row.id}-{name}",
+            marks=row.marks if bool(row.values[1]) is bool(default) else [*row.marks, pytest.mark.full],
+        )
+        for row in lax_and_strict(sampled(COMPARED, 9))
+        for name, default in {"required": {}, "null_default": {"x": None}}.items()
+    ],
+)
+"""Each type on servers of both kinds, required on a lax one and optional on a strict one; in full both on both."""
 
 
 def recording(annotation: Any, seen: Seen, **default: Any) -> Callable[..., str]:
@@ -61,15 +77,13 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
     return build
 
 
-@pytest.mark.parametrize("default", [{}, {"x": None}], ids=["required", "null_default"])
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 9)))
+@with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
     """Whatever FastMCP alone makes of a value reaches the body, and no repair is told."""
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 
-@pytest.mark.parametrize("default", [{}, {"x": None}], ids=["required", "null_default"])
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 9)))
+@with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
     """The same without the middleware, of a function under ``@lenient``."""
     build, made = plain(annotation, **default), decorated(annotation, **default)

@@ -92,6 +92,7 @@ async def test_many_calls_at_once(served, calls):
     assert answers == [{"result": number + 1} for number in range(calls)]
 
 
+@pytest.mark.full
 async def test_a_result_of_twenty_megabytes(served):
     """A long answer arrives whole, and the event is in the log."""
     url, log = served

@@ -29,11 +29,11 @@ def _fallback(command: str, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     ("named", "logged"),
     [
-        pytest.param("weather", "weather", id="plain"),
+        pytest.param("weather", "weather", id="plain", marks=pytest.mark.full),
         pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words"),
         pytest.param(
             "a\n{'password': 'hunter2'}", Path(sys.executable).name.rstrip("0123456789."), id="hostile"
