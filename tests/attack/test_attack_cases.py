@@ -457,7 +457,7 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
 @pytest.mark.parametrize(
     ("build", "strict"),
     [
-        pytest.param(_functions, False, id="lax"),
+        pytest.param(_functions, False, id="lax", marks=pytest.mark.slow),
         pytest.param(_functions, True, id="strict"),
         pytest.param(_transformed, False, id="transformed", marks=pytest.mark.slow),
         pytest.param(_mounted, False, id="mounted", marks=pytest.mark.slow),

@@ -179,6 +179,7 @@ def choosy(tmp_path):
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--summary",)])
 def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options):
     """No empty table is shown; the first line says that nothing was tested, the last what to do about it."""
@@ -191,6 +192,7 @@ def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options
     assert "┃" not in out
 
 
+@pytest.mark.slow
 def test_what_was_not_tried_is_said_first(choosy, capsys):
     """Where some tools could not be tried the first line counts them, and the exit code is 0."""
     choosy.write_text(CHOOSY + COUNT, encoding="utf-8")

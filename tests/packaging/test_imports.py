@@ -96,6 +96,7 @@ def test_importing_the_middleware_imports_nothing_that_only_some_calls_or_server
     assert found.isdisjoint(NOT_IMPORTED)
 
 
+@pytest.mark.slow
 def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
     """Building the middleware and answering a right call imports no repair, no refusal, no log and no metrics."""
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)

@@ -469,6 +469,7 @@ def test_too_many_expansions_are_left_alone(keyword: str) -> None:
         assert (result.arguments, result.violations) == ({"p": value, "n": 5}, ())
 
 
+@pytest.mark.slow
 def test_a_schema_within_itself() -> None:
     """Python can nest an object in itself; such a schema is read as deep as any."""
     schema = opened(n=INTEGER)

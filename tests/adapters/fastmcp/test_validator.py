@@ -129,6 +129,7 @@ async def test_agrees_with_fastmcp_on_a_value(annotation, strict):
     assert await _disagreements(typed(annotation), [{"x": value} for value in VALUES], strict=strict) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
 async def test_agrees_with_fastmcp_on_a_function(function, strict):

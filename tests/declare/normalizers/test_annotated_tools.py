@@ -80,6 +80,7 @@ async def schema(server):
     return tool.model_dump_json(by_alias=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "strict"), pairwise(sampled([each for each in TYPES if each.id != "discriminated"], 5))
 )
@@ -132,6 +133,7 @@ class State(Enum):
     ACTIVE = "Active"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 @pytest.mark.parametrize(

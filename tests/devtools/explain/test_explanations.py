@@ -88,6 +88,7 @@ async def explained(server, tool, sent):
         return await explain(server, tool, sent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     [

@@ -331,6 +331,7 @@ NO_ADVICE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", sampled(NO_ADVICE, 9))
 def test_what_is_not_sure_is_no_advice(lines, tmp_path):
     """Where the calls do not show what was meant, nothing is advised."""

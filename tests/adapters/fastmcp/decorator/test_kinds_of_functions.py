@@ -154,6 +154,7 @@ async def test_calls_with_types(function):
     assert got(await call(server, function.__name__, {"content": "a", "tags": ["b"]})) == ["a", "b"]
 
 
+@pytest.mark.slow
 @every_function
 @pytest.mark.parametrize(
     "decorate", [lenient, lenient(content=strip(), tags=tags())], ids=["bare", "normalizers"]

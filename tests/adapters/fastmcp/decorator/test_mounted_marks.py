@@ -113,6 +113,7 @@ async def test_marks_survive(way: Way, on_parent, on_child, events: Log):
     assert made == {"lower", "tags"} | ({"rename_alias"} if task == "query" else set())
 
 
+@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
 async def test_refusals_survive(way: Way, on_parent, on_child, events: Log):
@@ -167,6 +168,7 @@ HIDDEN = [
 ]
 
 
+@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("way", RENAMED)
 @pytest.mark.parametrize("name", ["job", "query", "指令"])

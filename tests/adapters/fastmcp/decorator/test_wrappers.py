@@ -144,6 +144,7 @@ def _tool(function: Any, name: str = "keep") -> Tool:
     return Tool.from_function(function, name=name)
 
 
+@pytest.mark.slow
 @every_wrapper
 @pytest.mark.parametrize("decorate", [lenient, lenient(tags=tags())], ids=["bare", "normalizers"])
 @pytest.mark.parametrize("mask", [False, True], ids=["open", "masked"])

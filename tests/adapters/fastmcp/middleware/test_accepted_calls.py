@@ -28,7 +28,7 @@ with_and_without_default = pytest.mark.parametrize(
             id=f"{row.id}-{name}",
             marks=row.marks if bool(row.values[1]) is bool(default) else [*row.marks, pytest.mark.full],
         )
-        for row in lax_and_strict(sampled(COMPARED, 9))
+        for row in lax_and_strict(sampled(COMPARED, 16))
         for name, default in {"required": {}, "null_default": {"x": None}}.items()
     ],
 )
@@ -90,7 +90,7 @@ async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, stri
     assert await differences(build, CALLS, strict=strict, decorated=made) == []
 
 
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 12)))
+@pytest.mark.parametrize(("annotation", "strict"), pairwise(sampled(COMPARED, 24)))
 async def test_an_accepted_call_of_a_mounted_tool_is_not_changed(annotation, strict):
     """The strictness of the server that owns the function counts, and its newest version."""
     assert await differences(mounted(annotation, child_strict=not strict), CALLS, strict=strict) == []

@@ -65,6 +65,7 @@ async def test_a_nullable_parameter_takes_null(front, current_state, events: Log
     assert "tool_not_compiled" not in events.names
 
 
+@pytest.mark.slow
 @FRONTS
 @pytest.mark.parametrize(
     "odd",

@@ -48,6 +48,7 @@ def _server(*others: Middleware, outside: bool) -> FastMCP:
     return server
 
 
+@pytest.mark.slow
 @BOTH_ORDERS
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 async def test_calls_are_lenient_beside_any_other_middleware(other, outside, events: Log):

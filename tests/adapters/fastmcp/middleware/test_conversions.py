@@ -114,6 +114,7 @@ async def test_text_for_a_string_stays_as_it_is(sent, strict):
     assert rules(result) == []
 
 
+@pytest.mark.slow
 @SERVERS
 @pytest.mark.parametrize("sent", [*TEXTS, 1, 2.5, True, None, [], {"a": "1"}], ids=repr)
 async def test_what_has_no_type_is_left_alone(sent, strict):
@@ -127,6 +128,7 @@ async def test_what_has_no_type_is_left_alone(sent, strict):
     assert rules(result) == []
 
 
+@pytest.mark.slow
 @SERVERS
 @pytest.mark.parametrize(
     ("type_name", "sent"),

@@ -122,6 +122,7 @@ async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, str
     json.dumps(events).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
 @pytest.mark.parametrize("arguments", CALLS)
 async def test_no_value_makes_a_custom_tool_raise_anything_new(arguments, unrepairable):

@@ -51,6 +51,7 @@ async def test_a_mounted_tool_is_repaired_once(chain, namespace, events: Log):
     assert events.names == ["call_repaired"]
 
 
+@pytest.mark.slow
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_refused_once(chain, namespace, events: Log):
@@ -60,6 +61,7 @@ async def test_a_mounted_tool_is_refused_once(chain, namespace, events: Log):
     assert events.names == ["call_rejected"]
 
 
+@pytest.mark.slow
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):

@@ -152,6 +152,7 @@ async def _received(server: FastMCP, arguments: Any) -> Any:
     return RECEIVED[0] if RECEIVED else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["3.140", "1.250", "1e2", "-0.0"])
 @pytest.mark.parametrize("kind", [*KINDS, _decorated])
 async def test_a_list_in_text(kind: Any, spelling: str) -> None:
@@ -160,6 +161,7 @@ async def test_a_list_in_text(kind: Any, spelling: str) -> None:
     assert received["tags"] == [spelling, "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "arguments",

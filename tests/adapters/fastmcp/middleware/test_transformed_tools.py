@@ -17,7 +17,7 @@ from fastmcp.tools.tool_transform import ArgTransform, ArgTransformConfig, ToolT
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
-from sampling import pairwise, sampled
+from sampling import pairwise
 
 
 class Point(BaseModel):
@@ -88,8 +88,9 @@ def calls_of(*names: str) -> list[dict[str, Any]]:
     return calls + [{name: value} for name in others for value in VALUES[::4]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
-@pytest.mark.parametrize("kind", sampled(TYPES, 6))
+@pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
 async def test_a_published_type_does_not_count(kind, odd):
     """With ``ArgTransform(type=...)`` of any type over this one, the parent decides what is accepted."""
     for number, published in enumerate(TYPES.values()):
@@ -154,7 +155,8 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
     return build
 
 
-@pytest.mark.parametrize(("change", "strict"), pairwise(sampled(CHANGES, 3)))
+@pytest.mark.slow
+@pytest.mark.parametrize(("change", "strict"), pairwise(CHANGES))
 async def test_a_changed_tool_runs_what_fastmcp_runs(change, strict):
     """Renamed, hidden, filled in, required or transformed twice: the whole chain decides."""
     assert await differences(change(), calls_of("z", "x", "n"), strict=strict) == []

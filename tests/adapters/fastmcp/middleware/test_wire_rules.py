@@ -170,6 +170,7 @@ LOGGED_CALLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy", [Policy(), Policy(mode="observe"), Policy.strict()], ids=["repair", "observe", "strict"]
 )

@@ -65,6 +65,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("text", ["Access denied", _REFUSED])
 async def test_an_error_with_any_meta_is_answered(given, text, events):
@@ -93,6 +94,7 @@ async def test_a_success_with_any_meta_passes_as_it_came(given, events):
     assert "orged" not in json.dumps(events)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("is_error", [False, True])
 async def test_repairs_named_are_those_of_this_proxy(given, is_error):
@@ -210,6 +212,7 @@ async def test_a_malformed_answer_is_the_servers_fault(answer, events):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "listed",
     [
