@@ -91,6 +91,7 @@ async def test_the_client_information(form, log):
     assert SECRET not in recorded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])
 @pytest.mark.parametrize("form", _VALUES[:4])
 def test_ids_and_metadata(kind, form, tmp_path):

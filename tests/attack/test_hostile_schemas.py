@@ -77,6 +77,7 @@ VALUES: dict[str, Any] = {
 _LARGE = ("ten thousand properties", "a hundred thousand values")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [
@@ -126,6 +127,7 @@ def _deep(core: Any, wrap: Any) -> Any:
     return core
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("double", [pytest.param(double, id=name) for name, double in DOUBLED.items()])
 def test_doubled_references_are_answered_soon(double):
     """References that double on each of 40 levels stall no call, right or wrong, and the rest is repaired."""

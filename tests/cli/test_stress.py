@@ -361,6 +361,7 @@ def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
     assert reports[0] == reports[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS[:-2])
 def test_only_metadata_of_our_shape_is_read(claim):
     """A tool that runs in this process may answer with any metadata."""

@@ -193,6 +193,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_texts(text: str) -> None:
     """A text made to keep a parser busy is refused."""

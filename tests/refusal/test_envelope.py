@@ -130,6 +130,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "sent"),
     [

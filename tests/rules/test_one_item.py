@@ -40,6 +40,7 @@ def test_a_known_part_may_be_an_item_of_its_own(words, parting, data):
     assert not one_item((), [known.upper()])(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

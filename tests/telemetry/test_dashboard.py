@@ -51,6 +51,7 @@ def labels(query):
     return {*selected, *grouped}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_finds_something(query, exported):
     """Each metric of a query exists under this very name, with each label that the query uses."""

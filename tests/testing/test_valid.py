@@ -105,6 +105,7 @@ def _tool(value: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", _SCHEMAS)
 def test_made_up_arguments_are_valid(schema):
     """What is made up for a schema is taken by it, at every seed, with and without what is optional."""

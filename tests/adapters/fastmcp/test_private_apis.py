@@ -124,12 +124,14 @@ async def _disagreements(server: FastMCP, name: str) -> list[Any]:
     return [call for call, answer, runs in zip(CALLS, answers, ran, strict=True) if answer != (runs, runs)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS.keys())
 async def test_agrees_with_fastmcp_below_mounts_and_transforms(server):
     """Wherever the function stands, the judge accepts exactly the calls that FastMCP runs."""
     assert await _disagreements(*server()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 @pytest.mark.parametrize("changes", OWN.values(), ids=OWN.keys())
 async def test_strictness_is_that_of_the_server_that_calls_the_function(changes, strict):

@@ -106,6 +106,7 @@ async def test_discriminated_unions():
         server_with(Annotated[Point | Node, Field(discriminator="kind"), parse_json()], strict=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "default"),
     [

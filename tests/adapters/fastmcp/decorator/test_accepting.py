@@ -43,7 +43,7 @@ def _tools(kind: Any) -> list[Tool]:
     return [Tool.from_function(function, name=name) for name, function in functions.items()]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 3))
 def test_the_schema_stays(kind):
     """Input and output schema are byte for byte those of the unmarked parameter."""
     unmarked, *others = (
@@ -52,6 +52,7 @@ def test_the_schema_stays(kind):
     assert others == [unmarked, unmarked]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "strict"), pairwise(sampled(KINDS, 5)))
 async def test_what_was_accepted_is_accepted(kind, strict, caplog):
     """Each value that the unmarked parameter takes reaches the body as the same one."""

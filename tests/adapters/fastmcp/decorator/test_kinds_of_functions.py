@@ -123,6 +123,7 @@ DECORATORS = pytest.mark.parametrize(
 SPELT = pytest.mark.parametrize("spell", [lambda function: function, _with_types], ids=["texts", "types"])
 
 
+@pytest.mark.slow
 @every_function
 @DECORATORS
 @SPELT

@@ -59,6 +59,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "where"), METHODS)
 async def test_methods(method, where, serve):
     """Methods of each kind are repaired and refused; the envelope knows nothing of what they are bound to."""

@@ -92,6 +92,7 @@ REPLACED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 @pytest.mark.parametrize(("before", "after", "sent", "expected", "told"), REPLACED)
 async def test_a_replaced_tool_is_judged_as_it_is_now(before, after, sent, expected, told, mounted):

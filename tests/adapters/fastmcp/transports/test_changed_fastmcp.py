@@ -47,6 +47,7 @@ def changed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 def test_everything_else_keeps_working(changed, kind):
     """Right, nearly right, wrong and unknown calls are answered as ever."""
@@ -57,6 +58,7 @@ def test_everything_else_keeps_working(changed, kind):
         assert envelope(call(wire, "add_notes", {}))["error_code"] == "UNKNOWN_TOOL"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 def test_whole_arguments_get_the_sdks_own_error(changed, kind):
     """Arguments in text are refused by the SDK as without the middleware, the first time and later."""
