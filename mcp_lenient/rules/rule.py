@@ -24,7 +24,6 @@ _BITS_PER_TIER: Final = 32
 class Absent(enum.Enum):
     """What a property rule answers for a property that is to be left out."""
 
-    # mutant: nothing reads the value
     ABSENT = "absent"
 
 
