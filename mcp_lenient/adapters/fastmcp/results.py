@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from fastmcp.tools.base import InputRequiredToolResult, ToolResult
+from fastmcp.tools import ToolResult
+from fastmcp.tools.base import InputRequiredToolResult
 from mcp_types import TextContent
 
 from mcp_lenient.refusal.envelope import repairs_told, written

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import ValidationError
+from pydantic_core import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.pydantic.issues import faults_of_many, ordered, step, unwritable
@@ -74,7 +74,7 @@ class FunctionValidator:
             return ()
         try:
             self._validate(dict(arguments))
-        except ValidationError as error:
+        except PydanticError as error:
             return faults_of_many(error, arguments, self._validate)
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
