@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mcp_lenient.values.pointers import tokens_of
+from mcp_lenient.values.json_values import tokens_of
 
 _LOOSE = re.compile(r"[ ,./\-_*^]")
 

@@ -9,7 +9,7 @@ from benchmarks import servers
 from benchmarks.judgments import OUTCOMES, REASONS, digest
 from benchmarks.matching import answers, differing, identical, patched, same
 from benchmarks.signatures import expressible
-from mcp_lenient.values.pointers import tokens_of
+from mcp_lenient.values.json_values import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,8 +12,7 @@ from mcp_lenient.declare.normalizers.annotation import Normalizer
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.rule import ABSENT
 from mcp_lenient.types import FaultKind, Repair, ValidationIssue, Validator
-from mcp_lenient.values.json_values import json_type, same_json
-from mcp_lenient.values.pointers import pointer
+from mcp_lenient.values.json_values import json_type, pointer, same_json
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.declared import Normalize

@@ -19,20 +19,18 @@ from mcp_lenient.refusal.describe import (
     limit_words,
     one_of,
 )
-from mcp_lenient.refusal.locations import (
-    Location,
-    findings,
-    private,
-)
 from mcp_lenient.refusal.problems import (
     MAX_DETAIL,
     MAX_EXTRA,
     MAX_NAMES,
+    Location,
     Problem,
     Refusal,
+    findings,
     likely_name,
     more_places,
     parameter,
+    private,
     quoted,
     told_safely,
     where,
@@ -49,9 +47,8 @@ from mcp_lenient.values.display import (
     short_scalar,
     shown,
 )
-from mcp_lenient.values.json_values import same_json
+from mcp_lenient.values.json_values import pointer, same_json, tokens_of
 from mcp_lenient.values.names import by_singular, plural_target, squashed
-from mcp_lenient.values.pointers import pointer, tokens_of
 
 Operation = Mapping[str, Any]
 Patch = tuple[Operation, ...]

@@ -7,37 +7,33 @@ reading wins is decided by tier alone.
 
 from __future__ import annotations
 
-from mcp_lenient.rules.arguments import (
-    drop_injected,
-    rename_alias,
-    rename_case,
-    rename_plural,
-    unwrap_arguments,
-    wrap_arguments,
-)
-from mcp_lenient.rules.containers import (
+from mcp_lenient.rules.rule import ABSENT, Rule, Site
+from mcp_lenient.rules.rules import (
     array_to_scalar,
     delimited_text_to_array,
-    item_wrapper_to_array,
-    object_to_array,
-    scalar_to_array,
-    text_to_array,
-    text_to_object,
-    wrapped_value,
-)
-from mcp_lenient.rules.rule import ABSENT, Rule, Site
-from mcp_lenient.rules.scalars import (
+    drop_injected,
     empty_text_to_absent,
     fold_enum,
     integer_to_boolean,
+    item_wrapper_to_array,
     null_text_to_absent,
     null_text_to_null,
     null_to_absent,
     number_to_text,
+    object_to_array,
+    rename_alias,
+    rename_case,
+    rename_plural,
+    scalar_to_array,
+    text_to_array,
     text_to_boolean,
     text_to_integer,
     text_to_number,
+    text_to_object,
+    unwrap_arguments,
     whole_float_to_integer,
+    wrap_arguments,
+    wrapped_value,
 )
 from mcp_lenient.schema.node import Position
 

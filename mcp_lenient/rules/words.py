@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from mcp_lenient.rules.units import patterns_differ, units_differ
+from mcp_lenient.values.json_text import exact_number_in_text, number_in_text
 from mcp_lenient.values.names import fold_case
-from mcp_lenient.values.numbers import exact_number_in_text, number_in_text
 
 _JSON_BOOLEANS = {"true": True, "false": False}
 _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}

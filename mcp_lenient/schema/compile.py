@@ -28,8 +28,7 @@ from mcp_lenient.schema.drafts import (
     subschemas,
 )
 from mcp_lenient.schema.shape import compiled, pointed_at, resolve
-from mcp_lenient.values.json_values import is_shallow
-from mcp_lenient.values.pointers import pointer
+from mcp_lenient.values.json_values import is_shallow, pointer
 
 _MOVING_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})
 _MOST_NODES: Final = 100_000

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD
-from mcp_lenient.values.pointers import tokens_of
+from mcp_lenient.values.json_values import tokens_of
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pydantic_core
 
 from mcp_lenient.schema.shape import shape_of
-from mcp_lenient.values.pointers import pointer
+from mcp_lenient.values.json_values import pointer
 
 if TYPE_CHECKING:
     from mcp_lenient.schema.shape import Shape

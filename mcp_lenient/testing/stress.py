@@ -22,7 +22,7 @@ from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, Trial, identical, in_own_loop
 from mcp_lenient.values.display import cut, shown
-from mcp_lenient.values.pointers import tokens_of
+from mcp_lenient.values.json_values import tokens_of
 
 StressOutcome = Literal[
     "unchanged", "repaired", "normalized", "refused", "forwarded", "answered", "failed", "corrupted"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mcp_lenient.types import Path
-from mcp_lenient.values.pointers import text_of
+from mcp_lenient.values.json_values import text_of
 
 MAX_NAME = 64
 MAX_SCALAR = 64

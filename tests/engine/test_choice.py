@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.engine.walk import cheapest, combined, distinct, list_with, put_together
+from mcp_lenient.engine.repair import cheapest, combined, distinct, list_with, put_together
 from mcp_lenient.rules import ABSENT
 from mcp_lenient.types import Candidate, Repair
 

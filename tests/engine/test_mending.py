@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 from strategies import exactly
 from tables import BOOLEAN, INTEGER, NUMBER, STRING, array, closed, enum, nullable, union
 
-from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.repair import repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator

@@ -9,7 +9,7 @@ import pytest
 from fastmcp.tools import FunctionTool, Tool
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.repair import repair
 from mcp_lenient.rules.policy import Policy

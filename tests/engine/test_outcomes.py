@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sampling import sampled
 from strategies import TEXTS
 
-from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.repair import repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator

@@ -18,7 +18,7 @@ from pydantic import (
     field_validator,
 )
 
-from mcp_lenient.adapters.fastmcp.validator import FunctionValidator
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.repair import repair
 from mcp_lenient.rules.policy import Policy

@@ -18,7 +18,7 @@ NOT_IMPORTED = """
 cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 ruamel.yaml structlog
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
-mcp_lenient.engine.candidates mcp_lenient.refusal.violations mcp_lenient.refusal.wording mcp_lenient.engine.repair
+mcp_lenient.engine.repair mcp_lenient.refusal.violations mcp_lenient.refusal.violations mcp_lenient.engine.repair
 mcp_lenient.devtools.report mcp_lenient.rules.catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
 """.split()
 

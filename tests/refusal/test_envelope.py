@@ -8,7 +8,7 @@ import pytest
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
-from mcp_lenient.adapters.fastmcp.results import as_result, repaired_result
+from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import envelope, error_code, unknown_tool
 from mcp_lenient.refusal.violations import violations

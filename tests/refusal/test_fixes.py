@@ -12,7 +12,7 @@ from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Candidate, Outcome, Repair, Tie
-from mcp_lenient.values.similarity import likeness
+from mcp_lenient.values.names import likeness
 
 
 def closed(properties, *required):

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcp_lenient.adapters.fastmcp.results import as_result
+from mcp_lenient.adapters.fastmcp.tools import as_result
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.envelope import envelope

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.rules.arguments import injected_keys
+from mcp_lenient.rules.rules import injected_keys
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 KEY = ANY_TEXT | st.sampled_from(

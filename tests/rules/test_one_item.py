@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.rules.containers import one_item
+from mcp_lenient.rules.rules import one_item
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 PARTING = st.sampled_from(

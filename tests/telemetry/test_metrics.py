@@ -8,7 +8,7 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_lenient import LenientMiddleware, Policy
-from mcp_lenient.telemetry.metrics import CLIENTS
+from mcp_lenient.telemetry.otel import CLIENTS
 
 FLAGS = {"tags": '["a"]', "limit": "5"}
 

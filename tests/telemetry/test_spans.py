@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
 from mcp_lenient.telemetry.events import LEVELS
-from mcp_lenient.telemetry.spans import record, trace_ids
+from mcp_lenient.telemetry.otel import record, trace_ids
 from mcp_lenient.types import Repair, Violation
 
 PRIVATE = "sk-live-4242424242"

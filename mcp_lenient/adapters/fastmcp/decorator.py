@@ -27,10 +27,8 @@ from mcp_lenient.adapters.fastmcp.compat import (
     running_tool,
     validated_arguments,
 )
-from mcp_lenient.adapters.fastmcp.results import as_result
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
-from mcp_lenient.adapters.fastmcp.tools import current
-from mcp_lenient.adapters.fastmcp.validator import FunctionValidator, makes_a_difference
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, makes_a_difference
 from mcp_lenient.adapters.pydantic.issues import faults_of
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import (

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from fastmcp.server.dependencies import get_access_token
 
 from mcp_lenient.refusal.envelope import error_code
-from mcp_lenient.telemetry import spans
+from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.events import event_fields
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.log import EventLog
-from mcp_lenient.telemetry.metrics import Metrics
-from mcp_lenient.telemetry.spans import trace_ids
+from mcp_lenient.telemetry.otel import Metrics, trace_ids
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

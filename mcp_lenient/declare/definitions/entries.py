@@ -31,7 +31,7 @@ from mcp_lenient.types import Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.limits import Limits
-from mcp_lenient.values.similarity import likeness
+from mcp_lenient.values.names import likeness
 
 
 @dataclass(frozen=True, slots=True)

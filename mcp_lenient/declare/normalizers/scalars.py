@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 
 from mcp_lenient.declare.normalizers.annotation import INVALID_VALUE, Normalizer, check_flag, refuse_argument
 from mcp_lenient.errors import NormalizationError
-from mcp_lenient.values.numbers import number_in_text
+from mcp_lenient.values.json_text import number_in_text
 
 Scalar = str | int | float | bool | None
 

@@ -12,8 +12,8 @@ from mcp_lenient.devtools.check.finding import Check, Hit, Level, Spot, Surface,
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.values.display import cut
+from mcp_lenient.values.json_values import pointer
 from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
-from mcp_lenient.values.pointers import pointer
 
 _LONGEST_REASON: Final = 200
 _TYPE_NAMES: Final = "array, boolean, integer, null, number, object or string"

@@ -10,15 +10,7 @@ from fastmcp import Context, FastMCP
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
 from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
-from mcp_lenient.devtools.explain.steps import (
-    Explanation,
-    Fate,
-    Step,
-    in_words,
-    step,
-    tool_name,
-    where,
-)
+from mcp_lenient.devtools.explain.steps import Explanation, Fate, Step, in_words, step, tool_name, where
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.plan import Plan
@@ -27,8 +19,8 @@ from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue
-from mcp_lenient.values.pointers import pointer
-from mcp_lenient.values.similarity import near
+from mcp_lenient.values.json_values import pointer
+from mcp_lenient.values.names import near
 
 _MOST_LINES = 60
 

@@ -14,8 +14,8 @@ from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.schema.forms import FormReader, Forms
 from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.telemetry.events import CallEvent
-from mcp_lenient.values.pointers import tokens_of
-from mcp_lenient.values.similarity import near
+from mcp_lenient.values.json_values import tokens_of
+from mcp_lenient.values.names import near
 
 _TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
 

@@ -11,7 +11,7 @@ from mcp_lenient.rules import ABSENT, Rule, Site
 from mcp_lenient.rules.rule import Kind
 from mcp_lenient.types import Outcome, Path, ValidationIssue
 from mcp_lenient.values.json_text import plain
-from mcp_lenient.values.pointers import pointer
+from mcp_lenient.values.json_values import pointer
 
 _MOST: Final = 200
 _MOST_LOOKS: Final = 2_000

@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.model import Advice
 from mcp_lenient.devtools.report.wording import count
-from mcp_lenient.rules.arguments import WRAPPERS
+from mcp_lenient.rules.rules import WRAPPERS
 from mcp_lenient.types import ViolationCode
 
 _FEWEST: Final = 5

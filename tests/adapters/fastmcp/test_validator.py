@@ -17,8 +17,7 @@ from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many, typed
 from pydantic import BaseModel, Field
 from sampling import pairwise, sampled
 
-from mcp_lenient.adapters.fastmcp.tools import find_target
-from mcp_lenient.adapters.fastmcp.validator import FunctionValidator, TransformedValidator
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, TransformedValidator, find_target
 from mcp_lenient.types import ValidationIssue
 
 # (type, value, strict server, faults)

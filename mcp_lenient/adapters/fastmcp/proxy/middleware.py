@@ -28,9 +28,8 @@ from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
-from mcp_lenient.adapters.fastmcp.results import META_KEY, as_result
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo
-from mcp_lenient.adapters.fastmcp.tools import run
+from mcp_lenient.adapters.fastmcp.tools import META_KEY, as_result, run
 from mcp_lenient.refusal.envelope import envelope
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label, sentence

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.telemetry import spans
+from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
     import contextvars

@@ -1,23 +1,114 @@
-"""Count what becomes of calls with OpenTelemetry metrics. Without an SDK nothing happens."""
+"""OpenTelemetry: metrics of calls, and marks on their spans. Without an SDK nothing happens."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from mcp_lenient.values.display import shown_name
+from opentelemetry import trace
+from opentelemetry.trace import Status, StatusCode
+
+from mcp_lenient.telemetry.events import LISTED
+from mcp_lenient.values.display import HIDDEN, escaped, escaped_pointer, shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from opentelemetry.metrics import Counter, Histogram
 
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Repair, Violation
+
+
+def recording() -> bool:
+    """Return whether there is a span to record on; ask before working out what to record."""
+    return trace.get_current_span().is_recording()
+
+
+def record(
+    event: EventName,
+    *,
+    repairs: Sequence[Repair] = (),
+    violations: Sequence[Violation] = (),
+    error_code: str | None = None,
+    tool: str | None = None,
+    secret: frozenset[str] = frozenset(),
+) -> None:
+    """Put what became of a call on the current span: attributes to search by, and one span event.
+
+    A rejected call marks the span as failed, since a result with ``isError`` does not. No argument value
+    is recorded, and text that a client chose is escaped and cut as in the log.
+
+    Args:
+        event: What became of the call.
+        repairs: What was changed, or would have been; the first 50 are recorded.
+        violations: What was still wrong after repair; the first 50 are recorded.
+        error_code: The envelope's code, of a call that was refused or would have been.
+        tool: The tool that was called.
+        secret: Names of the policy below which keys are not shown.
+    """
+    span = trace.get_current_span()
+    if not span.is_recording():
+        return
+    code = None if error_code is None else escaped(error_code)
+    outcome: dict[str, str | list[str]] = {"mcp_lenient.outcome": event.removeprefix("call_")}
+    if repairs:
+        outcome["mcp_lenient.repairs"] = [escaped(item.rule) for item in repairs[:LISTED]]
+    if code is not None:
+        outcome["mcp_lenient.error_code"] = code
+    span.set_attributes(outcome)
+    span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations, secret)})
+    if tool and shown_name(tool) != tool:
+        _mask(span, tool)
+    if event == "call_rejected" and tool is not None:
+        # FastMCP names the tool only where it runs it.
+        span.set_attribute("gen_ai.tool.name", shown_name(tool))
+    if event == "call_rejected":
+        span.set_status(Status(StatusCode.ERROR, code))
+
+
+def _mask(span: trace.Span, tool: str) -> None:
+    """Take a tool's name that may hold a value out of what FastMCP has put on the span."""
+    name, attributes = getattr(span, "name", None), getattr(span, "attributes", None)
+    if isinstance(name, str) and tool in name:
+        span.update_name(name.replace(tool, HIDDEN))
+    for key, value in dict(attributes or {}).items():
+        if isinstance(value, str) and tool in value:
+            span.set_attribute(key, value.replace(tool, HIDDEN))
+
+
+def _details(
+    repairs: Sequence[Repair], violations: Sequence[Violation], secret: frozenset[str]
+) -> dict[str, list[str]]:
+    listed: dict[str, list[str]] = {
+        "mcp_lenient.repair_pointers": [escaped_pointer(item.pointer, secret) for item in repairs[:LISTED]],
+        "mcp_lenient.violations": [item.code for item in violations[:LISTED]],
+        "mcp_lenient.violation_pointers": [
+            escaped_pointer(item.pointer, secret) for item in violations[:LISTED]
+        ],
+    }
+    return {name: values for name, values in listed.items() if values}
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Keep what is asked of the server here off the span of the call: FastMCP would rename it."""
+    with trace.use_span(trace.INVALID_SPAN):
+        yield
+
+
+def trace_ids() -> tuple[str | None, str | None]:
+    """Return trace and span id of the current span in hexadecimal, as traces are looked up; None without one."""
+    context = trace.get_current_span().get_span_context()
+    if not context.is_valid:
+        return None, None
+    return trace.format_trace_id(context.trace_id), trace.format_span_id(context.span_id)
+
 
 UNKNOWN_TOOL: Final = "(unknown)"
 """The ``tool`` of a call whose tool the server does not have."""
@@ -25,7 +116,6 @@ OTHER_CLIENT: Final = "(other)"
 """The ``client`` of a call whose client neither the table here nor the operator names."""
 NO_CLIENT: Final = "(none)"
 """The ``client`` of a call whose client is unknown."""
-
 CLIENTS: Final = frozenset(
     {
         "@librechat/api-client",
@@ -57,7 +147,6 @@ CLIENTS: Final = frozenset(
     }
 )
 """Names that common clients give themselves, in lower case."""
-
 _API: Final = "opentelemetry.metrics"
 _PROVIDER_VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
 _SECONDS: Final = (1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 0.1, 1.0)
