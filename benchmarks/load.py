@@ -97,7 +97,7 @@ def _sent(number: int, *, bare: bool) -> tuple[str, Any]:
     return kinds[0 if bare else number % _KINDS]
 
 
-def _fault(number: int, answer: Mapping[str, Any], *, bare: bool) -> str | None:
+def _issue(number: int, answer: Mapping[str, Any], *, bare: bool) -> str | None:
     """What is wrong with the answer to a call, if anything is."""
     result = answer.get("result", {})
     if answer.get("id") != number or not result:
@@ -121,7 +121,7 @@ async def _load(url: str, pid: int, calls: int, *, bare: bool) -> Load:
     async def work(client: _Client) -> None:
         for number in numbers:
             tool, arguments = _sent(number, bare=bare)
-            fault = _fault(number, await client.call(number, tool, arguments), bare=bare)
+            fault = _issue(number, await client.call(number, tool, arguments), bare=bare)
             if fault is not None and len(found.wrong) < 10:
                 found.wrong.append(fault)
             found.answered += 1

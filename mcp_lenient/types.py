@@ -1,4 +1,4 @@
-"""The public vocabulary: what a judge says, what a repair records, what a caller is told."""
+"""The public vocabulary: what a validator says, what a repair records, what a caller is told."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Repair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ValidationIssue:
-    """One thing a judge does not accept.
+    """One thing a validator does not accept.
 
     ``path`` leads to the value; for ``missing``, ``unknown``, ``overlooked`` and ``key`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
@@ -80,7 +80,7 @@ class Validator(Protocol):
         """Whether the tool would take these arguments."""
         ...
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """All that is wrong; empty when the arguments are accepted."""
         ...
 
@@ -110,23 +110,23 @@ class Outcome:
     """What became of one call's arguments.
 
     ``arguments`` are the same object when ``accepted``; the repaired ones when ``repaired``; when
-    ``refused`` they carry the repairs of all parameters that could be mended, and ``faults`` and
+    ``refused`` they carry the repairs of all parameters that could be mended, and ``issues`` and
     ``ties`` speak of what is still wrong in them.
     """
 
     status: Literal["accepted", "repaired", "refused"]
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
-    faults: tuple[ValidationIssue, ...] = ()
+    issues: tuple[ValidationIssue, ...] = ()
     ties: tuple[Tie, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One fault, put into words a model can act on.
+    """One issue, put into words a model can act on.
 
-    ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most, each of which the judge
-    accepts for the whole call or, where the call has other faults, for this parameter. ``error_code``
+    ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most, each of which the validator
+    accepts for the whole call or, where the call has other issues, for this parameter. ``error_code``
     is the author's own, where a normalizer gave one.
     """
 

@@ -222,7 +222,7 @@ class Player:
         self._print("user", "bold", scene.said)
         self._print("answer", "bold", Agent(model, tools).chat(scene.said, mcp_executor=execute))
         if self.checked and (left := list(expected)):
-            self._fault(f"{len(left)} calls were not made")
+            self._issue(f"{len(left)} calls were not made")
         self.console.print()
 
     def _show(self, result: CallToolResult) -> None:
@@ -243,13 +243,13 @@ class Player:
         rules = sorted(repair["rule"] for repair in repairs(result))
         if code != call.refused:
             did = f"refused as {code}" if code else "run"
-            self._fault(f"{did}, not {f'refused as {call.refused}' if call.refused else 'run'}")
+            self._issue(f"{did}, not {f'refused as {call.refused}' if call.refused else 'run'}")
         elif not code and rules != sorted(call.repairs):
-            self._fault(f"repaired by {rules}, not {sorted(call.repairs)}")
+            self._issue(f"repaired by {rules}, not {sorted(call.repairs)}")
         elif call.gives is not None and not _holds(value(result), call.gives):
-            self._fault(f"the answer does not hold {call.gives!r}")
+            self._issue(f"the answer does not hold {call.gives!r}")
 
-    def _fault(self, text: str) -> None:
+    def _issue(self, text: str) -> None:
         self.off += 1
         self._print("OFF", "bold red", text)
 

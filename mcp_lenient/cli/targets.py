@@ -57,7 +57,7 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
     configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name may be that
     of a function without parameters that makes the server), or a whole command
     line in quotes, also one that ends like a file unless there is such a file; several words are a command line, which runs in this process's environment. A Python
-    file's server runs within this process, so that its functions' own types are the judge.
+    file's server runs within this process, so that its functions' own types are the validator.
 
     Raises:
         CommandError: Where the words name nothing that is there.
@@ -115,7 +115,7 @@ def _configured(path: Path) -> MCPConfigTransport:
         msg = f"{path}: there is no such file"
         raise CommandError(msg) from None
     except ValidationError as error:
-        places = "; ".join(".".join(map(str, fault["loc"])) + ": " + fault["msg"] for fault in error.errors())
+        places = "; ".join(".".join(map(str, issue["loc"])) + ": " + issue["msg"] for issue in error.errors())
         msg = f"{path}: this is no client configuration: {places}"
         raise CommandError(msg) from None
     except ValueError as error:

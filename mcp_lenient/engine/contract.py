@@ -43,15 +43,15 @@ class ToolContract:
 
     Attributes:
         plan: The compiled schema and policy.
-        judge: What the tool accepts, after the normalizers that its author declared.
+        validator: What the tool accepts, after the normalizers that its author declared.
     """
 
     plan: Plan
-    judge: Validator
+    validator: Validator
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool would take these arguments as they are."""
-        return self.judge.accepts(arguments)
+        return self.validator.accepts(arguments)
 
     def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """Decide what becomes of arguments, without running the tool, I/O or logs.
@@ -83,12 +83,12 @@ class ToolContract:
         observer: Observer | None,
     ) -> Decision:
         if observer is None:
-            outcome = repair(self.plan, arguments, self.judge)
+            outcome = repair(self.plan, arguments, self.validator)
         else:
             from mcp_lenient.engine.observer import ObservedValidator, observed_plan
 
             outcome = repair(
-                observed_plan(self.plan, observer), arguments, ObservedValidator(self.judge, observer)
+                observed_plan(self.plan, observer), arguments, ObservedValidator(self.validator, observer)
             )
             observer.decided(outcome)
         found = self._violations(outcome) if outcome.status == "refused" else ()
@@ -98,12 +98,12 @@ class ToolContract:
         from mcp_lenient.engine.repair import still_wrong
         from mcp_lenient.refusal.violations import violations
 
-        plan, judge = self.plan, self.judge
+        plan, validator = self.plan, self.validator
         return violations(
             plan.tree.reader,
             outcome,
-            judge,
+            validator,
             plan.policy,
             destructive=plan.destructive,
-            again=still_wrong(plan, judge),
+            again=still_wrong(plan, validator),
         )

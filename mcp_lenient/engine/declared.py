@@ -1,4 +1,4 @@
-"""Declared normalizers at work: on arguments, and on what a judge is asked."""
+"""Declared normalizers at work: on arguments, and on what a validator is asked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NormalizedArguments:
 
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
-    faults: tuple[ValidationIssue, ...] = ()
+    issues: tuple[ValidationIssue, ...] = ()
 
 
 def normalized(
@@ -37,7 +37,7 @@ def normalized(
 ) -> NormalizedArguments:
     """Run the normalizers of the parameters that were sent.
 
-    A value that one of them refuses stays as it was sent, and becomes a fault with its code and message.
+    A value that one of them refuses stays as it was sent, and becomes an issue with its code and message.
 
     Args:
         arguments: What was sent.
@@ -46,23 +46,23 @@ def normalized(
     """
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
-    faults: list[ValidationIssue] = []
+    issues: list[ValidationIssue] = []
     for name in normalizers:
         if name not in arguments:
             continue
         sent = arguments[name]
-        value, rules, fault = _one(name, sent, normalizers[name], tell=tell)
-        if fault is not None:
-            faults.append(fault)
+        value, rules, issue = _one(name, sent, normalizers[name], tell=tell)
+        if issue is not None:
+            issues.append(issue)
         elif value is ABSENT or not _same(value, sent):
             changed[name] = value
             after = "absent" if value is ABSENT else json_type(value)
             repairs += [Repair(rule, pointer((name,)), json_type(sent), after) for rule in rules]
     if not changed:
-        return NormalizedArguments(arguments, (), tuple(faults))
+        return NormalizedArguments(arguments, (), tuple(issues))
     together = {**arguments, **changed}
     kept = {name: value for name, value in together.items() if value is not ABSENT}
-    return NormalizedArguments(kept, tuple(repairs), tuple(faults))
+    return NormalizedArguments(kept, tuple(repairs), tuple(issues))
 
 
 def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
@@ -143,38 +143,38 @@ def rule_name(normalize: Normalize) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NormalizingValidator:
-    """A judge of arguments that their normalizers run on first.
+    """A validator of arguments that their normalizers run on first.
 
     Attributes:
-        judge: What judges the outcome.
+        validator: What judges the outcome.
         normalizers: What runs, by parameter.
     """
 
-    judge: Validator
+    validator: Validator
     normalizers: Normalizers
 
     @property
     def exact_integers(self) -> bool:
         """Whether ``7.0`` is refused for an integer."""
-        return self.judge.exact_integers
+        return self.validator.exact_integers
 
     @property
     def by_schema(self) -> bool:
         """Whether the published schema alone judges what the normalizers give."""
-        return self.judge.by_schema
+        return self.validator.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the tool would take these arguments once they are normalized, as far as it takes that."""
         result = normalized(arguments, self.normalizers)
-        if result.faults:
+        if result.issues:
             return False
-        if self.judge.accepts(result.arguments):
+        if self.validator.accepts(result.arguments):
             return True
-        return bool(result.repairs) and self.judge.accepts(self._reverted(arguments, result).arguments)
+        return bool(result.repairs) and self.validator.accepts(self._reverted(arguments, result).arguments)
 
     def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
         """The arguments with those parameters as they were sent whose normalized value is refused."""
-        refused = {fault.path[0] for fault in self.judge.faults(result.arguments) if fault.path}
+        refused = {issue.path[0] for issue in self.validator.issues(result.arguments) if issue.path}
         return normalized(
             arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
         )
@@ -182,24 +182,24 @@ class NormalizingValidator:
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Whether the tool would get something else from the one than from the other, once they are normalized."""
         first, second = normalized(one, self.normalizers), normalized(other, self.normalizers)
-        if first.faults or second.faults:
-            return first.faults != second.faults
-        return self.judge.tells_apart(first.arguments, second.arguments)
+        if first.issues or second.issues:
+            return first.issues != second.issues
+        return self.validator.tells_apart(first.arguments, second.arguments)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Accepted arguments as the tool gets them: normalized, unless only as they are it takes them."""
         result = normalized(arguments, self.normalizers)
-        if result.repairs and not self.judge.accepts(result.arguments):
+        if result.repairs and not self.validator.accepts(result.arguments):
             return self._reverted(arguments, result)
         return result
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """What the normalizers refuse, and what is wrong with the rest; tells the author what they raised."""
         result = normalized(arguments, self.normalizers, tell=True)
-        refused = {fault.path[0] for fault in result.faults}
+        refused = {issue.path[0] for issue in result.issues}
         others = (
-            fault
-            for fault in self.judge.faults(result.arguments)
-            if not fault.path or fault.path[0] not in refused
+            issue
+            for issue in self.validator.issues(result.arguments)
+            if not issue.path or issue.path[0] not in refused
         )
-        return (*result.faults, *others)
+        return (*result.issues, *others)

@@ -75,13 +75,13 @@ class ObservedValidator:
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Answer as the validator does, and report it."""
         accepted = self.inner.accepts(arguments)
-        issues = () if accepted else self.inner.faults(arguments)
+        issues = () if accepted else self.inner.issues(arguments)
         self.observer.judged(arguments, issues, accepted=accepted)
         return accepted
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """As of the validator."""
-        return self.inner.faults(arguments)
+        return self.inner.issues(arguments)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """As of the validator."""

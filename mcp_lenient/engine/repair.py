@@ -49,7 +49,7 @@ class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never s
 
 @dataclass(slots=True)
 class Scope:
-    """Which places the judge holds something against; every other place stays as it was sent."""
+    """Which places the validator holds something against; every other place stays as it was sent."""
 
     full: bool = False
     names: bool = False
@@ -66,25 +66,25 @@ UNTOUCHED = Scope()
 
 
 def scope_below(scope: Scope | None, key: str | int) -> Scope | None:
-    """The scope of what stands under a key: its own faults, all of it, or nothing."""
+    """The scope of what stands under a key: its own issues, all of it, or nothing."""
     if scope is None:
         return None
     own = scope.below.get(key)
     return own if own is not None or scope.full else UNTOUCHED
 
 
-def scope_of(faults: Iterable[ValidationIssue]) -> Scope:
-    """The scope that faults make: all of a faulty value, and the names of an object that lacks or has one."""
+def scope_of(issues: Iterable[ValidationIssue]) -> Scope:
+    """The scope that issues make: all of a faulty value, and the names of an object that lacks or has one."""
     top = Scope()
-    for fault in faults:
-        names = fault.kind in ("missing", "unknown", "key")
+    for issue in issues:
+        names = issue.kind in ("missing", "unknown", "key")
         scope = top
-        for part in fault.path[:-1] if names else fault.path:
+        for part in issue.path[:-1] if names else issue.path:
             scope = scope.below.setdefault(part, Scope())
         if names:
             scope.names = True
-            if fault.kind == "unknown" and isinstance(fault.path[-1], str):
-                scope.unknown.add(fault.path[-1])
+            if issue.kind == "unknown" and isinstance(issue.path[-1], str):
+                scope.unknown.add(issue.path[-1])
         else:
             scope.full = True
     return top
@@ -915,7 +915,7 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validat
         unread = ignored_names(plan.top, outcome.arguments, validator, outcome.repairs)
     except OutOfSteps:
         sent = plain(dict(arguments))
-        return Outcome("refused", sent, faults=validator.faults(sent))
+        return Outcome("refused", sent, issues=validator.issues(sent))
     if not unread:
         return outcome
     issues = tuple(ValidationIssue(path, "overlooked") for path in unread)
@@ -932,7 +932,7 @@ def still_wrong(
         if outcome.status != "refused":
             return ()
         tied = tuple(ValidationIssue(tie.path, "value") for tie in outcome.ties)
-        return (*outcome.faults, *tied) or (ValidationIssue((), "value"),)
+        return (*outcome.issues, *tied) or (ValidationIssue((), "value"),)
 
     return issues
 
@@ -940,7 +940,7 @@ def still_wrong(
 def _outcome(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
-        return Outcome("refused", arguments, faults=(ValidationIssue((), "size", size.beyond),))
+        return Outcome("refused", arguments, issues=(ValidationIssue((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     texts = TextParseCache(plan.policy.limits)
     session = RepairSession(plan, validator.exact_integers, steps, texts)
@@ -966,13 +966,13 @@ def _relocate_all(
     """Apply relocations until none remain; return the arguments with their source spellings, and the leftover issues."""
     base = sent
     relocations: tuple[Repair, ...] = ()
-    issues = validator.faults(plain(base))
+    issues = validator.issues(plain(base))
     for _ in range(_ROUNDS):
         step = relocate(session.plan.top, base, (), session, scope_of(issues))
         if not step.repairs:
             break
         base, relocations = step.value, (*relocations, *step.repairs)
-        issues = validator.faults(plain(base))
+        issues = validator.issues(plain(base))
     return base, relocations, issues
 
 
@@ -1005,12 +1005,12 @@ def _repaired_by_schema(
         )
         partial = repair_partially(spelled, session, scope)
     except OutOfSteps:
-        return Outcome("refused", sent, relocations, validator.faults(sent))
+        return Outcome("refused", sent, relocations, validator.issues(sent))
     value = plain(partial.value)
-    remaining = validator.faults(value) if partial.repairs or not issues else issues
+    remaining = validator.issues(value) if partial.repairs or not issues else issues
     if not remaining:
         # So repaired it would be taken, but only against a guard: what was sent is what is refused.
-        return Outcome("refused", sent, relocations, validator.faults(sent), tuple(session.ties))
+        return Outcome("refused", sent, relocations, validator.issues(sent), tuple(session.ties))
     return Outcome("refused", value, (*relocations, *partial.repairs), remaining, tuple(session.ties))
 
 
@@ -1067,7 +1067,7 @@ def _tied(
         if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
     )
     arguments = {**settled, **unsettled}
-    return Outcome("refused", arguments, (*relocations, *repairs), validator.faults(arguments), ties)
+    return Outcome("refused", arguments, (*relocations, *repairs), validator.issues(arguments), ties)
 
 
 def _ties(candidates: list[Candidate]) -> tuple[Tie, ...]:

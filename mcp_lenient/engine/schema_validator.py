@@ -1,4 +1,4 @@
-"""The judge of tools whose own validator cannot be reached: what they publish."""
+"""The validator of tools whose own validator cannot be reached: what they publish."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import SchemaNode, SchemaTree
 from mcp_lenient.schema.unions import fits
 from mcp_lenient.types import Path, ValidationIssue
-from mcp_lenient.values.limits import MOST_FAULTS
+from mcp_lenient.values.limits import MOST_ISSUES
 
 _DEEPEST = 100
 
@@ -19,7 +19,7 @@ class PublishedSchemaValidator:
     """What a published schema accepts.
 
     >>> validator = PublishedSchemaValidator({"type": "object", "properties": {"n": {"type": "integer"}}})
-    >>> validator.accepts({"n": 1}), validator.faults({"n": "1"})
+    >>> validator.accepts({"n": 1}), validator.issues({"n": "1"})
     (True, (ValidationIssue(path=('n',), kind='type', detail=None, error_code=None, reason=None),))
 
     Args:
@@ -41,7 +41,7 @@ class PublishedSchemaValidator:
         """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
         return self._may_enter(arguments) and self._top.takes(arguments)
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """What the schema holds against these arguments, from the top down, at most 1,000.
 
         The walk is ours: asking a validator for all errors costs time without end where unions recurse.
@@ -49,14 +49,14 @@ class PublishedSchemaValidator:
         """
         if not self._may_enter(arguments):
             return (ValidationIssue((), "size"),)
-        return tuple(dict.fromkeys(islice(_faults(self._top, arguments, ()), MOST_FAULTS)))
+        return tuple(dict.fromkeys(islice(_issues(self._top, arguments, ()), MOST_ISSUES)))
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
         """Whether the tool would get something else: a schema does not tell what a tool reads."""
         return False
 
 
-def _faults(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
+def _issues(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
     if node.takes(value):
         return
     below = iter(()) if node.is_union or len(path) > _DEEPEST else _below(node, value, path)
@@ -74,10 +74,10 @@ def _below(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue
         for key, entry in value.items():
             child = node.property(key) if isinstance(key, str) else None
             if child is not None:
-                yield from _faults(child, entry, (*path, key))
+                yield from _issues(child, entry, (*path, key))
     elif node.is_array and isinstance(value, list):
         for index, entry in enumerate(value):
-            yield from _faults(node.item(index, mixed=False), entry, (*path, index))
+            yield from _issues(node.item(index, mixed=False), entry, (*path, index))
 
 
 def _names(node: SchemaNode, value: Mapping[Any, Any], path: Path) -> Iterator[ValidationIssue]:

@@ -402,7 +402,7 @@ def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
 
 
 def _takes(refusal: Refusal, path: Path, value: object) -> bool:
-    return any_fits(refusal.look(path).forms, value, exact_integers=refusal.judge.exact_integers)
+    return any_fits(refusal.look(path).forms, value, exact_integers=refusal.validator.exact_integers)
 
 
 def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
@@ -482,7 +482,7 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
         inside = list(gathering(refusal, refusal.look(belongs[:-1])))
         moves = [*inside, *moves] if belongs[-2] in names.lacking or not moves else [*moves, *inside]
     yield from moves
-    missing = [fault.path for fault in refusal.outcome.faults if fault.kind == "missing"]
+    missing = [issue.path for issue in refusal.outcome.issues if issue.kind == "missing"]
     yield from (
         (_move((*parent.path, sent), path),)
         for path in missing
@@ -570,7 +570,7 @@ _Faults = dict[Any, list[ValidationIssue]]
 class _PatchTrial:
     """Patches tried on one refused call.
 
-    A judge looks at each parameter by itself, so that patches which change different parameters are tried
+    A validator looks at each parameter by itself, so that patches which change different parameters are tried
     together: one question for all of them, and not one for each.
     """
 
@@ -580,7 +580,7 @@ class _PatchTrial:
     @staticmethod
     def of(refusal: Refusal) -> _PatchTrial:
         """Return the trial of a refused call."""
-        return _PatchTrial(refusal, frozenset((fault.path, fault.kind) for fault in refusal.outcome.faults))
+        return _PatchTrial(refusal, frozenset((issue.path, issue.kind) for issue in refusal.outcome.issues))
 
     def helps(self, questions: Sequence[Question]) -> list[bool]:
         """Whether each patch gives arguments that are accepted, or takes its violation away and adds none."""
@@ -597,8 +597,8 @@ class _PatchTrial:
         return [verdicts.get(at, False) for at in range(len(questions))]
 
     def _tried(self, questions: Sequence[Question]) -> list[bool]:
-        """Return the verdicts by the judge and, of what is moved, by what a repair makes of the call sent again."""
-        verdicts = self._judged(questions, self.refusal.judge.faults)
+        """Return the verdicts by the validator and, of what is moved, by what a repair makes of the call sent again."""
+        verdicts = self._judged(questions, self.refusal.validator.issues)
         again = self.refusal.again
         open_still = [at for at, (patch, _) in enumerate(questions) if not verdicts[at] and _moves(patch)]
         if again is not None and open_still:
@@ -614,7 +614,7 @@ class _PatchTrial:
         for at, (patch, _) in enumerate(questions):
             if all(patch != other for other, _ in questions[:at]):
                 patched = applied(patched, patch)
-        before = _by_parameter(self.refusal.outcome.faults)
+        before = _by_parameter(self.refusal.outcome.issues)
         after = _by_parameter(left(patched) if isinstance(patched, Mapping) else ())
         if None in before or None in after:
             return [self._alone(*each, left) for each in questions]
@@ -623,13 +623,13 @@ class _PatchTrial:
     def _follows(
         self, patch: Patch, paths: Sequence[Path], before: _Faults, after: _Faults, left_by: Left
     ) -> bool:
-        """The verdict on one of several patches, by the faults that are left after all of them."""
+        """The verdict on one of several patches, by the issues that are left after all of them."""
         own = _parameters(patch)
         elsewhere = {path[0] for path in paths} - own
-        left = [fault for name in own for fault in after.get(name, ())]
+        left = [issue for name in own for issue in after.get(name, ())]
         if not left and before.keys() <= own:
             return self._alone(patch, paths, left_by)
-        left += (fault for name in elsewhere for fault in before.get(name, ()))
+        left += (issue for name in elsewhere for issue in before.get(name, ()))
         return self._only_others(left, paths)
 
     def _alone(self, patch: Patch, paths: Sequence[Path], left: Left) -> bool:
@@ -637,10 +637,10 @@ class _PatchTrial:
         return isinstance(patched, Mapping) and self._only_others(left(patched), paths)
 
     def _only_others(self, after: Sequence[ValidationIssue], paths: Sequence[Path]) -> bool:
-        """Whether all faults were there before, elsewhere; one around a place may still speak of this place."""
+        """Whether all issues were there before, elsewhere; one around a place may still speak of this place."""
         return all(
-            (fault.path, fault.kind) in self._before and not any(_related(fault.path, path) for path in paths)
-            for fault in after
+            (issue.path, issue.kind) in self._before and not any(_related(issue.path, path) for path in paths)
+            for issue in after
         )
 
 
@@ -669,10 +669,10 @@ def _parameters(patch: Patch) -> set[str]:
     return {tokens_of(end)[0] for end in ends}
 
 
-def _by_parameter(faults: Sequence[ValidationIssue]) -> _Faults:
+def _by_parameter(issues: Sequence[ValidationIssue]) -> _Faults:
     found: _Faults = {}
-    for fault in faults:
-        found.setdefault(fault.path[0] if fault.path else None, []).append(fault)
+    for issue in issues:
+        found.setdefault(issue.path[0] if issue.path else None, []).append(issue)
     return found
 
 
@@ -681,7 +681,7 @@ def _related(one: Path, other: Path) -> bool:
 
 
 def _is_published(refusal: Refusal, operation: Operation) -> bool:
-    """Whether a value that is put somewhere is one that the published schema takes there: a judge may take more.
+    """Whether a value that is put somewhere is one that the published schema takes there: a validator may take more.
 
     An object that is made to move fields into it is judged with the fields.
     """
@@ -704,7 +704,7 @@ def _path(arguments: Mapping[str, Any], pointer: str) -> Path:
 
 def is_taken(refusal: Refusal, place: Location, value: object) -> bool:
     """Whether the published schema has nothing against a value at a place."""
-    exact_integers = refusal.judge.exact_integers
+    exact_integers = refusal.validator.exact_integers
     return not findings(refusal.reader, place.forms, value, place.path, exact_integers=exact_integers)
 
 

@@ -228,7 +228,7 @@ class Refusal:
 
     reader: FormReader
     outcome: Outcome
-    judge: Validator
+    validator: Validator
     policy: Policy
     destructive: bool = False
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = field(
@@ -340,7 +340,7 @@ def likely_name(names: Names, sent: str, name: str) -> float:
 MAX_PLACES_TOLD = 3
 MAX_DETAIL = 300
 MAX_COUNTED = 300
-"""Judges and searches stop at some number of faults, so that larger counts would not be true."""
+"""Judges and searches stop at some number of issues, so that larger counts would not be true."""
 
 
 @dataclass(frozen=True, slots=True)

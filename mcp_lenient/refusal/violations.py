@@ -62,7 +62,7 @@ from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Vi
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, fits_json, in_json, is_name, short_scalar, shown
 from mcp_lenient.values.json_text import looks_like_json
 from mcp_lenient.values.json_values import json_type, pointer, same_json
-from mcp_lenient.values.limits import MOST_FAULTS
+from mcp_lenient.values.limits import MOST_ISSUES
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -245,7 +245,7 @@ def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, li
         return False
     if not isinstance(parent.value, Mapping) or not spot.forms:
         return True
-    return any_fits(spot.forms, parent.value.get(name), exact_integers=refusal.judge.exact_integers)
+    return any_fits(spot.forms, parent.value.get(name), exact_integers=refusal.validator.exact_integers)
 
 
 def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
@@ -549,16 +549,16 @@ _KEYWORDS = {
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Faults of one kind at places that differ in list indices only."""
+    """Issues of one kind at places that differ in list indices only."""
 
-    faults: tuple[ValidationIssue, ...]
+    issues: tuple[ValidationIssue, ...]
     count: int
 
 
 def violations(
     reader: FormReader,
     outcome: Outcome,
-    judge: Validator,
+    validator: Validator,
     policy: Policy,
     *,
     destructive: bool = False,
@@ -566,25 +566,25 @@ def violations(
 ) -> tuple[Violation, ...]:
     """What is wrong with a refused call, 20 violations at most.
 
-    Items of a list with the same fault share one violation. The published schema supplies the words; where
+    Items of a list with the same issue share one violation. The published schema supplies the words; where
     it has nothing against a value that the tool refuses, the tool author's own sentence does.
 
     Args:
         reader: The tool's published input schema, and what earlier refusals said of it.
         outcome: The refused call, as :class:`Outcome` describes it.
-        judge: What the tool accepts; asked whether a fix corrects the call.
+        validator: What the tool accepts; asked whether a fix corrects the call.
         policy: Which values may be repeated.
         destructive: Whether the tool destroys something, so that no fix is offered.
         again: What is still wrong with arguments once they are repaired; a fix may need a repair as well.
     """
-    refusal = Refusal(reader, outcome, judge, policy, destructive=destructive, again=again)
+    refusal = Refusal(reader, outcome, validator, policy, destructive=destructive, again=again)
     ties = outcome.ties[:MAX_VIOLATIONS]
     groups, more = _groups(_leading(refusal))
     problems = _problems(refusal, groups)
     kept = problems[: MAX_VIOLATIONS - len(ties)]
     found = _told(refusal, ties, kept)
     rest = len(problems) - len(kept) + more
-    return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.faults) >= MOST_FAULTS)
+    return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.issues) >= MOST_ISSUES)
 
 
 def _out_of_wrapper(outcome: Outcome, found: tuple[Violation, ...]) -> tuple[Violation, ...]:
@@ -607,15 +607,15 @@ def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tu
 
 
 def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
-    """The faults in the published schema's terms, gathered once more: a fault may hide several."""
+    """The issues in the published schema's terms, gathered once more: an issue may hide several."""
     by_place: dict[tuple[Path, bool], list[KeywordViolation | ValidationIssue]] = {}
     uncounted: dict[object, int] = {}
     for group in groups:
-        explained = [entry for fault in group.faults for entry in _explained(refusal, fault)]
+        explained = [entry for issue in group.issues for entry in _explained(refusal, issue)]
         for entry in explained:
             by_place.setdefault((entry.path, _of_key(entry)), []).append(entry)
         pattern = _pattern(explained[0].path)
-        uncounted[pattern] = max(uncounted.get(pattern, 0), group.count - len(group.faults))
+        uncounted[pattern] = max(uncounted.get(pattern, 0), group.count - len(group.issues))
     gathered: dict[Any, list[tuple[Path, bool]]] = {}
     for place, entries in by_place.items():
         gathered.setdefault((_pattern(place[0]), place[1], _keywords(entries)), []).append(place)
@@ -626,7 +626,7 @@ def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
 
 
 def _of_key(entry: KeywordViolation | ValidationIssue) -> bool:
-    """Whether a map's key is meant: what stands under it may have faults of its own."""
+    """Whether a map's key is meant: what stands under it may have issues of its own."""
     return entry.keyword == KEYS if isinstance(entry, KeywordViolation) else entry.kind == "key"
 
 
@@ -652,30 +652,30 @@ def _problem(
     places = tuple(refusal.look(path) for path, _ in at[:MAX_SAMPLES])
     count = len(at) + uncounted
     found = [entry for entry in entries if isinstance(entry, KeywordViolation)]
-    faults = [entry for entry in entries if isinstance(entry, ValidationIssue)]
-    detail = next((fault.detail for fault in faults if fault.detail), None)
-    reason = either(list(dict.fromkeys(fault.reason for fault in faults if fault.reason))) or None
+    issues = [entry for entry in entries if isinstance(entry, ValidationIssue)]
+    detail = next((issue.detail for issue in issues if issue.detail), None)
+    reason = either(list(dict.fromkeys(issue.reason for issue in issues if issue.reason))) or None
     if found:
         listed = found[0].keyword == KEYS and allowed_values(found[0].forms)
         code = "enum" if listed else _CODES.get(found[0].keyword, "value")
         broken = tuple({finding.keyword: finding.bound for finding in found}.items())
         return Problem(code, broken, detail, places, found[0].forms, count, reason)
-    code = "type" if faults[0].kind == "type" else "value"
+    code = "type" if issues[0].kind == "type" else "value"
     return Problem(code, (), detail, places, places[0].forms, count, reason)
 
 
 def _leading(refusal: Refusal) -> Iterator[ValidationIssue]:
-    """The faults that say most: none twice, none at a tie, of a union's faults those of the branch that was meant."""
-    faults = dict.fromkeys(refusal.outcome.faults)
+    """The issues that say most: none twice, none at a tie, of a union's issues those of the branch that was meant."""
+    issues = dict.fromkeys(refusal.outcome.issues)
     tied = {tie.path for tie in refusal.outcome.ties}
-    within = {above for fault in faults for above in _above(fault.path)}
-    own = {fault.path for fault in faults if fault.kind in ("type", "value")}
+    within = {above for issue in issues for above in _above(issue.path)}
+    own = {issue.path for issue in issues if issue.kind in ("type", "value")}
     wrong_type = {path for path in own & within if not _fitting(refusal, path)}
     hiding = wrong_type | tied
-    for fault in faults:
-        hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong_type
-        if not hidden and fault.path not in tied and hiding.isdisjoint(_above(fault.path)):
-            yield fault
+    for issue in issues:
+        hidden = issue.kind == "type" and issue.path in within and issue.path not in wrong_type
+        if not hidden and issue.path not in tied and hiding.isdisjoint(_above(issue.path)):
+            yield issue
 
 
 def _above(path: Path) -> Sequence[Path]:
@@ -684,11 +684,11 @@ def _above(path: Path) -> Sequence[Path]:
 
 def _fitting(refusal: Refusal, path: Path) -> bool:
     place = refusal.look(path)
-    exact_integers = refusal.judge.exact_integers
+    exact_integers = refusal.validator.exact_integers
     return not place.forms or any_fits(place.forms, place.value, exact_integers=exact_integers)
 
 
-def _groups(faults: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
+def _groups(issues: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
     """The first groups, and how many more there are.
 
     Of the others nothing is kept but one pattern each: what many objects live through is what makes Python
@@ -698,9 +698,9 @@ def _groups(faults: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
     counts: dict[int, int] = {}
     groups: list[list[ValidationIssue]] = []
     rest = 0
-    for fault in faults:
-        alike = gathered.setdefault((fault.kind, fault.detail), {})
-        pattern = _pattern(fault.path)
+    for issue in issues:
+        alike = gathered.setdefault((issue.kind, issue.detail), {})
+        pattern = _pattern(issue.path)
         if pattern in alike:
             members = alike[pattern]
         elif len(groups) < MAX_GROUPS:
@@ -712,7 +712,7 @@ def _groups(faults: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
         if members is not None:
             counts[id(members)] = counts.get(id(members), 0) + 1
             if len(members) < MAX_SAMPLES:
-                members.append(fault)
+                members.append(issue)
     return [_Group(tuple(members), counts[id(members)]) for members in groups], rest
 
 
@@ -723,36 +723,36 @@ def _pattern(path: Path) -> tuple[str | int | None, ...]:
     return path
 
 
-def _explained(refusal: Refusal, fault: ValidationIssue) -> Sequence[KeywordViolation | ValidationIssue]:
-    if fault.error_code:
-        return (fault,)
-    if fault.kind == "key":
-        keys = refusal.reader.keys(refusal.look(fault.path[:-1]).forms)
-        return (KeywordViolation(fault.path, KEYS, keys), fault)
+def _explained(refusal: Refusal, issue: ValidationIssue) -> Sequence[KeywordViolation | ValidationIssue]:
+    if issue.error_code:
+        return (issue,)
+    if issue.kind == "key":
+        keys = refusal.reader.keys(refusal.look(issue.path[:-1]).forms)
+        return (KeywordViolation(issue.path, KEYS, keys), issue)
     # A sentence about this very value: what is published of values below it, or beside it, is not the reason.
-    # What would be overlooked stands in arguments that the judge takes: nothing else is wrong there.
-    own = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
-    union = None if own else _union_above(refusal, fault.path)
+    # What would be overlooked stands in arguments that the validator takes: nothing else is wrong there.
+    own = bool(issue.detail or issue.kind == "overlooked" or (issue.reason and issue.kind == "value"))
+    union = None if own else _union_above(refusal, issue.path)
     told = () if union is None else refusal.once(_found, union)
     if told:
         return told
-    place = refusal.look(fault.path)
-    keyword = _KEYWORDS.get(fault.kind)
+    place = refusal.look(issue.path)
+    keyword = _KEYWORDS.get(issue.kind)
     if keyword is not None:
-        return (KeywordViolation(fault.path, keyword, place.forms),)
+        return (KeywordViolation(issue.path, keyword, place.forms),)
     found = refusal.once(_found, place)
     if own:
-        found = tuple(finding for finding in found if finding.path == fault.path)
-    return (*found, fault) if own or not found else found
+        found = tuple(finding for finding in found if finding.path == issue.path)
+    return (*found, issue) if own or not found else found
 
 
 def _found(refusal: Refusal, place: Location) -> tuple[KeywordViolation, ...]:
-    exact_integers = refusal.judge.exact_integers
+    exact_integers = refusal.validator.exact_integers
     return findings(refusal.reader, place.forms, place.value, place.path, exact_integers=exact_integers)
 
 
 def _union_above(refusal: Refusal, path: Path) -> Location | None:
-    """The place of a union of objects above a fault: a judge tells the faults of each branch, and one was meant."""
+    """The place of a union of objects above an issue: a validator tells the issues of each branch, and one was meant."""
     above = map(refusal.look, _above(path))
     return next((place for place in above if refusal.once(_is_union_of_objects, place)), None)
 
@@ -768,7 +768,7 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
     # Of so many violations each first fix is worth its place and time, and no second one.
     most = MAX_FIXES if len(problems) <= MAX_WITH_FIXES else 1
     offered = iter(fixes(refusal, wanted, most))
-    codes = {fault.path: fault.error_code for fault in reversed(refusal.outcome.faults)}
+    codes = {issue.path: issue.error_code for issue in reversed(refusal.outcome.issues)}
     found: list[Violation] = []
     for tie in ties:
         words, own, hiding = ambiguous(refusal, tie), next(offered), above_private_key(refusal, tie.path)
@@ -813,7 +813,7 @@ def _wanted(problem: Problem) -> Wanted:
 def _complete(
     refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...], error_code: str | None
 ) -> Violation:
-    """A name that only the client knows is a parameter's name nowhere but where it is the fault itself."""
+    """A name that only the client knows is a parameter's name nowhere but where it is the issue itself."""
     known = words.code == "unknown" or refusal.look(path[:1]).declared
     if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)

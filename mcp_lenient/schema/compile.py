@@ -495,16 +495,16 @@ class _Translation:
     def _take_out_broken(self) -> None:
         for schema in self._nodes:
             alone = _alone(schema)
-            reason = _fault(alone)
+            reason = _issue(alone)
             if reason is None:
                 continue
-            faults = {keyword: _fault({keyword: value}) for keyword, value in alone.items()}
-            broken = frozenset(keyword for keyword, fault in faults.items() if fault is not None)
+            issues = {keyword: _issue({keyword: value}) for keyword, value in alone.items()}
+            broken = frozenset(keyword for keyword, issue in issues.items() if issue is not None)
             for keyword in broken - _MEANT:
                 del schema[keyword]
             broken &= _MEANT
-            if broken or not any(faults.values()):
-                first = next((fault for fault in map(faults.get, broken) if fault), reason)
+            if broken or not any(issues.values()):
+                first = next((issue for issue in map(issues.get, broken) if issue), reason)
                 self._take_out(schema, first, broken)
 
     def _relax(self) -> None:
@@ -562,11 +562,11 @@ def _readable_patterns(schema: Schema) -> Schema:
     patterns = schema.get("patternProperties")
     if not isinstance(patterns, dict):
         return {}
-    found = {each: sub for each, sub in patterns.items() if _fault({"pattern": each}) is None}
+    found = {each: sub for each, sub in patterns.items() if _issue({"pattern": each}) is None}
     return {"patternProperties": found} if found else {}
 
 
-def _fault(schema: Schema) -> str | None:
+def _issue(schema: Schema) -> str | None:
     try:
         compiled(schema)
     except SchemaError as error:

@@ -216,13 +216,13 @@ def valid_arguments(
         raise NoValueError(read.told)
     schema = read.root
     maker = _Maker(schema, random, wide)
-    judge = PublishedSchemaValidator(read)
+    validator = PublishedSchemaValidator(read)
     for _ in range(_TRIES):
         made = maker.object(shape_of(schema, schema), 0, optional)
-        if judge.accepts(made):
+        if validator.accepts(made):
             return made
-    fault = judge.faults(made)[0]
-    msg = f"nothing that was made up is valid at {'/'.join(map(str, fault.path)) or 'the top'}"
+    issue = validator.issues(made)[0]
+    msg = f"nothing that was made up is valid at {'/'.join(map(str, issue.path)) or 'the top'}"
     raise NoValueError(msg)
 
 
@@ -330,11 +330,11 @@ class _Maker:
     def _text(self, schema: Any, keywords: Mapping[str, Any], depth: int) -> str:
         least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))
         if "pattern" in keywords:
-            judge = validator_for(self.root, schema)
-            fitting = [text for text in (*SAMPLES, *WORDS) if judge.is_valid(text)]
+            validator = validator_for(self.root, schema)
+            fitting = [text for text in (*SAMPLES, *WORDS) if validator.is_valid(text)]
             if not fitting:
                 written = (pattern_text(keywords["pattern"], self.random) for _ in range(_TRIES))
-                fitting = [text for text in written if text is not None and judge.is_valid(text)]
+                fitting = [text for text in written if text is not None and validator.is_valid(text)]
             return self.random.choice(fitting or ["none fits"])
         form = str(keywords.get("format"))
         if form in FORMATS:

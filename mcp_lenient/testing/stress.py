@@ -396,14 +396,14 @@ def _short(arguments: Sent) -> str:
 
 async def _stress(trial: Trial, right: _Right) -> list[StressCall]:
     """Try the damaged calls of one right call."""
-    judge = _schema_judge(trial)
+    validator = _schema_validator(trial)
     return [
-        await _try(trial, kind, each, judge, always_fails=right.fails)
+        await _try(trial, kind, each, validator, always_fails=right.fails)
         for kind, each in damaged_calls(trial.target.tool.parameters, right.arguments)
     ]
 
 
-def _schema_judge(trial: Trial) -> PublishedSchemaValidator | None:
+def _schema_validator(trial: Trial) -> PublishedSchemaValidator | None:
     """Return the validator that tells forwarded calls from accepted ones; None where the tool itself does."""
     if trial.target.certain:
         return None
@@ -414,10 +414,15 @@ def _schema_judge(trial: Trial) -> PublishedSchemaValidator | None:
 
 
 async def _try(
-    trial: Trial, kind: str, damage: Damaged, judge: PublishedSchemaValidator | None, *, always_fails: bool
+    trial: Trial,
+    kind: str,
+    damage: Damaged,
+    validator: PublishedSchemaValidator | None,
+    *,
+    always_fails: bool,
 ) -> StressCall:
     got = await trial.attempt(damage.sent)
-    outcome = _outcome_without_repair(got, judge, always_fails=always_fails)
+    outcome = _outcome_without_repair(got, validator, always_fails=always_fails)
     if outcome is None:
         outcome = "repaired" if await _is_wanted(trial, got, damage) else "corrupted"
     if (
@@ -439,7 +444,7 @@ async def _try(
 
 
 def _outcome_without_repair(
-    got: Attempt, judge: PublishedSchemaValidator | None, *, always_fails: bool
+    got: Attempt, validator: PublishedSchemaValidator | None, *, always_fails: bool
 ) -> StressOutcome | None:
     if got.reached is None:
         return "refused" if got.is_error else "answered"
@@ -447,7 +452,9 @@ def _outcome_without_repair(
         return "failed"
     if not identical(got.sent, got.reached.arguments):
         return None
-    return "forwarded" if judge is not None and not judge.accepts(got.reached.arguments) else "unchanged"
+    return (
+        "forwarded" if validator is not None and not validator.accepts(got.reached.arguments) else "unchanged"
+    )
 
 
 async def _is_wanted(trial: Trial, got: Attempt, damage: Damaged) -> bool:

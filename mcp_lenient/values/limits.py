@@ -7,8 +7,8 @@ from typing import Final
 
 from mcp_lenient.errors import PolicyError
 
-MOST_FAULTS: Final = 1_000
-"""Faults that are told of one call; of Pydantic's errors, those beyond which only the parameters are told."""
+MOST_ISSUES: Final = 1_000
+"""Issues that are told of one call; of Pydantic's errors, those beyond which only the parameters are told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

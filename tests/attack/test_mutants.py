@@ -56,7 +56,7 @@ def test_a_declared_name_is_never_unknown():
     judge = PublishedSchemaValidator(
         {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
     )
-    found = [(fault.path, fault.kind) for fault in judge.faults({"n": "x", "other": 1})]
+    found = [(fault.path, fault.kind) for fault in judge.issues({"n": "x", "other": 1})]
     assert sorted(found) == [(("n",), "type"), (("other",), "unknown")]
 
 
@@ -64,7 +64,7 @@ def test_a_name_by_pattern_is_never_unknown():
     """In a closed object, a key that a pattern knows is no fault beside one that is."""
     schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}
     found = [
-        (fault.path, fault.kind) for fault in PublishedSchemaValidator(schema).faults({"n": "x", "x-a": 1})
+        (fault.path, fault.kind) for fault in PublishedSchemaValidator(schema).issues({"n": "x", "x-a": 1})
     ]
     assert found == [(("n",), "type")]
 
@@ -75,7 +75,7 @@ def test_items_beside_a_wrong_one_are_no_faults():
     assert [each.pointer for each in found] == ["/flags/2"]
 
 
-def _judge(*, strict: bool = False) -> FunctionValidator:
+def _validator(*, strict: bool = False) -> FunctionValidator:
     tool = Tool.from_function(rows)
     assert isinstance(tool, FunctionTool)
     return FunctionValidator(tool, strict=strict)
@@ -83,9 +83,9 @@ def _judge(*, strict: bool = False) -> FunctionValidator:
 
 def test_judges_of_one_function_are_equal():
     """A tool that is looked up again is judged as before, so that nothing is compiled anew; at another strictness it is not."""
-    assert _judge() == _judge()
-    assert _judge() != _judge(strict=True)
-    assert hash(_judge()) == hash(_judge())
+    assert _validator() == _validator()
+    assert _validator() != _validator(strict=True)
+    assert hash(_validator()) == hash(_validator())
 
 
 def test_what_is_beside_a_fault_within_is_no_fault():
@@ -105,7 +105,7 @@ def test_a_tie_holds_back_no_other_parameter():
     assert [tie.path for tie in outcome.ties] == [("p",)]
     assert outcome.arguments == {"p": {"x": "1"}, "pq": 5}
     assert outcome.repairs == (Repair("text_to_integer", "/pq", "string", "integer"),)
-    assert [fault.path for fault in outcome.faults] == [("p",)]
+    assert [fault.path for fault in outcome.issues] == [("p",)]
 
 
 def test_a_name_in_one_reading_alone_is_a_tie():
@@ -243,7 +243,7 @@ def test_a_call_that_takes_too_long_is_refused_as_it_was_sent(monkeypatch):
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at)
     outcome = repair(plan, sent, judge)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
-    assert outcome.faults == judge.faults(sent)
+    assert outcome.issues == judge.issues(sent)
 
 
 async def _transformed(hidden: Any) -> Any:
@@ -257,7 +257,7 @@ async def _transformed(hidden: Any) -> Any:
     )
     server = FastMCP("transformed", strict_input_validation=True)
     server.add_tool(changed)
-    judge = (await find_target(server, changed)).judge
+    judge = (await find_target(server, changed)).validator
     assert judge is not None
     return judge
 
@@ -265,7 +265,7 @@ async def _transformed(hidden: Any) -> Any:
 async def test_what_is_hidden_is_not_held_against_the_caller():
     """A hidden argument that the parent refuses is no fault of a call that cannot set it."""
     judge = await _transformed("no number")
-    assert judge.faults({"n": 1}) == ()
+    assert judge.issues({"n": 1}) == ()
     assert judge.accepts({"n": 1})
     assert not judge.accepts({"n": "x"})
 
@@ -273,7 +273,7 @@ async def test_what_is_hidden_is_not_held_against_the_caller():
 async def test_a_fault_of_the_whole_is_told_of_a_transformed_tool():
     """What no validator can take in is refused for its size there too."""
     judge = await _transformed(0)
-    assert [(fault.path, fault.kind) for fault in judge.faults({"n": 10**5000})] == [((), "size")]
+    assert [(fault.path, fault.kind) for fault in judge.issues({"n": 10**5000})] == [((), "size")]
 
 
 def test_a_wrapper_is_weighed_against_what_costs_as_much_in_place():
@@ -288,9 +288,9 @@ def test_many_values_are_judged_as_strictly_as_few():
     """What is looked at without building it is still held to the strictness of the server."""
     for count in (1, 200):
         sent = {"rows": [{"tags": ["a"], "count": "5"}] * count}
-        assert _judge().accepts(sent)
-        assert not _judge(strict=True).accepts(sent)
-        assert not _judge().accepts({"rows": [*sent["rows"], {"tags": ["a"], "count": "x"}]})
+        assert _validator().accepts(sent)
+        assert not _validator(strict=True).accepts(sent)
+        assert not _validator().accepts({"rows": [*sent["rows"], {"tags": ["a"], "count": "x"}]})
 
 
 def test_no_more_overlooked_names_than_anyone_slips():
@@ -299,6 +299,6 @@ def test_no_more_overlooked_names_than_anyone_slips():
     schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})
     for count in (15, 16, 17, 20):
         sent = {"n": "5", **{f"key{letter.upper()}": True for letter in letters[:count]}}
-        assert len(repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema)).faults) == min(
+        assert len(repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema)).issues) == min(
             count, 16
         )

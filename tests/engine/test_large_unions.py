@@ -100,4 +100,4 @@ def test_more_branches_than_are_looked_through_for_overlooked_names():
         sent = {"n": "5", "rows": [{"other": 1}] * rows}
         outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
         assert outcome.status == status
-    assert outcome == Outcome("refused", sent, faults=(ValidationIssue(("n",), "type"),))
+    assert outcome == Outcome("refused", sent, issues=(ValidationIssue(("n",), "type"),))

@@ -83,7 +83,7 @@ def test_the_judge_accepts_what_the_oracle_accepts(call):
     accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
     event(f"accepted: {accepted}")
     assert judge.accepts(arguments) is accepted
-    assert (judge.faults(arguments) == ()) is accepted
+    assert (judge.issues(arguments) == ()) is accepted
 
 
 @LAW

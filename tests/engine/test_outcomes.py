@@ -178,7 +178,7 @@ def _said(sent: Mapping[str, Any], outcome: Outcome) -> str:
         return "as it is"
     refused = outcome.status == "refused"
     parts = ["refused" if refused else json.dumps(outcome.arguments)]
-    parts += [" ".join(filter(None, (each.kind, _place(each.path), each.detail))) for each in outcome.faults]
+    parts += [" ".join(filter(None, (each.kind, _place(each.path), each.detail))) for each in outcome.issues]
     parts += [
         f"{_place(tie.path)} is {' or '.join(json.dumps(reading.value, default=str) for reading in tie.readings)}"
         for tie in outcome.ties

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.values.limits import MOST_FAULTS
+from mcp_lenient.values.limits import MOST_ISSUES
 
 INTEGER = {"type": "integer"}
 NULL = {"type": "null"}
@@ -25,8 +25,8 @@ def closed(*required: str, **properties: Any) -> dict[str, Any]:
 
 def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple[Any, ...], str]]:
     judge = PublishedSchemaValidator(schema)
-    assert judge.accepts(arguments) is (judge.faults(arguments) == ())
-    return [(fault.path, fault.kind) for fault in judge.faults(arguments)]
+    assert judge.accepts(arguments) is (judge.issues(arguments) == ())
+    return [(fault.path, fault.kind) for fault in judge.issues(arguments)]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_item_is_held_to_its_own_schema():
 def test_a_key_that_is_no_text_is_unknown(key, told):
     """JSON has no such key, so that nothing else is to be said of it."""
     judge = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
-    assert [(fault.path, fault.kind) for fault in judge.faults({key: "x"})] == [((told,), "unknown")]
+    assert [(fault.path, fault.kind) for fault in judge.issues({key: "x"})] == [((told,), "unknown")]
 
 
 def test_other_properties_are_held_to_their_schema():
@@ -109,7 +109,7 @@ def test_a_name_of_its_own_is_no_fault_of_an_open_object():
 def test_no_more_faults_than_anyone_reads():
     """A list that is wrong throughout has a bounded number of faults."""
     schema = closed(p={"type": "array", "items": INTEGER})
-    assert len(found(schema, {"p": ["x"] * (MOST_FAULTS + 5)})) == MOST_FAULTS == 1_000
+    assert len(found(schema, {"p": ["x"] * (MOST_ISSUES + 5)})) == MOST_ISSUES == 1_000
 
 
 def test_no_deeper_than_anyone_nests():

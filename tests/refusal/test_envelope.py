@@ -31,7 +31,7 @@ REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
 def refused(sent, schema=SCHEMA, repairs=()):
     """The envelope for arguments that the schema refuses."""
     judge = PublishedSchemaValidator(schema)
-    outcome = Outcome("refused", sent, repairs, judge.faults(sent))
+    outcome = Outcome("refused", sent, repairs, judge.issues(sent))
     return envelope(
         "store_context", schema, violations(SchemaTree(schema).reader, outcome, judge, Policy()), repairs
     )

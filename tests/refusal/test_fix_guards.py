@@ -102,19 +102,19 @@ class _Counting:
     by_schema = True
 
     def __init__(self, schema):
-        self.judge = PublishedSchemaValidator(schema)
+        self.validator = PublishedSchemaValidator(schema)
         self.asked = 0
 
     def accepts(self, arguments):
         self.asked += 1
-        return self.judge.accepts(arguments)
+        return self.validator.accepts(arguments)
 
-    def faults(self, arguments):
+    def issues(self, arguments):
         self.asked += 1
-        return self.judge.faults(arguments)
+        return self.validator.issues(arguments)
 
     def tells_apart(self, one, other):
-        return self.judge.tells_apart(one, other)
+        return self.validator.tells_apart(one, other)
 
 
 def test_fixes_of_different_parameters_are_tried_together():
@@ -123,7 +123,7 @@ def test_fixes_of_different_parameters_are_tried_together():
     schema = closed({f"p{at}": kinds for at in range(8)})
     sent = {f"p{at}": "alphi" for at in range(8)}
     judge = _Counting(schema)
-    faults = judge.faults(sent)
+    faults = judge.issues(sent)
     refusal = Refusal(SchemaTree(schema).reader, Outcome("refused", sent, (), faults, ()), judge, Policy())
     judge.asked = 0
     found = fixes(refusal, [Wanted("enum", ((name,),)) for name in sent])

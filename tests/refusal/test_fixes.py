@@ -33,7 +33,7 @@ NUMBER = {"type": "integer"}
 def offered(schema, sent, *, ties=(), repairs=(), policy=None):
     """The patches of all violations, in order, without repetition."""
     judge = PublishedSchemaValidator(schema)
-    outcome = Outcome("refused", sent, repairs, judge.faults(sent), ties)
+    outcome = Outcome("refused", sent, repairs, judge.issues(sent), ties)
     found = violations(SchemaTree(schema).reader, outcome, judge, policy or Policy())
     return [list(patch) for patch in dict.fromkeys(_frozen(patch) for v in found for patch in v.fixes)]
 

@@ -94,7 +94,7 @@ def test_laws(schema, sent):
         judge = PublishedSchemaValidator(schema)
     except SchemaError:
         return
-    faults = judge.faults(sent)
+    faults = judge.issues(sent)
     outcome = Outcome("refused", sent, (), faults)
     found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
     assert found == violations(SchemaTree(schema).reader, outcome, judge, Policy())
@@ -107,7 +107,7 @@ def test_laws(schema, sent):
         for patch in violation.fixes:
             after = applied(sent, patch)
             left = violations(
-                SchemaTree(schema).reader, Outcome("refused", after, (), judge.faults(after)), judge, Policy()
+                SchemaTree(schema).reader, Outcome("refused", after, (), judge.issues(after)), judge, Policy()
             )
             assert violation.pointer not in {other.pointer for other in left if other.code == violation.code}
 
@@ -127,6 +127,6 @@ def test_no_secret_is_repeated(schema, value):
         "name": value,
     }
     detail = ValidationIssue(("name",), "value", "hunter22 does not fit")
-    outcome = Outcome("refused", sent, (), (*judge.faults(sent), detail))
+    outcome = Outcome("refused", sent, (), (*judge.issues(sent), detail))
     found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
     assert "hunter22" not in json.dumps(envelope("tool", schema, found))

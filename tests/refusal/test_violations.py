@@ -53,11 +53,11 @@ SCHEMA = {
 }
 
 
-class ToolJudge:
+class FixedIssues:
     """A judge that holds fixed faults against everything, as a tool's own validator may."""
 
     def __init__(self, *faults, exact_integers=False):
-        self._faults = faults
+        self._issues = faults
         self.exact_integers = exact_integers
 
     def accepts(self, arguments):
@@ -65,10 +65,10 @@ class ToolJudge:
         del arguments
         return False
 
-    def faults(self, arguments):
+    def issues(self, arguments):
         """The same faults for all."""
         del arguments
-        return self._faults
+        return self._issues
 
 
 def told(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
@@ -76,7 +76,7 @@ def told(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
     judge = judge or PublishedSchemaValidator(schema)
     return violations(
         SchemaTree(schema).reader,
-        Outcome("refused", sent, (), judge.faults(sent), ties),
+        Outcome("refused", sent, (), judge.issues(sent), ties),
         judge,
         policy or Policy(),
     )
@@ -272,7 +272,7 @@ def test_items_share_a_line():
 def test_only_the_tool_refuses(fault, message):
     """Where the published schema has nothing against a value, the tool author's sentence is told."""
     sent = {"content": "x", "anything": 7, "limit": 7.0, "api_key": "abc", "login": {"token": "hunter22"}}
-    (violation,) = told(sent, judge=ToolJudge(fault, exact_integers=True))
+    (violation,) = told(sent, judge=FixedIssues(fault, exact_integers=True))
     assert violation.message == message
 
 
@@ -284,11 +284,11 @@ def test_union_faults_are_one():
         ValidationIssue(("shape", "kind"), "value"),
         ValidationIssue(("shape", "a"), "missing"),
     )
-    (violation,) = told({"shape": {"kind": "circle", "r": "x"}}, judge=ToolJudge(*branches))
+    (violation,) = told({"shape": {"kind": "circle", "r": "x"}}, judge=FixedIssues(*branches))
     assert violation.pointer == "/shape/r"
-    (violation,) = told({"tags": ["a", 1]}, judge=ToolJudge(ValidationIssue(("tags",), "type"), item))
+    (violation,) = told({"tags": ["a", 1]}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item))
     assert violation.pointer == "/tags/1"
-    (violation,) = told({"tags": 5}, judge=ToolJudge(ValidationIssue(("tags",), "type"), item))
+    (violation,) = told({"tags": 5}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item))
     assert violation.pointer == "/tags"
 
 

@@ -320,7 +320,7 @@ def test_an_overlooked_name_is_told_once(more: Json) -> None:
     schema = {**OPEN_ORDER, **more}
     sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
     outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
-    assert outcome.faults == (
+    assert outcome.issues == (
         ValidationIssue(("dryRun",), "overlooked"),
         ValidationIssue(("preveiw",), "overlooked"),
     )

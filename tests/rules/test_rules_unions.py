@@ -197,7 +197,7 @@ def test_a_tie_of_two_wrappers_names_both_readings() -> None:
     schema = closed("args", args=OBJECT)
     assert tied_values(schema, sent) == {"args": [{"args": {"a": 1}}, {"a": 1}]}
     outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
-    assert (outcome.arguments, outcome.faults) == ({}, (ValidationIssue(("args",), "missing"),))
+    assert (outcome.arguments, outcome.issues) == ({}, (ValidationIssue(("args",), "missing"),))
 
 
 def test_beside_a_tie_the_rest_is_repaired() -> None:
@@ -206,4 +206,4 @@ def test_beside_a_tie_the_rest_is_repaired() -> None:
     outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, PublishedSchemaValidator(schema))
     assert outcome.arguments == {"p": "None", "n": 5}
     assert outcome.repairs == (Repair("text_to_integer", "/n", "string", "integer"),)
-    assert outcome.faults == (ValidationIssue(("p",), "value"),)
+    assert outcome.issues == (ValidationIssue(("p",), "value"),)

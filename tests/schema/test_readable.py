@@ -455,7 +455,7 @@ def test_what_the_translated_schema_accepts_is_accepted() -> None:
         for _ in range(8):
             sent = {name: random.choice(VALUES) for name in random.sample(["p", "n", "tags", "o", "q"], 3)}
             assert ours.accepts(sent) == theirs.is_valid(sent), (seed, schema, sent)
-            assert ours.accepts(sent) == (ours.faults(sent) == ())
+            assert ours.accepts(sent) == (ours.issues(sent) == ())
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf"])

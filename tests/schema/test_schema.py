@@ -72,7 +72,7 @@ def test_faults(sent: Json, faults: list[Any]) -> None:
     rows = {"type": "array", "items": opened(a=INTEGER)}
     judge = PublishedSchemaValidator(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
     assert judge.accepts(sent) is not bool(faults)
-    assert [(fault.path, fault.kind) for fault in judge.faults(sent)] == faults
+    assert [(fault.path, fault.kind) for fault in judge.issues(sent)] == faults
 
 
 def test_a_schema_changed_in_place_is_compiled_anew() -> None:

@@ -234,7 +234,7 @@ def _published_name(tool: TransformedTool, name: str) -> str:
 
 
 def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> Callable[..., Any]:
-    # What the author wrote is the judge; what `@lenient` made of it takes everything, to answer by itself.
+    # What the author wrote is the validator; what `@lenient` made of it takes everything, to answer by itself.
     body = function_tool._wrap_body_errors(as_written(function), materialize_generators=True)  # noqa: SLF001 - see above
     return dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
 

@@ -165,9 +165,11 @@ class DecoratedTool:
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
-        judge = NormalizingValidator(FunctionValidator(tool, strict=strict), declared_of(tool.fn).normalizers)
+        validator = NormalizingValidator(
+            FunctionValidator(tool, strict=strict), declared_of(tool.fn).normalizers
+        )
         plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
-        return ToolContract(plan, judge).decide(arguments).violations
+        return ToolContract(plan, validator).decide(arguments).violations
 
     def record(
         self, event: EventName, repairs: tuple[Repair, ...], violations: tuple[Violation, ...], started: int
@@ -257,10 +259,10 @@ class Parameter(ParameterMark):
         own = {self.name: self.normalizers}
         needed = self.field.is_required()
         pydantic = _HandlerValidator(self.name, handler, needed, exact_integers=info.mode == "json")
-        judge = NormalizingValidator(pydantic, own)
-        decision = ToolContract(self._planned(), judge).decide({self.name: value})
+        validator = NormalizingValidator(pydantic, own)
+        decision = ToolContract(self._planned(), validator).decide({self.name: value})
         refused, violations = decision.status == "refused", decision.violations
-        final = judge.settled(decision.arguments)
+        final = validator.settled(decision.arguments)
         repairs = decision.repairs if refused else (*decision.repairs, *final.repairs)
         if decision.mode == "observe":
             return self._observed(value, handler, repairs, violations)
@@ -317,9 +319,9 @@ class _HandlerValidator:
     by_schema: bool = False
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        return not self.faults(arguments)
+        return not self.issues(arguments)
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         if self.name not in arguments:
             return (ValidationIssue((self.name,), "missing"),) if self.needed else ()
         value = arguments[self.name]

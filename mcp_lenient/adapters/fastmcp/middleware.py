@@ -322,7 +322,7 @@ class LenientMiddleware(Middleware):
         if cached.mode == "off":
             return await run(call, cached, context)
         arguments = message.arguments or {}
-        if not (await cached.accepts(arguments) if cached.in_thread else cached.judge.accepts(arguments)):
+        if not (await cached.accepts(arguments) if cached.in_thread else cached.validator.accepts(arguments)):
             return await self._not_accepted(call, server, cached, arguments)
         if cached.normalizers or call.sent_as_text:
             return await self._accepted(call, server, cached, arguments)

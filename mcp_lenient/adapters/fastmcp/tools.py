@@ -18,7 +18,7 @@ from mcp_types import TextContent
 from pydantic_core import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.pydantic.issues import faults_of_many, ordered, step, unwritable
+from mcp_lenient.adapters.pydantic.issues import issues_of_many, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
@@ -97,14 +97,14 @@ class FunctionValidator:
             return True
         return True
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Return all issues, in the order of the arguments, then what is missing."""
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return ()
         try:
             self._validate(dict(arguments))
         except PydanticError as error:
-            return faults_of_many(error, arguments, self._validate)
+            return issues_of_many(error, arguments, self._validate)
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
         except Exception:  # noqa: BLE001 - as in accepts
@@ -167,19 +167,19 @@ class TransformedValidator:
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
         if arguments.keys() <= self.forwarding.names.keys() and not self._missing(arguments):
-            return self.parent.accepts(self._forwarded(arguments)) or not self.faults(arguments)
+            return self.parent.accepts(self._forwarded(arguments)) or not self.issues(arguments)
         return False
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Return all issues, under the published names."""
         names = self.forwarding.names
         published = {parents: name for name, parents in names.items()}
         unknown = [ValidationIssue((step(name),), "unknown") for name in arguments if name not in names]
         missing = [ValidationIssue((name,), "missing") for name in self._missing(arguments)]
         below = [
-            _published(fault, published, arguments)
-            for fault in self.parent.faults(self._forwarded(arguments))
-            if not fault.path or fault.path[0] in published
+            _published(issue, published, arguments)
+            for issue in self.parent.issues(self._forwarded(arguments))
+            if not issue.path or issue.path[0] in published
         ]
         return ordered([*unknown, *below, *missing], arguments)
 
@@ -199,14 +199,14 @@ class TransformedValidator:
 
 
 def _published(
-    fault: ValidationIssue, published: Mapping[Any, str], arguments: Mapping[str, Any]
+    issue: ValidationIssue, published: Mapping[Any, str], arguments: Mapping[str, Any]
 ) -> ValidationIssue:
-    if not fault.path:
-        return fault
-    name = published[fault.path[0]]
+    if not issue.path:
+        return issue
+    name = published[issue.path[0]]
     # What is filled in for the caller may be refused: then the caller has to send something better.
     return (
-        replace(fault, path=(name, *fault.path[1:]))
+        replace(issue, path=(name, *issue.path[1:]))
         if name in arguments
         else ValidationIssue((name,), "missing")
     )
@@ -249,7 +249,7 @@ class Target:
 
     Attributes:
         tool: The tool as the server that was asked sees it.
-        judge: Its own validator; None where only its published schema is known.
+        validator: Its own validator; None where only its published schema is known.
         certain: Whether its own validator was reached.
         has_validators: Whether validation runs Python code of the author that FastMCP runs in a worker thread.
         function: The function below all mounts and transforms.
@@ -261,7 +261,7 @@ class Target:
     """
 
     tool: Tool
-    judge: Validator | None = None
+    validator: Validator | None = None
     certain: bool = False
     has_validators: bool = False
     function: Callable[..., Any] | None = None
@@ -301,9 +301,9 @@ async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
     forwarding = compat.forwarding(tool)
     if forwarding is None:
         return Target(tool, schema=schema)
-    judge = None if below.judge is None else TransformedValidator(below.judge, forwarding)
+    validator = None if below.validator is None else TransformedValidator(below.validator, forwarding)
     return replace(
-        below, tool=tool, judge=judge, schema=schema, declared=_renamed(below.declared, forwarding)
+        below, tool=tool, validator=validator, schema=schema, declared=_renamed(below.declared, forwarding)
     )
 
 
@@ -315,10 +315,10 @@ async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) ->
 
 def _reached(tool: FunctionTool, *, strict: bool) -> Target:
     try:
-        judge = FunctionValidator(tool, strict=strict)
+        validator = FunctionValidator(tool, strict=strict)
     except SchemaError:
         return Target(tool)
-    target = Target(tool, judge, certain=True, has_validators=judge.has_validators, function=tool.fn)
+    target = Target(tool, validator, certain=True, has_validators=validator.has_validators, function=tool.fn)
     marks = marks_of(tool.fn)
     return replace(target, declared=declared_of(tool.fn), policy=marks.policy if marks is not None else None)
 
@@ -347,7 +347,7 @@ class CachedTool:
         server: The server it was asked of, by weak reference.
         tool: The tool as that server sees it.
         target: How far down its own validator was reached.
-        judge: That validator, or its published schema.
+        validator: That validator, or its published schema.
         plan: Its published schema under the policy in force.
         in_thread: Whether validation runs code of the author that must not hold up the event loop.
         normalizers: What the author or operator declared to run on parameters before all else.
@@ -357,7 +357,7 @@ class CachedTool:
     server: weakref.ref[FastMCP]
     tool: Tool
     target: Target
-    judge: Validator
+    validator: Validator
     plan: Plan
     in_thread: bool = False
     normalizers: Normalizers = field(default_factory=dict)
@@ -376,18 +376,18 @@ class CachedTool:
     async def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments; slow validators run in a thread."""
         if self.in_thread:
-            return await anyio.to_thread.run_sync(self.judge.accepts, arguments)
-        return self.judge.accepts(arguments)
+            return await anyio.to_thread.run_sync(self.validator.accepts, arguments)
+        return self.validator.accepts(arguments)
 
     @property
     def contract(self) -> ToolContract:
         """What decides about this tool's calls."""
-        return ToolContract(self.plan, self.judge)
+        return ToolContract(self.plan, self.validator)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments after the normalizers that were declared."""
-        if isinstance(self.judge, NormalizingValidator):
-            return self.judge.settled(arguments)
+        if isinstance(self.validator, NormalizingValidator):
+            return self.validator.settled(arguments)
         return NormalizedArguments(arguments)
 
     async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
@@ -469,15 +469,15 @@ class ToolCache:
         policy = self._policies.of(name, target.policy, declared)
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         destructive = hint if policy.destructive is None else policy.destructive
-        judge = target.judge or PublishedSchemaValidator(read)
+        validator = target.validator or PublishedSchemaValidator(read)
         plan = Plan(read, policy, destructive=destructive)
         if declared.normalizers:
-            judge = NormalizingValidator(judge, declared.normalizers)
+            validator = NormalizingValidator(validator, declared.normalizers)
         return CachedTool(
             weakref.ref(server),
             target.tool,
             target,
-            judge,
+            validator,
             plan,
             in_thread=target.has_validators,
             normalizers=declared.normalizers,
@@ -489,7 +489,7 @@ def _same(cached: CachedTool, target: Target) -> bool:
     """Return whether a tool looked up again is validated and described as before."""
     tool, fresh = cached.tool, target.tool
     return (
-        cached.target.judge == target.judge
+        cached.target.validator == target.validator
         and cached.target.route == target.route
         and cached.target.declared == target.declared
         and cached.target.policy == target.policy

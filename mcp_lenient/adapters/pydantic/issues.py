@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationEr
 from mcp_lenient.declare.normalizers.annotation import ERROR_TYPE
 from mcp_lenient.types import FaultKind, Path, ValidationIssue
 from mcp_lenient.values.json_values import json_type
-from mcp_lenient.values.limits import MOST_FAULTS
+from mcp_lenient.values.limits import MOST_ISSUES
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": 'write a number in digits, like 12.5 or "12.50"',
@@ -155,18 +155,18 @@ def faults_of(
         arguments: All arguments of the call.
         below: Where the value that was validated stands in them.
     """
-    if error.error_count() > MOST_FAULTS:
+    if error.error_count() > MOST_ISSUES:
         return _by_parameter(error, arguments, below)
     details = error.errors(include_url=False)
     for detail in details:
         detail["loc"] = (*below, *detail["loc"])
-    return ordered((_fault(detail, arguments) for detail in details), arguments)
+    return ordered((_issue(detail, arguments) for detail in details), arguments)
 
 
-def faults_of_many(
+def issues_of_many(
     error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
 ) -> tuple[ValidationIssue, ...]:
-    """Return the faults of a call; of one with very many errors only which parameters they are about.
+    """Return the issues of a call; of one with very many errors only which parameters they are about.
 
     Pydantic gives its errors all or not at all. So a few parameters at a time are validated again, and a single
     one with very many errors is not asked for them: they would be objects by the hundred thousand.
@@ -176,16 +176,16 @@ def faults_of_many(
         arguments: All arguments of the call.
         validate: What raised it.
     """
-    if error.error_count() <= MOST_FAULTS:
+    if error.error_count() <= MOST_ISSUES:
         return faults_of(error, arguments)
     without = _error(validate, {})
     absent = 0 if without is None else without.error_count()
-    if absent > MOST_FAULTS // 2:
+    if absent > MOST_ISSUES // 2:
         return _by_parameter(error, arguments, ())
     found: dict[ValidationIssue, None] = {}
     if without is not None:
         found |= dict.fromkeys(
-            fault for fault in _by_parameter(without, {}, ()) if fault.path[0] not in arguments
+            issue for issue in _by_parameter(without, {}, ()) if issue.path[0] not in arguments
         )
     waiting = [list(arguments)]
     for names in waiting:
@@ -193,9 +193,9 @@ def faults_of_many(
         own = _error(validate, {name: arguments[name] for name in names})
         if own is None:
             continue
-        if own.error_count() <= MOST_FAULTS:
+        if own.error_count() <= MOST_ISSUES:
             found |= dict.fromkeys(
-                fault for fault in _by_parameter(own, arguments, ()) if fault.path[0] in own_names
+                issue for issue in _by_parameter(own, arguments, ()) if issue.path[0] in own_names
             )
         elif len(names) == 1:
             found[ValidationIssue((step(names[0]),), "type")] = None
@@ -225,7 +225,7 @@ def _by_parameter(
     return ordered(found, arguments)
 
 
-def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue:
+def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue:
     """What one error says; of a branch of a union no reason, since it is not that of the others."""
     code, loc, given = error["type"], error["loc"], error["input"]
     kind = _kind(code, loc)
@@ -276,7 +276,7 @@ def _kind(code: str, loc: Path) -> FaultKind:
 
 
 def _tag_fault(path: Path, given: object, discriminator: str) -> ValidationIssue:
-    """The fault of a discriminated union stands at the discriminator where that is a property."""
+    """The issue of a discriminated union stands at the discriminator where that is a property."""
     name = _PROPERTY.fullmatch(discriminator)
     if name is None or not isinstance(given, dict):
         return ValidationIssue(path, "value")
@@ -330,14 +330,14 @@ def _holds(here: object, step: str | int) -> bool:
     return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
 
 
-def ordered(faults: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-    """The faults, each once, in the order of the arguments, then what is missing."""
+def ordered(issues: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    """The issues, each once, in the order of the arguments, then what is missing."""
     positions = {step(name): at for at, name in enumerate(arguments)}
 
-    def place(fault: ValidationIssue) -> tuple[bool, int]:
-        return fault.kind == "missing", positions.get(fault.path[0], -1) if fault.path else -1
+    def place(issue: ValidationIssue) -> tuple[bool, int]:
+        return issue.kind == "missing", positions.get(issue.path[0], -1) if issue.path else -1
 
-    return tuple(sorted(dict.fromkeys(faults), key=place))
+    return tuple(sorted(dict.fromkeys(issues), key=place))
 
 
 def step(name: object) -> str | int:

@@ -62,7 +62,7 @@ class YamlText:
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
-    faults: list[DefinitionFault] = field(default_factory=list)
+    issues: list[DefinitionFault] = field(default_factory=list)
     nodes: int = 0
 
 
@@ -125,7 +125,7 @@ def _value(document: YamlText, node: Node, path: Path) -> Any:
 
 def _check_tag(document: YamlText, node: Node, plain: str, path: Path) -> None:
     if node.tag != _TAG + plain:
-        document.faults.append(
+        document.issues.append(
             DefinitionFault(path, f"this has the tag '{shown(node.tag)}'; tags are not allowed.")
         )
 
@@ -137,7 +137,7 @@ def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any
         below = (*path, name)
         if name in entries:
             again = f"this stands here twice, the second time in line {_line(key.start_mark)}."
-            document.faults.append(DefinitionFault(below, again, read=True))
+            document.issues.append(DefinitionFault(below, again, read=True))
             continue
         document.lines[below] = _line(key.start_mark)
         entries[name] = _value(document, entry, below)
@@ -149,7 +149,7 @@ def _name(document: YamlText, key: Node, path: Path) -> str:
     spelt = key.value if isinstance(key, ScalarNode) else f"line {_line(key.start_mark)}"
     if _kind(key) != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
-        document.faults.append(
+        document.issues.append(
             DefinitionFault(
                 (*path, spelt), "this is a name that YAML does not read as text; put it in quotes."
             )
@@ -160,11 +160,11 @@ def _name(document: YamlText, key: Node, path: Path) -> str:
 def _scalar(document: YamlText, node: Node, path: Path) -> Any:
     kind = _kind(node).removeprefix(_TAG)
     if kind not in _SCALARS:
-        document.faults.append(DefinitionFault(path, f"{_WORDS.get(kind, _OTHER)} {_QUOTE}"))
+        document.issues.append(DefinitionFault(path, f"{_WORDS.get(kind, _OTHER)} {_QUOTE}"))
         return node.value
     value, words = _SCALARS[kind](node.value)
     if words:
-        document.faults.append(DefinitionFault(path, words))
+        document.issues.append(DefinitionFault(path, words))
     return value
 
 
@@ -211,12 +211,12 @@ class Document:
     Attributes:
         value: The whole of it; None for an empty file.
         lines: The line of each place, from 1; empty for TOML, whose reader tells none.
-        faults: Values that JSON does not have, and duplicate names; ``value`` holds a substitute for each.
+        issues: Values that JSON does not have, and duplicate names; ``value`` holds a substitute for each.
     """
 
     value: Any
     lines: Mapping[Path, int] = field(default_factory=dict)
-    faults: tuple[DefinitionFault, ...] = ()
+    issues: tuple[DefinitionFault, ...] = ()
 
     def line(self, path: Path) -> int | None:
         """Return the line of a place, or of the nearest one around it."""
@@ -260,7 +260,7 @@ def _yaml(file: FilePath, text: str) -> Document:
         where = file if error.line is None else f"{file}:{error.line}"
         msg = f"{where}: this cannot be read as YAML: {error.reason}"
         raise DefinitionError(msg) from None
-    return Document(read.value, read.lines, tuple(read.faults))
+    return Document(read.value, read.lines, tuple(read.issues))
 
 
 def _toml(file: FilePath, text: str) -> Document:
@@ -271,7 +271,7 @@ def _toml(file: FilePath, text: str) -> Document:
         reason = "it is nested too deeply." if isinstance(error, RecursionError) else f"{error}."
         msg = f"{file}: this cannot be read as TOML: {reason}"
         raise DefinitionError(msg) from None
-    return Document(value, faults=tuple(_not_json(value, ())))
+    return Document(value, issues=tuple(_not_json(value, ())))
 
 
 def _not_json(value: Any, path: Path) -> Iterable[DefinitionFault]:

@@ -197,7 +197,7 @@ def _switch(make: Callable[[], Normalize]) -> PlainValidator:
     def read(value: Any) -> Normalize | None:
         if not isinstance(value, bool):
             msg = "must be true or false."
-            raise ValueError(msg)  # noqa: TRY004 - Pydantic takes a ValueError for a fault of the file
+            raise ValueError(msg)  # noqa: TRY004 - Pydantic takes a ValueError for an issue of the file
         return make() if value else None
 
     return PlainValidator(read)
@@ -364,7 +364,7 @@ def place_of(details: ErrorDetails) -> Path:
 
 def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> list[ErrorDetails]:
     """Return the single errors, without those about a value that could not be read."""
-    unread = {fault.path for fault in known if not fault.read}
+    unread = {issue.path for issue in known if not issue.read}
     around = {path[:end] for path in unread for end in range(len(path))}
     return [
         details

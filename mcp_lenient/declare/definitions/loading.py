@@ -34,8 +34,8 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
     try:
         entry = FileEntry.model_validate({} if document.value is None else document.value)
     except ValidationError as error:
-        raise _refusal(file, document, errors_beside(error, document.faults)) from None
-    if document.faults:
+        raise _refusal(file, document, errors_beside(error, document.issues)) from None
+    if document.issues:
         raise _refusal(file, document, [])
     return _definitions(entry)
 
@@ -47,16 +47,16 @@ def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> 
         return document.line(path) or 0, place(path)
 
     first = sorted(errors, key=lambda details: order(place_of(details)))[:MAX_FAULTS]
-    faults = sorted((*document.faults, *map(fault_of, first)), key=lambda fault: order(fault.path))
-    sentences = [_sentence(file, document, fault) for fault in faults[:MAX_FAULTS]]
-    more = len(document.faults) + len(errors) - len(sentences)
+    issues = sorted((*document.issues, *map(fault_of, first)), key=lambda issue: order(issue.path))
+    sentences = [_sentence(file, document, issue) for issue in issues[:MAX_FAULTS]]
+    more = len(document.issues) + len(errors) - len(sentences)
     return DefinitionError("\n".join([*sentences, *([f"… and {more} more."] if more else [])]))
 
 
-def _sentence(file: FilePath, document: Document, fault: DefinitionFault) -> str:
-    line = document.line(fault.path)
+def _sentence(file: FilePath, document: Document, issue: DefinitionFault) -> str:
+    line = document.line(issue.path)
     where = f"{file}:{line}" if line is not None else str(file)
-    return f"{where}: {place(fault.path) or 'the whole file'}: {fault.words}"
+    return f"{where}: {place(issue.path) or 'the whole file'}: {issue.words}"
 
 
 def _definitions(entry: FileEntry) -> Definitions:

@@ -33,7 +33,7 @@ _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 def schema_invalid(surface: Surface) -> Iterator[Hit]:
     """Find input schemas that the meta-schema of their dialect refuses."""
-    found = _fault(surface.tool.input_schema)
+    found = _issue(surface.tool.input_schema)
     if found is None:
         return
     path, words = found
@@ -46,7 +46,7 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
     )
 
 
-def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
+def _issue(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
     """Return the place and the words of the most telling error in a schema; None where it has none."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
@@ -55,14 +55,14 @@ def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | Non
     # Nothing is fetched: a meta-schema refers to its own parts alone, and what the schema refers to is not followed.
     dialect = validator_for(schema, default=Draft202012Validator)
     try:
-        fault = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
+        issue = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
     except RecursionError:
         return None  # it is nested too deep to be read, which `schema_unusable` says
-    if fault is None:
+    if issue is None:
         return None
     # Of several forms none is nearer than another, and the sentence for that speaks of schemas, not of this one.
-    words = f"{fault.instance!r} is not allowed there" if fault.validator == "anyOf" else fault.message
-    return tuple(fault.absolute_path), words
+    words = f"{issue.instance!r} is not allowed there" if issue.validator == "anyOf" else issue.message
+    return tuple(issue.absolute_path), words
 
 
 def _keyword(path: Sequence[str | int]) -> str:
@@ -260,10 +260,10 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
 
 def schema_unusable(surface: Surface) -> Iterator[Hit]:
     """Find input schemas that cannot be read in full."""
-    if surface.fault is not None:
+    if surface.issue is not None:
         yield Hit(
             "",
-            f"Part of the input schema cannot be read: {surface.fault}.",
+            f"Part of the input schema cannot be read: {surface.issue}.",
             "Make it valid JSON Schema that refers to nothing outside itself.",
         )
 

@@ -99,14 +99,14 @@ async def _known(server: FastMCP, published_tool: Tool) -> Published:
         target = None if tool is None else await find_target(server, tool)
         if target is None:
             return Published(published_tool)
-        judges = await judged_by(server, target)
-    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in judges))
+        validators = await judged_by(server, target)
+    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in validators))
     drops_null = any(
         known.mode == "repair" and known.policy.allows("null_to_absent") and not known.plan.destructive
-        for known in judges
+        for known in validators
     )
     file, line = _origin(target.function) if target.function is not None else (None, None)
-    destructive = any(known.plan.destructive for known in judges) if judges else None
+    destructive = any(known.plan.destructive for known in validators) if validators else None
     return Published(published_tool, file, line, frozenset(normalized), drops_null, destructive)
 
 

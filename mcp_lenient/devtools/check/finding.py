@@ -81,7 +81,7 @@ class Surface:
         normalized: As above.
         drops_null: As above.
         destructive: Whether the tool is destructive.
-        fault: Which places of its schema cannot be read; None where all can.
+        issue: Which places of its schema cannot be read; None where all can.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Surface:
         self.destructive = hint if destructive is None else destructive
         self.normalized = normalized
         read = readable(tool.input_schema)
-        self.fault = read.told if read.unread else None
+        self.issue = read.told if read.unread else None
         self._tree = SchemaTree(read)
 
     @property

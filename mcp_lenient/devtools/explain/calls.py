@@ -39,11 +39,11 @@ async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
         found = await server.get_tool(tool)
         if found is None:
             return await _no_such_tool(server, tool)
-        judges = await judged_by(server, await find_target(server, found))
-        known = judges[0] if judges else await LenientMiddleware().known(server, tool)
+        validators = await judged_by(server, await find_target(server, found))
+        known = validators[0] if validators else await LenientMiddleware().known(server, tool)
     if known is None:
         return await _no_such_tool(server, tool)
-    return _Explainer(tool, known, is_protected=bool(judges)).explain(sent)
+    return _Explainer(tool, known, is_protected=bool(validators)).explain(sent)
 
 
 async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
@@ -190,11 +190,11 @@ _FAULTS = {
 }
 
 
-def fault_words(fault: ValidationIssue) -> str:
+def fault_words(issue: ValidationIssue) -> str:
     """Put a validation issue into words."""
-    why = fault.detail or fault.reason
+    why = issue.detail or issue.reason
     said = f" ({why})" if why else ""
-    return f"{where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
+    return f"{where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
 
 
 def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
@@ -247,11 +247,11 @@ def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int
     if outcome.status == "repaired":
         yield "It is the only reading of the lowest tier; of higher tiers none is tried."
     elif not outcome.ties:
-        if any(fault.kind == "overlooked" for fault in outcome.faults):
+        if any(issue.kind == "overlooked" for issue in outcome.issues):
             yield "The judge takes that, but not all of it would be heard:"
         else:
             yield "No reading is one that the judge takes. What is still wrong:"
-        yield from (f"  {fault_words(fault)}" for fault in outcome.faults)
+        yield from (f"  {fault_words(issue)}" for issue in outcome.issues)
 
 
 def _rules(reading: Candidate, tiers: Mapping[str, int]) -> str:

@@ -117,9 +117,9 @@ CALLS = json.loads("""[
 async def _disagreements(server: FastMCP, name: str) -> list[Any]:
     target = await _target(server, name)
     assert target.certain
-    assert target.judge is not None
+    assert target.validator is not None
     assert target.function is _add
-    answers = [(target.judge.accepts(call), target.judge.faults(call) == ()) for call in CALLS]
+    answers = [(target.validator.accepts(call), target.validator.issues(call) == ()) for call in CALLS]
     ran = [await _runs(server, name, call) for call in CALLS]
     return [call for call, answer, runs in zip(CALLS, answers, ran, strict=True) if answer != (runs, runs)]
 
@@ -149,7 +149,7 @@ async def test_each_version_has_its_own_judge():
     child.add_tool(FunctionTool.from_function(_add, name="f", version="2"))
     for server in (child, _mount(child)):
         for version in (None, VersionSpec(eq="1"), VersionSpec(lt="2"), VersionSpec(gte="2")):
-            judge = (await _target(server, "f", version)).judge
+            judge = (await _target(server, "f", version)).validator
             assert judge is not None
             for call in ({"x": "q"}, {"left": 1}):
                 assert judge.accepts(call) is await _runs(server, "f", call, version)
@@ -184,9 +184,9 @@ async def test_each_version_has_its_own_judge():
 )
 async def test_faults_bear_the_published_names(changes, arguments, faults):
     """A caller reads of the names it may send, and not of what is hidden from it."""
-    judge = (await _target(_changed(_server(), changes), "changed")).judge
+    judge = (await _target(_changed(_server(), changes), "changed")).validator
     assert judge is not None
-    assert judge.faults(arguments) == tuple(faults)
+    assert judge.issues(arguments) == tuple(faults)
     assert judge.accepts(arguments) is (faults == [])
 
 
@@ -194,7 +194,7 @@ async def test_judging_makes_no_hidden_values():
     """A default factory of a hidden argument may count or draw; only a call that runs makes it."""
     numbers = count()
     server = await _own(_server(), left=ArgTransform(hide=True, default_factory=lambda: next(numbers)))
-    judge = (await _target(server, "changed")).judge
+    judge = (await _target(server, "changed")).validator
     assert judge is not None
     assert judge.accepts({})
     assert not judge.accepts({"right": "q"})
@@ -235,7 +235,7 @@ async def test_other_tools_are_not_certain(tool_of):
 async def test_a_proxied_tool_is_not_certain():
     """What stands behind a proxy cannot be asked."""
     target = await _target(_mount(create_proxy(_server())), "add")
-    assert (target.judge, target.certain) == (None, False)
+    assert (target.validator, target.certain) == (None, False)
 
 
 async def test_names_the_servers_on_the_way():
@@ -255,7 +255,7 @@ async def test_a_mounted_tool_that_is_gone_is_not_certain():
     mounted = await _tool(parent, "add")
     child.local_provider.remove_tool("add")
     target = await find_target(parent, mounted)
-    assert (target.tool, target.judge, target.certain) == (mounted, None, False)
+    assert (target.tool, target.validator, target.certain) == (mounted, None, False)
 
 
 def test_a_function_that_cannot_be_validated_says_so():

@@ -112,12 +112,12 @@ async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: boo
     server = FastMCP("judged", strict_input_validation=strict)
     server.add_tool(tool)
     target = await find_target(server, tool)
-    assert target.judge is not None
+    assert target.validator is not None
     wrong = []
     for arguments in calls:
         runs = await _runs(server, tool.name, arguments)
-        faults = target.judge.faults(arguments)
-        if target.judge.accepts(arguments) is not runs or (faults == ()) is not runs:
+        faults = target.validator.issues(arguments)
+        if target.validator.accepts(arguments) is not runs or (faults == ()) is not runs:
             wrong.append((ascii(arguments)[:200], runs, faults))
     return wrong
 
@@ -139,13 +139,13 @@ async def test_agrees_with_fastmcp_on_a_function(function, strict):
 @pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
 def test_says_what_is_wrong_and_where(name, value, strict, faults):
     """A fault leads to the value as it was sent, past union branches and validators."""
-    assert FunctionValidator(typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
+    assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(faults)
 
 
 def test_orders_faults_as_the_arguments_came():
     """Faults stand in the order of the arguments, what is missing comes last, and aliases are the published names."""
     judge = FunctionValidator(Tool.from_function(many), strict=False)
-    found = [(fault.path, fault.kind) for fault in judge.faults({"V": 1, "W": "q", "y": "green", 1: 2})]
+    found = [(fault.path, fault.kind) for fault in judge.issues({"V": 1, "W": "q", "y": "green", 1: 2})]
     assert found == [
         *((("V",), "unknown"), (("W",), "type"), (("y",), "value"), ((1,), "unknown")),
         *((("x",), "missing"), (("z",), "missing")),
@@ -197,8 +197,8 @@ def test_knows_exact_integers(name, strict, expected):
 def test_finds_no_fault_in_many_right_values(strict):
     """A long list that is right has no fault, on a server of either strictness."""
     judge = FunctionValidator(typed(TYPES["list"]), strict=strict)
-    assert judge.faults({"x": list(range(500))}) == ()
-    assert judge.faults({"x": [*range(500), "a"]}) == (ValidationIssue(("x", 500), "type"),)
+    assert judge.issues({"x": list(range(500))}) == ()
+    assert judge.issues({"x": [*range(500), "a"]}) == (ValidationIssue(("x", 500), "type"),)
 
 
 class _Held(BaseModel):
@@ -247,7 +247,7 @@ async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedValida
     server = FastMCP("judged", strict_input_validation=strict)
     changed = Tool.from_tool(tool, name="changed", transform_args={"x": ArgTransform(name="z")})
     server.add_tool(changed)
-    judge = (await find_target(server, changed)).judge
+    judge = (await find_target(server, changed)).validator
     assert isinstance(judge, TransformedValidator)
     return judge
 
@@ -266,7 +266,7 @@ async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
     """By the parent's validator, at its strictness, and with what is wrong told where it stands."""
     judge = await _transformed(typed(TYPES["list"]), strict=strict)
     assert (judge.exact_integers, judge.by_schema) == (strict, False)
-    assert judge.faults({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)
+    assert judge.issues({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)
 
 
 @given(
@@ -275,4 +275,4 @@ async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
 def test_never_raises(arguments):
     """Whatever the arguments are, a judge answers, and both of its answers agree."""
     for judge in JUDGES:
-        assert judge.accepts(arguments) is (judge.faults(arguments) == ())
+        assert judge.accepts(arguments) is (judge.issues(arguments) == ())

@@ -53,7 +53,7 @@ def create_lenient_proxy(
     """Return a server that stands in front of another one and makes its tools lenient.
 
     What it is given is passed on as FastMCP's own proxy passes it on: tools, resources, prompts, sampling,
-    elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The judge
+    elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The validator
     of a call is the schema that the other server publishes. What that schema forbids and cannot be repaired is
     refused, and never reaches the other server.
 
