@@ -466,6 +466,8 @@ def walk_object(
             continue
         if key in names.dropped:
             continue
+        if not wrong:
+            session.steps -= 1  # a key that no schema speaks of is work as well
         name = key if rename is None else rename.name
         below = scope_below(scope, key) if rename is None else None
         child = child or (None if below is UNTOUCHED else node.property(name))
