@@ -1,181 +1,449 @@
-"""A browser that an agent drives: each tool returns the arguments it was given."""
+"""A browser that an agent drives: the system's Chromium, through Playwright."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import functools
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from time import strftime
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import quote, urljoin, urlsplit
 
+from fastmcp.exceptions import ToolError
+from pydantic import Field
 
-def browser_use_execute_task(task: str, max_steps: int = 50, use_vision: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a tool is called by name
-    """Let the browser agent carry out a task that is described in words, in max_steps steps at most."""
-    return {"task": task, "max_steps": max_steps, "use_vision": use_vision}
+from agent_platform import Group
+from agent_platform.documents import Library, best_sentences
+from agent_platform.website import Website
 
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Locator, Page, Playwright
 
-def browser_navigate(url: str) -> dict[str, Any]:
-    """Open an address in the current tab."""
-    return {"url": url}
-
-
-def browser_search_google(query: str) -> dict[str, Any]:
-    """Search the web in the current tab."""
-    return {"query": query}
-
-
-def browser_go_back() -> dict[str, Any]:
-    """Go back to the page before."""
-    return {}
-
-
-def browser_click_element(index: int) -> dict[str, Any]:
-    """Click the element with this index."""
-    return {"index": index}
-
-
-def browser_input_text(index: int, text: str) -> dict[str, Any]:
-    """Type a text into the element with this index."""
-    return {"index": index, "text": text}
-
-
-def browser_send_keys(keys: str) -> dict[str, Any]:
-    """Press keys, like Enter or Control+a."""
-    return {"keys": keys}
-
-
-def browser_scroll_down(amount: int | None = None) -> dict[str, Any]:
-    """Scroll down by this many pixels, or by one page."""
-    return {"amount": amount}
-
-
-def browser_scroll_up(amount: int | None = None) -> dict[str, Any]:
-    """Scroll up by this many pixels, or by one page."""
-    return {"amount": amount}
-
-
-def browser_scroll_to_text(text: str) -> dict[str, Any]:
-    """Scroll to where this text stands."""
-    return {"text": text}
-
-
-def browser_switch_tab(page_id: int) -> dict[str, Any]:
-    """Go to another tab."""
-    return {"page_id": page_id}
-
-
-def browser_open_tab(url: str) -> dict[str, Any]:
-    """Open an address in a new tab."""
-    return {"url": url}
-
-
-def browser_close_tab(page_id: int) -> dict[str, Any]:
-    """Close a tab."""
-    return {"page_id": page_id}
-
-
-def browser_extract_content(goal: str, include_links: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - as above
-    """Take from the page what serves a goal, with its links if wanted."""
-    return {"goal": goal, "include_links": include_links}
-
-
-def browser_get_ax_tree(number_of_elements: int) -> dict[str, Any]:
-    """Get the accessibility tree of the page, this many elements of it."""
-    return {"number_of_elements": number_of_elements}
-
-
-def browser_get_dropdown_options(index: int) -> dict[str, Any]:
-    """List what the dropdown with this index offers."""
-    return {"index": index}
-
-
-def browser_select_dropdown_option(index: int, text: str) -> dict[str, Any]:
-    """Choose the option with this text in the dropdown with this index."""
-    return {"index": index, "text": text}
-
-
-def browser_drag_drop(
-    element_source: str | None = None,
-    element_target: str | None = None,
-    coord_source_x: int | None = None,
-    coord_source_y: int | None = None,
-    coord_target_x: int | None = None,
-    coord_target_y: int | None = None,
-    steps: int = 10,
-) -> dict[str, Any]:
-    """Drag from an element or point to another, in this many steps."""
-    return {
-        "element_source": element_source,
-        "element_target": element_target,
-        "coord_source_x": coord_source_x,
-        "coord_source_y": coord_source_y,
-        "coord_target_x": coord_target_x,
-        "coord_target_y": coord_target_y,
-        "steps": steps,
-    }
-
-
-def browser_save_pdf() -> dict[str, Any]:
-    """Save the page as PDF."""
-    return {}
-
-
-def browser_screenshot(filename: str | None = None) -> dict[str, Any]:
-    """Take a picture of the page, into a file if one is named."""
-    return {"filename": filename}
-
-
-def browser_wait(seconds: float = 3) -> dict[str, Any]:
-    """Wait for the page."""
-    return {"seconds": seconds}
-
-
-def browser_done(text: str, success: bool) -> dict[str, Any]:  # noqa: FBT001 - as above
-    """End the task and say how it went."""
-    return {"text": text, "success": success}
-
-
-def browser_get_page_info() -> dict[str, Any]:
-    """Get title, address and size of the page."""
-    return {}
-
-
-def browser_get_current_url() -> dict[str, Any]:
-    """Get the address of the page."""
-    return {}
-
-
-def browser_close_session() -> dict[str, Any]:
-    """Close the browser."""
-    return {}
-
-
-def browser_get_content(selector: str | None = None) -> dict[str, Any]:
-    """Get the HTML of the page, or of what a CSS selector finds."""
-    return {"selector": selector}
-
-
-TOOLS = (
-    browser_use_execute_task,
-    browser_navigate,
-    browser_search_google,
-    browser_go_back,
-    browser_click_element,
-    browser_input_text,
-    browser_send_keys,
-    browser_scroll_down,
-    browser_scroll_up,
-    browser_scroll_to_text,
-    browser_switch_tab,
-    browser_open_tab,
-    browser_close_tab,
-    browser_extract_content,
-    browser_get_ax_tree,
-    browser_get_dropdown_options,
-    browser_select_dropdown_option,
-    browser_drag_drop,
-    browser_save_pdf,
-    browser_screenshot,
-    browser_wait,
-    browser_done,
-    browser_get_page_info,
-    browser_get_current_url,
-    browser_close_session,
-    browser_get_content,
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ELEMENTS = (
+    "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=link], "
+    "[contenteditable=true], [draggable=true]"
 )
+DESCRIBE = """elements => elements.map(each => [
+    each.tagName.toLowerCase(), each.type && each.type != each.tagName.toLowerCase() ? `[${each.type}]` : "",
+    " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
+].join("").trim().slice(0, 80))"""
+SCROLL = (
+    "amount => { scrollBy(0, amount); return [scrollY, document.documentElement.scrollHeight - innerHeight] }"
+)
+
+Request = Annotated[
+    str, "What to do in words: search, open, click, type, scroll. 用自然语言描述要执行的任务。"
+]
+MaxSteps = Annotated[int, Field(ge=1, le=100, description="Most steps to take. 最大执行步骤数。")]
+UseVision = Annotated[bool, "Whether a screenshot is taken at the end. 是否使用视觉理解。"]
+Url = Annotated[str, "Address, or a path such as /about.html of the example's site. 要访问的 URL 地址。"]
+Query = Annotated[str, Field(min_length=1, description="What to search for. 搜索查询词。")]
+Index = Annotated[int, Field(ge=0, description="Number in browser_get_page_info, from 0. 元素索引。")]
+Value = Annotated[str, "Text that replaces what is there. 要输入的文本。"]
+Keys = Annotated[
+    str, Field(min_length=1, description="Key or shortcut, such as Enter, Control+c. 要发送的键。")
+]
+Amount = Annotated[int | None, Field(ge=1, description="Pixels; by default one screen. 滚动像素数。")]
+Shown = Annotated[str, Field(min_length=1, description="Text on the page. 要滚动到的文本内容。")]
+Tab = Annotated[int, Field(ge=0, description="Number of the tab, from 0. 标签 ID。")]
+Goal = Annotated[str, "What to look for on the page. 提取目标描述。"]
+Links = Annotated[bool, "Whether the links of the page are listed. 是否包含链接。"]
+Elements = Annotated[int, Field(ge=1, le=1000, description="Most elements to return. 返回的元素数量。")]
+Option = Annotated[str, "Text of the option. 要选择的选项文本。"]
+Source = Annotated[str | None, "CSS selector of what is dragged. 源元素选择器。"]
+Target = Annotated[str | None, "CSS selector of where it is dropped. 目标元素选择器。"]
+Coordinate = Annotated[int | None, "Pixels from the left or the top of the screen. 屏幕坐标。"]
+DragSteps = Annotated[int, Field(ge=1, le=100, description="Steps of the mouse on the way. 拖拽步骤数。")]
+Filename = Annotated[str | None, "Name of the PNG file in the data folder. 截图文件名。"]
+Seconds = Annotated[float, Field(ge=0, le=60, description="Seconds to wait. 等待的秒数。")]
+Outcome = Annotated[str, "What was done. 完成描述。"]
+Success = Annotated[bool, "Whether the task succeeded. 是否成功完成。"]
+Selector = Annotated[str | None, "CSS selector; by default the whole page. CSS 选择器。"]
+State = dict[str, Any]
+T = TypeVar("T")
+
+
+def missing() -> str | None:
+    """Say in one line what the browser lacks on this machine; None when nothing is missing."""
+    if importlib.util.find_spec("playwright") is None:
+        return "The browser tools need Playwright: pip install playwright (浏览器工具需要 Playwright)."
+    if executable() is None:
+        return "The browser tools need Chromium: apt install chromium (浏览器工具需要 Chromium)."
+    return None
+
+
+def executable() -> str | None:
+    """Find the system's browser."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def told(tool: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+    """Answer what Playwright raises as an error of the tool, in one line."""
+
+    @functools.wraps(tool)
+    async def call(*args: Any, **kwargs: Any) -> T:
+        problem = missing()
+        if problem is not None:
+            raise ToolError(problem)
+        from playwright.async_api import Error
+
+        try:
+            return await tool(*args, **kwargs)
+        except Error as error:
+            waiting = re.findall(r"waiting for [^\n]+", error.message)[:1]
+            raise ToolError(", ".join([error.message.splitlines()[0], *waiting])) from error
+
+    return call
+
+
+class BrowserUse(Group):
+    """A browser with its tabs, started by the first call; ``data`` is the folder for pictures and PDF files."""
+
+    def __init__(self, data: Path, library: Library) -> None:
+        self._data, self._library = data / "browser", library
+        self._starting = asyncio.Lock()
+        self._playwright: Playwright | None = None
+        self._context: BrowserContext | None = None
+        self._current: Page | None = None
+        self._site: Website | None = None
+        self._log: list[str] = []
+
+    @property
+    def tools(self) -> list[Callable[..., Any]]:
+        """The functions that are served."""
+        return [told(tool) for tool in super().tools]
+
+    async def close(self) -> None:
+        """Close the browser and its site."""
+        if self._context is not None and self._context.browser is not None:
+            await self._context.browser.close()
+        if self._playwright is not None:
+            await self._playwright.stop()
+        if self._site is not None:
+            await asyncio.to_thread(self._site.close)
+        self._playwright = self._context = self._current = self._site = None
+
+    async def browser_use_execute_task(
+        self,
+        task: Request,
+        max_steps: MaxSteps = 50,
+        use_vision: UseVision = True,  # noqa: FBT002 - a tool is called by name
+    ) -> State:
+        """Carry out a task in words, step by step, and return what was done and found (执行复杂的浏览器任务)."""
+        steps = plan(task)
+        done = []
+        for name, given in steps[:max_steps]:
+            await self._step(name, *given)
+            done.append({"action": name, "given": [*given], "url": (await self._state())["url"]})
+        found = await self.browser_extract_content(task)
+        picture = await self.browser_screenshot() if use_vision else {}
+        return {"success": len(done) == len(steps), "steps": done, "found": found["content"], **picture}
+
+    async def browser_navigate(self, url: Url) -> State:
+        """Open an address in the current tab (导航到指定网址)."""
+        page = await self._page()
+        await page.goto(self._address(url))
+        return await self._state()
+
+    async def browser_search_google(self, query: Query) -> State:
+        """Search with the engine of AGENT_PLATFORM_SEARCH, by default the example's own (在 Google 中搜索)."""
+        engine = os.environ.get("AGENT_PLATFORM_SEARCH", "/search?q=")
+        return await self.browser_navigate(engine + quote(query))
+
+    async def browser_go_back(self) -> State:
+        """Go back to the previous page (返回上一页)."""
+        await (await self._page()).go_back()
+        return await self._state()
+
+    async def browser_click_element(self, index: Index) -> State:
+        """Click the element with this number (通过索引点击页面元素)."""
+        await (await self._element(index)).click()
+        return await self._state()
+
+    async def browser_input_text(self, index: Index, text: Value) -> State:
+        """Type a text into the element with this number (在指定元素中输入文本)."""
+        await (await self._element(index)).fill(text)
+        return {"index": index, "value": await (await self._element(index)).input_value()}
+
+    async def browser_send_keys(self, keys: Keys) -> State:
+        """Press a key or shortcut (发送特殊键或快捷键)."""
+        page = await self._page()
+        await page.keyboard.press(keys)
+        await page.wait_for_load_state()
+        return await self._state()
+
+    async def browser_scroll_down(self, amount: Amount = None) -> State:
+        """Scroll down (向下滚动页面)."""
+        return await self._scroll(1, amount)
+
+    async def browser_scroll_up(self, amount: Amount = None) -> State:
+        """Scroll up (向上滚动页面)."""
+        return await self._scroll(-1, amount)
+
+    async def browser_scroll_to_text(self, text: Shown) -> State:
+        """Scroll to the first element with a text (滚动到包含指定文本的元素)."""
+        page = await self._page()
+        await page.get_by_text(text).first.scroll_into_view_if_needed()
+        return {"text": text, "scrolled_to": await page.evaluate("scrollY")}
+
+    async def browser_switch_tab(self, page_id: Tab) -> State:
+        """Go to another tab (切换到指定标签)."""
+        self._current = await self._tab(page_id)
+        await self._current.bring_to_front()
+        return await self._state()
+
+    async def browser_open_tab(self, url: Url) -> State:
+        """Open an address in a new tab (在新标签中打开 URL)."""
+        self._current = await (await self._browser()).new_page()
+        return await self.browser_navigate(url)
+
+    async def browser_close_tab(self, page_id: Tab) -> State:
+        """Close a tab; the last one left becomes the current tab (关闭指定标签)."""
+        page = await self._tab(page_id)
+        await page.close()
+        if page is self._current:
+            self._current = None
+        return await self._state()
+
+    async def browser_extract_content(self, goal: Goal, include_links: Links = False) -> State:  # noqa: FBT002 - as above
+        """Return the sentences of the page that fit a goal best (从页面提取特定内容)."""
+        page = await self._page()
+        text = await page.inner_text("body")
+        found: State = {"url": page.url, "content": best_sentences(text, goal, 5) or [text[:1000]]}
+        if include_links:
+            found["links"] = await page.eval_on_selector_all(
+                "a[href]", "all => all.map(a => [a.innerText, a.href])"
+            )
+        return found
+
+    async def browser_get_ax_tree(self, number_of_elements: Elements) -> list[State]:
+        """Return the accessibility tree of the page as a list (获取页面的可访问性树结构)."""
+        page = await self._page()
+        session = await page.context.new_cdp_session(page)
+        nodes = (await session.send("Accessibility.getFullAXTree"))["nodes"]
+        await session.detach()
+        read = [
+            {"role": node["role"]["value"], "name": node.get("name", {}).get("value", "")}
+            for node in nodes
+            if not node["ignored"]
+        ]
+        return read[:number_of_elements]
+
+    async def browser_get_dropdown_options(self, index: Index) -> State:
+        """List the options of a drop-down (获取下拉菜单的所有选项)."""
+        options = await (await self._dropdown(index)).evaluate(
+            "menu => [[...menu.options].map(one => one.text), menu.selectedOptions[0]?.text]"
+        )
+        return {"options": options[0], "selected": options[1]}
+
+    async def browser_select_dropdown_option(self, index: Index, text: Option) -> State:
+        """Choose an option of a drop-down by its text (选择下拉菜单中的选项)."""
+        options = (await self.browser_get_dropdown_options(index))["options"]
+        if text not in options:
+            msg = f"There is no option {text!r}; the options are {options}."
+            raise ToolError(msg)
+        await (await self._dropdown(index)).select_option(label=text)
+        return await self.browser_get_dropdown_options(index)
+
+    async def browser_drag_drop(
+        self,
+        element_source: Source = None,
+        element_target: Target = None,
+        coord_source_x: Coordinate = None,
+        coord_source_y: Coordinate = None,
+        coord_target_x: Coordinate = None,
+        coord_target_y: Coordinate = None,
+        steps: DragSteps = 10,
+    ) -> State:
+        """Drag from an element or point to another; elements go before points (执行拖拽操作)."""
+        page = await self._page()
+        source = await self._point(element_source, coord_source_x, coord_source_y)
+        target = await self._point(element_target, coord_target_x, coord_target_y)
+        await page.mouse.move(*source)
+        await page.mouse.down()
+        await page.mouse.move(*target, steps=steps)
+        await page.mouse.up()
+        return {"source": source, "target": target, "text": await page.inner_text("body")}
+
+    async def browser_save_pdf(self) -> State:
+        """Save the page as PDF in the data folder (将当前页面保存为 PDF)."""
+        page = await self._page()
+        path = self._file(f"page-{strftime('%H%M%S')}.pdf")
+        return {"file": str(path), "bytes": len(await page.pdf(path=path))}
+
+    async def browser_screenshot(self, filename: Filename = None) -> State:
+        """Take a picture of the visible part of the page (截取当前页面截图)."""
+        page = await self._page()
+        path = self._file(filename or f"page-{strftime('%H%M%S')}.png").with_suffix(".png")
+        return {"file": str(path), "bytes": len(await page.screenshot(path=path))}
+
+    async def browser_wait(self, seconds: Seconds = 3) -> State:
+        """Wait (等待指定秒数)."""
+        await asyncio.sleep(seconds)
+        return {"waited": seconds}
+
+    async def browser_done(self, text: Outcome, success: Success) -> State:
+        """End the task and say how it went; answers with the pages that were opened (标记任务完成)."""
+        visited, self._log = self._log, []
+        return {"text": text, "success": success, "visited": visited}
+
+    async def browser_get_page_info(self) -> State:
+        """Return the page's address, title, scroll position, tabs and numbered elements (获取当前页面信息)."""
+        page = await self._page()
+        elements = await page.locator(ELEMENTS).filter(visible=True).evaluate_all(DESCRIBE)
+        return {
+            **await self._state(),
+            "tabs": [each.url for each in page.context.pages],
+            "scroll": await page.evaluate(SCROLL, 0),
+            "elements": [f"{index} {element}" for index, element in enumerate(elements)],
+        }
+
+    async def browser_get_current_url(self) -> str:
+        """Return the address of the page (获取当前页面 URL)."""
+        return (await self._page()).url
+
+    async def browser_close_session(self) -> State:
+        """Close the browser with all tabs (关闭浏览器会话)."""
+        tabs = 0 if self._context is None else len(self._context.pages)
+        await self.close()
+        return {"closed_tabs": tabs}
+
+    async def browser_get_content(self, selector: Selector = None) -> State:
+        """Return the HTML of the page, or of the first element that a selector finds (获取页面内容)."""
+        page = await self._page()
+        if not selector:
+            return {"html": await page.content()}
+        return {"html": await page.locator(selector).first.evaluate("element => element.outerHTML")}
+
+    async def _browser(self) -> BrowserContext:
+        from playwright.async_api import async_playwright
+
+        async with self._starting:
+            if self._context is None:
+                self._site = Website(self._library)
+                self._playwright = await async_playwright().start()
+                # Chromium has no sandbox of its own for root, as in a container.
+                browser = await self._playwright.chromium.launch(
+                    executable_path=executable(), chromium_sandbox=os.geteuid() != 0
+                )
+                self._context = await browser.new_context(base_url=self._site.url)
+                self._context.set_default_timeout(3000)
+            return self._context
+
+    async def _page(self) -> Page:
+        """Return the current tab; a new browser gets one with the shop."""
+        context = await self._browser()
+        if self._current is None or self._current.is_closed():
+            self._current = context.pages[-1] if context.pages else await context.new_page()
+            if self._current.url == "about:blank":
+                await self._current.goto("/")
+        return self._current
+
+    async def _state(self) -> State:
+        page = await self._page()
+        if not self._log or self._log[-1] != page.url:
+            self._log.append(page.url)
+        return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}
+
+    async def _tab(self, page_id: int) -> Page:
+        pages = (await self._browser()).pages
+        if page_id >= len(pages):
+            msg = f"There is no tab {page_id}; the tabs are 0 to {len(pages) - 1}."
+            raise ToolError(msg)
+        return pages[page_id]
+
+    async def _element(self, index: int) -> Locator:
+        elements = (await self._page()).locator(ELEMENTS).filter(visible=True)
+        count = await elements.count()
+        if index >= count:
+            msg = f"There is no element {index}; the elements are 0 to {count - 1}."
+            raise ToolError(msg)
+        return elements.nth(index)
+
+    async def _dropdown(self, index: int) -> Locator:
+        element = await self._element(index)
+        if await element.evaluate("element => element.tagName") != "SELECT":
+            msg = f"Element {index} is no drop-down."
+            raise ToolError(msg)
+        return element
+
+    async def _scroll(self, direction: int, amount: int | None) -> State:
+        page = await self._page()
+        at, most = await page.evaluate(SCROLL, direction * (amount or await page.evaluate("innerHeight")))
+        return {"scrolled_to": at, "end": most}
+
+    async def _point(self, selector: str | None, x: int | None, y: int | None) -> tuple[float, float]:
+        if selector is not None:
+            box = await (await self._page()).locator(selector).first.bounding_box()
+            if box is not None:
+                return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        if x is None or y is None:
+            msg = "A drag needs a source and a target, each a visible element or both coordinates."
+            raise ToolError(msg)
+        return x, y
+
+    def _address(self, url: str) -> str:
+        if urlsplit(url).scheme in {"http", "https"}:
+            return url
+        if not url.startswith("/") or self._site is None:
+            msg = f"{url!r} is neither an http(s) address nor a path."
+            raise ToolError(msg)
+        return urljoin(self._site.url, url)
+
+    def _file(self, name: str) -> Path:
+        self._data.mkdir(parents=True, exist_ok=True)
+        return self._data / Path(name).name
+
+    async def _step(self, name: str, *given: str) -> None:
+        page = await self._page()
+        if name == "open":
+            await self.browser_navigate(*given)
+        elif name == "search":
+            await self.browser_search_google(*given)
+        elif name == "open_first":
+            await page.locator("a.result, a[href]").first.click()
+        elif name == "click":
+            await page.get_by_text(*given).first.click()
+        elif name == "type":
+            await page.get_by_label(given[1]).or_(page.get_by_placeholder(given[1])).first.fill(given[0])
+        else:
+            await self._scroll(1, None)
+
+
+QUOTED = r"[\"'“「]?(.+?)[\"'”」]?"
+STEPS = (
+    ("open_first", r"(?:open|click|打开|点击)\s*(?:on )?(?:the )?(?:first|第一)\s*.*"),
+    ("open", r"(?:open|go to|visit|navigate to|打开|访问)\s*(https?://\S+|/\S*)"),
+    ("type", rf"(?:type|enter|输入)\s*{QUOTED}\s*(?:into|in|到)\s*(?:the )?{QUOTED}"),
+    ("click", rf"(?:click|press|点击)\s*(?:on )?{QUOTED}"),
+    ("scroll", r"(?:scroll down|向下滚动).*"),
+    ("search", rf"(?:search for|search|find|look up|搜索|查找)?\s*{QUOTED}"),
+)
+VERBS = r"open|go to|visit|navigate|type|enter|click|press|scroll|search|find|look up|打开|访问|输入|点击|向下|搜索|查找"
+BREAKS = re.compile(
+    rf"(?:\s*(?:[,;，；。]|\.(?=\s)|\bthen\b|\band\b|然后|并且|并|再))+\s*(?={VERBS})|[.。]?\s*$",
+    re.IGNORECASE,
+)
+
+
+def plan(task: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Read a task as steps; what names no step is searched for.
+
+    >>> plan("搜索Python教程并打开第一个结果")
+    [('search', ('Python教程',)), ('open_first', ())]
+    """
+    parts = [part.strip() for part in BREAKS.split(task) if part and part.strip()]
+    return [
+        next(
+            (name, found.groups())
+            for name, pattern in STEPS
+            if (found := re.fullmatch(pattern, part, re.IGNORECASE))
+        )
+        for part in parts
+    ]

@@ -1,55 +1,268 @@
-"""Sandboxes for code that an agent wrote: each tool returns the arguments it was given."""
+"""Sandboxes for Python code: a process for each session, with limits, its own files and packages."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import json
+import os
+import shutil
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastmcp.exceptions import ToolError
+from pydantic import Field
+
+from agent_platform import Group
+
+WORKER = Path(__file__).with_name("worker.py")
+PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))  # without the packages of a venv
+MEGABYTES_OF_MEMORY, MEGABYTES_OF_A_FILE, OPEN_FILES = 1024, 64, 128
+MOST_SESSIONS = 16
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix)
+
+Code = Annotated[str, "Python code to run. 要执行的 Python 代码。"]
+Name = Annotated[str, Field(pattern=r"^[\w-]{1,64}$")]
+Id = Annotated[Name | None, Field(description="Session that keeps variables and files. 会话标识符。")]
+Timeout = Annotated[
+    int | None, Field(ge=1, le=3600, description="Seconds allowed, 30 by default. 超时时间(秒)。")
+]
+Package = Annotated[
+    str, Field(pattern=r"^\w[\w.-]*(\[[\w,.-]+\])?$", description="Name of the package. 包名称。")
+]
+Version = Annotated[
+    Annotated[str, Field(pattern=r"^[\w.!+*-]+$")] | None, Field(description="Version. 包版本。")
+]
+Age = Annotated[int | None, Field(ge=0, description="Idle seconds allowed, 3600 by default. 最大年龄秒数。")]
 
 
-def microsandbox_execute(
-    code: str, session_id: str | None = None, timeout: int | None = None
-) -> dict[str, Any]:
-    """Run Python code in a sandbox, a new one unless a session is named; timeout in seconds."""
-    return {"code": code, "session_id": session_id, "timeout": timeout}
+@dataclass(slots=True)
+class Session:
+    """A sandbox: its folder, and its process while it has one."""
+
+    folder: Path
+    process: Process | None = None
+    runs: int = 0
+    memory_mb: int = 0
+    created: float = field(default_factory=time.time)
+    used: float = field(default_factory=time.time)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-def microsandbox_install_package(
-    package_name: str, version: str | None = None, session_id: str | None = None
-) -> dict[str, Any]:
-    """Install a Python package in a sandbox, its newest version unless one is named."""
-    return {"package_name": package_name, "version": version, "session_id": session_id}
+class Microsandbox(Group):
+    """Sandboxes; ``data`` is the folder for sessions and packages."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data.resolve()
+        self._sessions: dict[str, Session] = {}
+        self._seconds: list[float] = []
+        self._counts = {"runs": 0, "errors": 0, "timeouts": 0}
+        self._isolation = ""
+
+    async def close(self) -> None:
+        """Stop all sandboxes; a session's files go with it."""
+        for name in [*self._sessions]:
+            await self._stop(name)
+
+    async def microsandbox_execute(
+        self, code: Code, session_id: Id = None, timeout: Timeout = None
+    ) -> dict[str, Any]:
+        """Run Python code in a sandbox; return its output and the value of its last expression (执行 Python 代码)."""
+        name = session_id or f"once-{uuid4().hex[:8]}"
+        session = self._session(name)
+        try:
+            async with session.lock:
+                answer = await self._answer(session, code, timeout or 30)
+        finally:
+            if session_id is None:
+                await self._stop(name)
+        return {"session_id": session_id, "isolation": self._isolation, **answer}
+
+    async def microsandbox_install_package(
+        self, package_name: Package, version: Version = None, session_id: Id = None
+    ) -> dict[str, Any]:
+        """Install a Python package for one session or for all (安装 Python 包)."""
+        folder = self._data if session_id is None else self._session(session_id).folder
+        requirement = package_name if version is None else f"{package_name}=={version}"
+        installed = await install(requirement, folder / "packages")
+        return {"installed": installed, "session_id": session_id}
+
+    async def microsandbox_list_sessions(self) -> list[dict[str, Any]]:
+        """List the sessions with their age, files and whether their process runs (列出活跃会话)."""
+        now = time.time()
+        return [
+            {
+                "session_id": name,
+                "age_seconds": round(now - session.created, 1),
+                "idle_seconds": round(now - session.used, 1),
+                "runs": session.runs,
+                "running": session.process is not None,
+                "files": sorted(path.name for path in session.folder.iterdir() if path.name != "packages"),
+            }
+            for name, session in self._sessions.items()
+        ]
+
+    async def microsandbox_close_session(
+        self, session_id: Annotated[str, "Session to close. 要关闭的会话标识符。"]
+    ) -> dict[str, Any]:
+        """Close a session and remove its files (关闭会话)."""
+        if session_id not in self._sessions:
+            msg = f"There is no session {session_id!r}. Open are: {', '.join(self._sessions) or 'none'}."
+            raise ToolError(msg)
+        await self._stop(session_id)
+        return {"closed": session_id}
+
+    async def microsandbox_cleanup_expired(self, max_age: Age = None) -> dict[str, Any]:
+        """Close the sessions that have been idle for too long (清理过期会话)."""
+        oldest = time.time() - (3600 if max_age is None else max_age)
+        expired = [
+            name for name, one in self._sessions.items() if one.used < oldest and not one.lock.locked()
+        ]
+        for name in expired:
+            await self._stop(name)
+        return {"closed": expired, "left": list(self._sessions)}
+
+    async def microsandbox_get_performance_stats(self) -> dict[str, Any]:
+        """Count runs, errors and timeouts; give times and memory (获取性能统计)."""
+        times = self._seconds
+        return {
+            **self._counts,
+            "mean_seconds": round(sum(times) / len(times), 4) if times else 0.0,
+            "longest_seconds": max(times, default=0.0),
+            "memory_mb": {name: session.memory_mb for name, session in self._sessions.items()},
+        }
+
+    async def microsandbox_get_health_status(self) -> dict[str, Any]:
+        """Start a sandbox and say whether it answers, how it is isolated and what its limits are (获取健康状态)."""
+        answer = await self.microsandbox_execute("6 * 7", timeout=20)
+        return {
+            "healthy": answer["result"] == "42",
+            "isolation": self._isolation,
+            "sessions": len(self._sessions),
+            "most_sessions": MOST_SESSIONS,
+            "memory_limit_mb": MEGABYTES_OF_MEMORY,
+            "file_limit_mb": MEGABYTES_OF_A_FILE,
+            "disk_free_mb": shutil.disk_usage(self._data).free >> 20,
+        }
+
+    def _session(self, name: str) -> Session:
+        if name not in self._sessions:
+            if len(self._sessions) >= MOST_SESSIONS:
+                msg = f"{MOST_SESSIONS} sessions are open. Close one with microsandbox_close_session first."
+                raise ToolError(msg)
+            self._sessions[name] = Session(self._data / "sessions" / f"{name}-{uuid4().hex[:8]}")
+            self._sessions[name].folder.mkdir(parents=True)
+        session = self._sessions[name]
+        session.used = time.time()
+        return session
+
+    async def _answer(self, session: Session, code: str, seconds: int) -> dict[str, Any]:
+        process = session.process or await self._start(session)
+        session.process, session.runs = process, session.runs + 1
+        self._counts["runs"] += 1
+        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - they are pipes
+        process.stdin.write(json.dumps({"code": code}).encode() + b"\n")
+        try:
+            line = await asyncio.wait_for(process.stdout.readline(), seconds)
+        except asyncio.TimeoutError:
+            self._counts["timeouts"] += 1
+            await _end(session)
+            msg = f"The code ran longer than {seconds} s and was stopped. The session's variables are lost, its files kept."
+            raise ToolError(msg) from None
+        if not line:
+            await _end(session)
+            line = json.dumps(
+                {"success": False, "error": "The sandbox's process ended.", "seconds": 0.0}
+            ).encode()
+        answer: dict[str, Any] = json.loads(line)
+        self._counts["errors"] += not answer["success"]
+        self._seconds.append(answer["seconds"])
+        session.used, session.memory_mb = time.time(), answer.pop("memory_mb", 0)
+        return answer
+
+    async def _start(self, session: Session) -> Process:
+        shared, own = self._data / "packages", session.folder / "packages"
+        shared.mkdir(parents=True, exist_ok=True)
+        if not self._isolation:
+            probe = await _spawn(_bubblewrap(session.folder, shared, "-c", "print(6 * 7)"), session.folder)
+            self._isolation = "bubblewrap" if (await probe.communicate())[0] == b"42\n" else "process"
+        limits = map(str, (MEGABYTES_OF_MEMORY, MEGABYTES_OF_A_FILE, OPEN_FILES))
+        worker = ("-I", str(WORKER), *limits, str(own), str(shared))
+        isolated = self._isolation == "bubblewrap"
+        command = _bubblewrap(session.folder, shared, *worker) if isolated else [PYTHON, *worker]
+        return await _spawn(command, session.folder)
+
+    async def _stop(self, name: str) -> None:
+        session = self._sessions.pop(name)
+        await _end(session)
+        await asyncio.to_thread(shutil.rmtree, session.folder, ignore_errors=True)
 
 
-def microsandbox_list_sessions() -> dict[str, Any]:
-    """List the sandboxes that are running."""
-    return {}
+async def install(requirement: str, folder: Path) -> list[str]:
+    """Install a package and what it needs from wheels, which run no code when they are installed.
+
+    Raises:
+        ToolError: When pip cannot install it; says pip's reason.
+    """
+    options = "--disable-pip-version-check --no-input --only-binary=:all: --upgrade --root-user-action=ignore"
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        *options.split(),
+        f"--target={folder}",
+        "--",
+        requirement,
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE
+    )
+    out, err = await process.communicate()
+    if process.returncode:
+        reasons = [line for line in err.decode("utf-8", "replace").splitlines() if line.startswith("ERROR: ")]
+        msg = f"{requirement} was not installed. {(reasons or ['pip failed.'])[-1].removeprefix('ERROR: ')}"
+        raise ToolError(msg)
+    done = [
+        line
+        for line in out.decode("utf-8", "replace").splitlines()
+        if line.startswith("Successfully installed ")
+    ]
+    return done[-1].split()[2:] if done else []
 
 
-def microsandbox_close_session(session_id: str) -> dict[str, Any]:
-    """Stop a sandbox."""
-    return {"session_id": session_id}
+def _bubblewrap(folder: Path, shared: Path, *arguments: str) -> list[str]:
+    """Build the command of a sandbox: no network, no other processes, and of the disk Python and its own folder."""
+    binds = [part for path in SYSTEM for part in ("--ro-bind-try", path, path)]
+    for path in (WORKER, shared):
+        binds += ["--ro-bind", str(path), str(path)]
+    options = "--unshare-all --die-with-parent --new-session --proc /proc --dev /dev --tmpfs /tmp".split()
+    own = ["--bind", str(folder), str(folder), "--chdir", str(folder)]
+    return ["bwrap", *options, *binds, *own, PYTHON, *arguments]
 
 
-def microsandbox_cleanup_expired(max_age: int | None = None) -> dict[str, Any]:
-    """Stop all sandboxes that have been idle for longer than max_age seconds."""
-    return {"max_age": max_age}
+async def _spawn(command: list[str], folder: Path) -> Process:
+    if not shutil.which(command[0]):
+        command = ["false"]
+    return await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder,
+        env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder)},
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+        limit=1 << 22,
+    )
 
 
-def microsandbox_get_performance_stats() -> dict[str, Any]:
-    """Tell how much the sandboxes use of the machine."""
-    return {}
-
-
-def microsandbox_get_health_status() -> dict[str, Any]:
-    """Tell whether new sandboxes can be started."""
-    return {}
-
-
-TOOLS = (
-    microsandbox_execute,
-    microsandbox_install_package,
-    microsandbox_list_sessions,
-    microsandbox_close_session,
-    microsandbox_cleanup_expired,
-    microsandbox_get_performance_stats,
-    microsandbox_get_health_status,
-)
+async def _end(session: Session) -> None:
+    process, session.process = session.process, None
+    if process is not None:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()

@@ -1,39 +1,110 @@
-"""The server: forty tools, made lenient by ``tools.yaml``.
+"""The agent platform: forty tools that run code, drive a browser, search and research, lenient by ``tools.yaml``.
 
-Run it over stdio, from the folder ``examples``::
-
-    python -m agent_platform.server
+python examples/agent_platform/server.py            a transcript of calls as models make them
+python examples/agent_platform/server.py --serve    all forty tools over stdio
+python examples/agent_platform/server.py --http     the four servers over HTTP, each on its port
 """
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import yaml
 from fastmcp import FastMCP
 
-from agent_platform import browser_use, deepsearch, microsandbox, search_tool
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
+
+from agent_platform import Group, browser_use
+from agent_platform.deepsearch import DeepSearch
+from agent_platform.documents import PARTS, PROJECT, Library
+from agent_platform.microsandbox import Microsandbox
+from agent_platform.search_tool import SearchTool
 from mcp_lenient import LenientMiddleware
+from shared.transcript import DATA
 
 DEFINITIONS = Path(__file__).with_name("tools.yaml")
-GROUPS = (microsandbox, browser_use, deepsearch, search_tool)
+PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
 
 
-def build_server(*, definitions: Path | None = DEFINITIONS, strict: bool = False) -> FastMCP:
-    """The platform as one MCP server.
+def groups(
+    data: Path = DATA / "agent_platform", root: Path = PROJECT, parts: tuple[str, ...] = PARTS
+) -> dict[str, Group]:
+    """Make the four groups of tools, by the id of their server.
 
     Args:
-        definitions: What callers may say otherwise; None for leniency without it.
+        data: The folder for what the tools write.
+        root: The folder of the documents and the code.
+        parts: What of it is indexed.
+    """
+    library = Library(root, parts)
+    return {
+        "microsandbox": Microsandbox(data),
+        "browser_use": browser_use.BrowserUse(data, library),
+        "deepsearch": DeepSearch(data, library),
+        "mcp-search-tool": SearchTool(data, root),
+    }
+
+
+def build_server(
+    served: Mapping[str, Group] | None = None, *, lenient: bool = True, strict: bool = False
+) -> FastMCP:
+    """Make an MCP server.
+
+    Args:
+        served: The groups of tools; all four when left out.
+        lenient: Whether calls are repaired.
         strict: Whether FastMCP validates arguments in Pydantic's strict mode.
     """
-    mcp = FastMCP("agent-platform", strict_input_validation=strict)
-    mcp.add_middleware(
-        LenientMiddleware() if definitions is None else LenientMiddleware.from_file(definitions)
-    )
-    for group in GROUPS:
-        for function in group.TOOLS:
-            mcp.tool(function)
+    served = served or groups()
+
+    @asynccontextmanager
+    async def lifespan(_: FastMCP) -> AsyncIterator[None]:
+        if "browser_use" in served and (problem := browser_use.missing()):
+            sys.stderr.write(f"{problem}\n")
+        yield
+        for group in served.values():
+            await group.close()
+
+    name = "agent-platform" if len(served) > 1 else next(iter(served))
+    mcp = FastMCP(name, strict_input_validation=strict, lifespan=lifespan)
+    tools = [tool for group in served.values() for tool in group.tools]
+    if lenient:
+        mcp.add_middleware(_middleware({tool.__name__ for tool in tools}))
+    for tool in tools:
+        mcp.tool(tool)
     return mcp
 
 
+def _middleware(tools: Collection[str]) -> LenientMiddleware:
+    """Read what tools.yaml says of these tools alone, since a name that a server lacks would be a warning."""
+    declared = yaml.safe_load(DEFINITIONS.read_text("utf-8"))["tools"]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, DEFINITIONS.name)
+        path.write_text(
+            yaml.safe_dump({"tools": {name: declared[name] for name in tools if name in declared}})
+        )
+        return LenientMiddleware.from_file(path)
+
+
+async def serve(made: Mapping[str, Group], ports: Mapping[str, int] = PORTS) -> None:
+    """Serve each group over HTTP on its port, until interrupted."""
+    servers = {port: build_server({name: made[name]}) for name, port in ports.items()}
+    await asyncio.gather(
+        *(server.run_http_async(port=port, show_banner=False) for port, server in servers.items())
+    )
+
+
+mcp = build_server()
+
 if __name__ == "__main__":
-    build_server().run(show_banner=False)
+    if "--http" in sys.argv:
+        asyncio.run(serve(groups()))
+    else:
+        from agent_platform.demo import main
+
+        sys.exit(main())

@@ -1,0 +1,116 @@
+"""A full-text index over documents and code, in SQLite; every Han character is a token of its own."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+PROJECT = Path(__file__).resolve().parents[2]
+PARTS = ("README.md", "docs", "mcp_lenient")
+HAN = re.compile(r"([\u3400-\u9fff])")
+STARTS = {".md": re.compile(r"#{1,4} "), ".py": re.compile(r"(async )?def |class ")}
+COMMON = frozenset(
+    "a an and are as be by can do does for from how i in is it of on or that the this to was what when where which "
+    "who why with you your 的 了 是 在 和".split()
+)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A part of a file, from one heading or definition to the next."""
+
+    source: str
+    line: int
+    heading: str
+    text: str
+
+
+class Library:
+    """The documents and code below a folder, indexed when they are first asked for."""
+
+    def __init__(self, root: Path = PROJECT, parts: tuple[str, ...] = PARTS) -> None:
+        self.root, self._parts = root.resolve(), parts
+        self._lock = Lock()
+        self._passages: list[Passage] = []
+        self._database: sqlite3.Connection | None = None
+
+    def search(self, query: str, limit: int) -> list[Passage]:
+        """Find the passages that match a query best, the best first."""
+        wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query))
+        best = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 4, 1) LIMIT ?"
+        with self._lock:
+            rows = self._index().execute(best, (wanted, limit)) if wanted else ()
+            return [self._passages[row] for (row,) in rows]
+
+    def files(self) -> list[Path]:
+        """List the files that are indexed."""
+        tops = [self.root / part for part in self._parts]
+        found = [path for top in tops for path in ([top] if top.is_file() else sorted(top.rglob("*")))]
+        return [path for path in found if path.suffix in STARTS and path.is_file()]
+
+    def close(self) -> None:
+        """Drop the index."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+            self._database = None
+
+    def _index(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._passages = [
+                passage
+                for path in self.files()
+                for passage in split(
+                    path.relative_to(self.root).as_posix(), path.read_text("utf-8", "replace")
+                )
+            ]
+            self._database = sqlite3.connect(":memory:", check_same_thread=False)
+            self._database.execute(
+                "CREATE VIRTUAL TABLE passages USING fts5(heading, text, content='', tokenize='porter unicode61')"
+            )
+            self._database.executemany(
+                "INSERT INTO passages (rowid, heading, text) VALUES (?, ?, ?)",
+                ((row, spaced(one.heading), spaced(one.text)) for row, one in enumerate(self._passages)),
+            )
+        return self._database
+
+
+def split(source: str, text: str) -> Iterator[Passage]:
+    """Split a file where a heading or definition starts; in a code fence nothing starts."""
+    starts, fenced = STARTS[Path(source).suffix], False
+    line, heading, kept = 1, source, list[str]()
+    for number, content in enumerate([*text.splitlines(), ""], 1):
+        fenced ^= content.startswith("```")
+        if starts.match(content) and not fenced:
+            yield Passage(source, line, heading, "\n".join(kept).strip())
+            line, heading, kept = number, content.strip("#: "), []
+        else:
+            kept.append(content)
+    yield Passage(source, line, heading, "\n".join(kept).strip())
+
+
+def spaced(text: str) -> str:
+    """Put spaces around each Han character."""
+    return HAN.sub(r" \1 ", text)
+
+
+def terms(query: str) -> list[str]:
+    """Return what a query looks for: its words, and each pair of neighbors in Han text."""
+    found = []
+    for word in re.findall(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+", query.casefold()):
+        pairs = HAN.match(word) and len(word) > 1
+        found += [word[at : at + 2] for at in range(len(word) - 1)] if pairs else [word]
+    return [term for term in dict.fromkeys(found) if term not in COMMON]
+
+
+def best_sentences(text: str, query: str, limit: int = 2) -> list[str]:
+    """Return the sentences of a text with the most terms of a query, in the text's order."""
+    parts = re.split(r"(?<=[.!?。])\s+|\n{2,}|\n(?=[-*|#])", text)
+    sentences = [" ".join(part.split())[:300] for part in parts]
+    scores = [sum(term in sentence.casefold() for term in terms(query)) for sentence in sentences]
+    best = sorted(range(len(sentences)), key=lambda at: -scores[at])[:limit]
+    return [sentences[at] for at in sorted(best) if scores[at]]

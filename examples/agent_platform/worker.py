@@ -1,0 +1,87 @@
+"""Run Python code that arrives as lines of JSON, in one namespace: the process inside a sandbox.
+
+Arguments: megabytes of memory, megabytes of a file, number of open files, then the folders of packages.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+import traceback
+from typing import Any
+
+LONGEST = 20_000
+
+
+def main() -> None:
+    """Answer each request until the input ends."""
+    memory, size, files = map(int, sys.argv[1:4])
+    for kind, limit in (
+        (resource.RLIMIT_AS, memory << 20),
+        (resource.RLIMIT_FSIZE, size << 20),
+        (resource.RLIMIT_NOFILE, files),
+    ):
+        resource.setrlimit(kind, (limit, limit))
+    sys.path[:0] = ["", *sys.argv[4:]]
+    requests, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for line in requests:
+        print(json.dumps(answer(json.loads(line)["code"], namespace)), file=answers, flush=True)
+
+
+def answer(code: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Run code and return what it printed, the value of its last expression, and its error."""
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        os.dup2(out.fileno(), 1)
+        os.dup2(err.fileno(), 2)
+        importlib.invalidate_caches()
+        result, error = run(code, namespace)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return {
+            "success": error is None,
+            "stdout": text(out),
+            "stderr": text(err),
+            "result": result,
+            "error": error,
+            "seconds": round(time.perf_counter() - started, 4),
+            "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        }
+
+
+def run(code: str, namespace: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Run code; return its last expression's value and its traceback, None where there is none."""
+    try:
+        tree = ast.parse(code, "<code>")
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, "<code>", "exec"), namespace)  # noqa: S102 - this is what the sandbox is for
+        value = None
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "<code>", "eval"), namespace)  # noqa: S307 - as above
+        return (None if value is None else repr(value)[:LONGEST]), None
+    except BaseException as error:  # noqa: BLE001 - whatever the code raises is its answer, SystemExit included
+        told = traceback.TracebackException.from_exception(error)
+        told.stack = traceback.StackSummary.from_list(
+            [frame for frame in told.stack if frame.filename not in {__file__, ast.__file__}]
+        )
+        return None, "".join(told.format())[-LONGEST:]
+
+
+def text(file: Any) -> str:
+    """Return what was written, cut where it is too long."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    kept: str = file.read(LONGEST).decode("utf-8", "replace")
+    return kept if size <= LONGEST else f"{kept}\n[{size - LONGEST} more bytes were cut]"
+
+
+if __name__ == "__main__":
+    main()
