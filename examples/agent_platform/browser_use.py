@@ -140,7 +140,7 @@ class BrowserUse(Group):
         done = []
         for name, given in steps[:max_steps]:
             await self._step(name, *given)
-            done.append({"action": name, "given": [*given], "url": (await self._state())["url"]})
+            done.append({"action": name, "given": [*given], "url": (await self._state(settled=True))["url"]})
         found = await self.browser_extract_content(task)
         picture = await self.browser_screenshot() if use_vision else {}
         return {"success": len(done) == len(steps), "steps": done, "found": found["content"], **picture}
@@ -164,7 +164,7 @@ class BrowserUse(Group):
     async def browser_click_element(self, index: Index) -> State:
         """Click the element with this number (通过索引点击页面元素)."""
         await (await self._element(index)).click()
-        return await self._state()
+        return await self._state(settled=True)
 
     async def browser_input_text(self, index: Index, text: Value) -> State:
         """Type a text into the element with this number (在指定元素中输入文本)."""
@@ -173,10 +173,8 @@ class BrowserUse(Group):
 
     async def browser_send_keys(self, keys: Keys) -> State:
         """Press a key or shortcut (发送特殊键或快捷键)."""
-        page = await self._page()
-        await page.keyboard.press(keys)
-        await page.wait_for_load_state()
-        return await self._state()
+        await (await self._page()).keyboard.press(keys)
+        return await self._state(settled=True)
 
     async def browser_scroll_down(self, amount: Amount = None) -> State:
         """Scroll down (向下滚动页面)."""
@@ -345,8 +343,11 @@ class BrowserUse(Group):
                 await self._current.goto("/")
         return self._current
 
-    async def _state(self) -> State:
+    async def _state(self, *, settled: bool = False) -> State:
         page = await self._page()
+        if settled:
+            await page.wait_for_timeout(100)  # a page that was asked for begins to load
+            await page.wait_for_load_state()
         if not self._log or self._log[-1] != page.url:
             self._log.append(page.url)
         return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}

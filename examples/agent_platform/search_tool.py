@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import os
 import re
 import shutil
 import sys
@@ -24,12 +25,11 @@ RIPGREP = (
 )
 PYTHON_GREP = """
 import pathlib, re, sys
-pattern, top = re.compile(sys.argv[1]), pathlib.Path(sys.argv[3])
-for path in top.rglob("[!.]*") if top.is_dir() else [top]:
-    if path.is_file():
-        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
-            if pattern.search(line):
-                print(f"{path}\\0{number}:{line[:300]}")
+pattern = re.compile(sys.argv[1])
+for path in map(pathlib.Path, sys.argv[3:]):
+    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+        if pattern.search(line):
+            print(f"{path}\\0{number}:{line[:300]}")
 """
 NEEDS = {
     r"code|script|comput|calculat|python|chart|plot|visuali|data|代码|计算|运行|图表|可视化|数据": (
@@ -64,8 +64,11 @@ class SearchTool(Group):
 
     async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> dict[str, Any]:
         """Find the lines of a file, or of all files in a folder, that match a pattern (搜索文件内容)."""
-        grep = RIPGREP.split() if shutil.which("rg") else [sys.executable, "-c", PYTHON_GREP]
-        command = [*grep, regex_pattern, "--", str(self._path(file_path))]
+        path = self._path(file_path)
+        if shutil.which("rg"):
+            command = [*RIPGREP.split(), regex_pattern, "--", str(path)]
+        else:
+            command = [sys.executable, "-c", PYTHON_GREP, regex_pattern, "--", *map(str, _files(path))]
         process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
         try:
             out, err = await asyncio.wait_for(process.communicate(), 10)
@@ -89,11 +92,12 @@ class SearchTool(Group):
         directory_path: Annotated[str | None, "Folder; by default the whole project. 目录路径。"] = None,
     ) -> dict[str, Any]:
         """List the functions and classes of Python files (列出代码定义)."""
-        tops = [self._path(path) for path in (file_path, directory_path) if path is not None] or [self._root]
-        paths = [path for top in tops for path in ([top] if top.is_file() else sorted(top.rglob("[!.]*.py")))]
+        tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
         found = [
             {"file": path.relative_to(self._root).as_posix(), "line": line, "name": name, "kind": kind}
-            for path in paths
+            for top in tops
+            for path in _files(top)
+            if path.suffix == ".py"
             for line, name, kind in _definitions(path)
         ]
         return {"count": len(found), "definitions": found[:MOST]}
@@ -120,6 +124,15 @@ class SearchTool(Group):
         path, _, rest = line.partition("\0")
         number, _, text = rest.partition(":")
         return Path(path).relative_to(self._root).as_posix(), int(number), text
+
+
+def _files(top: Path) -> Iterator[Path]:
+    """List a file, or the files of a folder that are not hidden."""
+    if top.is_file():
+        yield top
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        yield from (Path(folder, name) for name in sorted(names) if name[0] != ".")
 
 
 def _definitions(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -2,7 +2,7 @@
 
 python examples/agent_platform/server.py            a transcript of calls as models make them
 python examples/agent_platform/server.py --serve    all forty tools over stdio
-python examples/agent_platform/server.py --http     the four servers over HTTP, each on its port
+python examples/agent_platform/server.py --http     the four servers over HTTP, each on its port or on four that are given
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ async def serve(made: Mapping[str, Group], ports: Mapping[str, int] = PORTS) -> 
 mcp = build_server()
 
 if __name__ == "__main__":
-    if "--http" in sys.argv:
-        asyncio.run(serve(groups()))
+    if sys.argv[1:2] == ["--http"]:
+        asyncio.run(serve(groups(), dict(zip(PORTS, map(int, sys.argv[2:]), strict=False)) or PORTS))
     else:
         from agent_platform.demo import main
 

@@ -1,15 +1,21 @@
-"""The agent platform: each of its forty tools, called rightly and in the ways that agents get it wrong."""
+"""The parameters of the agent platform's forty tools, sent rightly and in the ways that agents get it wrong."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
-from fastmcp import Client
+from fastmcp import Client, FastMCP
 from sampling import sampled
 
-from agent_platform.server import DEFINITIONS, build_server
+from agent_platform.server import DEFINITIONS, groups
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.declare.definitions import load_definitions, unknown_names
 
 RIGHT = {
@@ -74,6 +80,7 @@ DEFAULTS = {
     "browser_wait": {"seconds": 3},
 }
 DECLARED = load_definitions(DEFINITIONS)
+HAN = re.compile(r"[\u4e00-\u9fff]")
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -83,18 +90,42 @@ each_tool_with_parameters = pytest.mark.parametrize(
 )
 
 
+def echo(function):
+    """Make a tool with the same parameters that returns what arrived, defaults included."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    async def tool(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    tool.__annotations__ = {**function.__annotations__, "return": dict[str, Any]}
+    return tool
+
+
+def echo_server(middleware, *, strict=False):
+    """Make the platform with tools that return what arrived."""
+    server = FastMCP("agent-platform", strict_input_validation=strict)
+    server.add_middleware(middleware)
+    for group in groups(Path()).values():
+        for function in group.tools:
+            server.tool(echo(function))
+    return server
+
+
 @pytest.fixture(
     scope="module",
     params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)],
 )
 def server(request):
-    """The platform, on a lax and on a strict server."""
-    return build_server(strict=request.param)
+    """The platform's parameters, on a lax and on a strict server."""
+    return echo_server(LenientMiddleware.from_file(DEFINITIONS), strict=request.param)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(server):
-    """A client of the platform."""
+    """A client of the platform's parameters."""
     async with Client(server) as client:
         yield client
 
@@ -130,6 +161,17 @@ async def test_the_definitions_name_what_there_is(client):
     """No name in the definitions is one that no tool or parameter has."""
     published = {tool.name: tool.input_schema["properties"] for tool in await client.list_tools()}
     assert unknown_names(DECLARED, published) == ()
+
+
+@each_tool
+async def test_every_parameter_is_described(client, tool):
+    """A tool and each of its parameters say what they are in English and in Chinese."""
+    published = next(one for one in await client.list_tools() if one.name == tool)
+    said = [
+        published.description,
+        *(each["description"] for each in published.input_schema["properties"].values()),
+    ]
+    assert all(HAN.search(text) and re.match("[A-Z]", text) for text in said)
 
 
 @each_tool
@@ -234,7 +276,7 @@ async def test_the_classic_runs(client):
 
 async def test_the_classic_without_its_alias_is_told_what_to_send():
     """Without the definitions, the envelope names what lacks, what is too much, and what is accepted."""
-    async with Client(build_server(definitions=None)) as client:
+    async with Client(echo_server(LenientMiddleware())) as client:
         envelope = await refused(client, "browser_use_execute_task", {"query": "查找天气"})
     assert envelope["error_code"] == "INVALID_ARGUMENTS"
     assert "'task' is required but was not sent" in envelope["message"]
