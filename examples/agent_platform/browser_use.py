@@ -8,21 +8,21 @@ import importlib.util
 import os
 import re
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from time import strftime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
 from agent_platform.documents import Library, best_sentences
-from agent_platform.website import Website
+from agent_platform.website import SITE, page_at
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Page, Playwright
+    from playwright.async_api import BrowserContext, Locator, Page, Playwright, Route
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ELEMENTS = (
@@ -33,22 +33,16 @@ DESCRIBE = """elements => elements.map(each => [
     each.tagName.toLowerCase(), each.type && each.type != each.tagName.toLowerCase() ? `[${each.type}]` : "",
     " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
 ].join("").trim().slice(0, 80))"""
-SCROLL = (
-    "amount => { scrollBy(0, amount); return [scrollY, document.documentElement.scrollHeight - innerHeight] }"
-)
+SCROLL = "amount => { scrollBy(0, amount); return [scrollY, document.body.scrollHeight - innerHeight] }"
 
-Request = Annotated[
-    str, "What to do in words: search, open, click, type, scroll. 用自然语言描述要执行的任务。"
-]
+Request = Annotated[str, "What to do: search, open, click, type, press, scroll. 要执行的任务描述。"]
 MaxSteps = Annotated[int, Field(ge=1, le=100, description="Most steps to take. 最大执行步骤数。")]
 UseVision = Annotated[bool, "Whether a screenshot is taken at the end. 是否使用视觉理解。"]
 Url = Annotated[str, "Address, or a path such as /about.html of the example's site. 要访问的 URL 地址。"]
 Query = Annotated[str, Field(min_length=1, description="What to search for. 搜索查询词。")]
 Index = Annotated[int, Field(ge=0, description="Number in browser_get_page_info, from 0. 元素索引。")]
 Value = Annotated[str, "Text that replaces what is there. 要输入的文本。"]
-Keys = Annotated[
-    str, Field(min_length=1, description="Key or shortcut, such as Enter, Control+c. 要发送的键。")
-]
+Keys = Annotated[str, Field(min_length=1, description="Key or shortcut: Enter, Control+c. 要发送的键。")]
 Amount = Annotated[int | None, Field(ge=1, description="Pixels; by default one screen. 滚动像素数。")]
 Shown = Annotated[str, Field(min_length=1, description="Text on the page. 要滚动到的文本内容。")]
 Tab = Annotated[int, Field(ge=0, description="Number of the tab, from 0. 标签 ID。")]
@@ -111,7 +105,6 @@ class BrowserUse(Group):
         self._playwright: Playwright | None = None
         self._context: BrowserContext | None = None
         self._current: Page | None = None
-        self._site: Website | None = None
         self._log: list[str] = []
 
     @property
@@ -120,14 +113,12 @@ class BrowserUse(Group):
         return [told(tool) for tool in super().tools]
 
     async def close(self) -> None:
-        """Close the browser and its site."""
+        """Close the browser."""
         if self._context is not None and self._context.browser is not None:
             await self._context.browser.close()
         if self._playwright is not None:
             await self._playwright.stop()
-        if self._site is not None:
-            await asyncio.to_thread(self._site.close)
-        self._playwright = self._context = self._current = self._site = None
+        self._playwright = self._context = self._current = None
 
     async def browser_use_execute_task(
         self,
@@ -136,14 +127,17 @@ class BrowserUse(Group):
         use_vision: UseVision = True,  # noqa: FBT002 - a tool is called by name
     ) -> State:
         """Carry out a task in words, step by step, and return what was done and found (执行复杂的浏览器任务)."""
-        steps = plan(task)
-        done = []
+        steps, done, error = plan(task), list[State](), None
         for name, given in steps[:max_steps]:
-            await self._step(name, *given)
-            done.append({"action": name, "given": [*given], "url": (await self._state(settled=True))["url"]})
-        found = await self.browser_extract_content(task)
+            try:
+                await told(self._step)(name, *given)
+            except ToolError as failed:
+                error = str(failed)
+                break
+            done.append({"action": name, "given": given, "url": (await self._state(settled=True))["url"]})
+        found = (await self.browser_extract_content(task))["content"]
         picture = await self.browser_screenshot() if use_vision else {}
-        return {"success": len(done) == len(steps), "steps": done, "found": found["content"], **picture}
+        return {"success": len(done) == len(steps), "steps": done, "error": error, "found": found, **picture}
 
     async def browser_navigate(self, url: Url) -> State:
         """Open an address in the current tab (导航到指定网址)."""
@@ -242,12 +236,12 @@ class BrowserUse(Group):
 
     async def browser_select_dropdown_option(self, index: Index, text: Option) -> State:
         """Choose an option of a drop-down by its text (选择下拉菜单中的选项)."""
-        options = (await self.browser_get_dropdown_options(index))["options"]
-        if text not in options:
-            msg = f"There is no option {text!r}; the options are {options}."
+        offered = await self.browser_get_dropdown_options(index)
+        if text not in offered["options"]:
+            msg = f"There is no option {text!r}; the options are {offered['options']}."
             raise ToolError(msg)
-        await (await self._dropdown(index)).select_option(label=text)
-        return await self.browser_get_dropdown_options(index)
+        await (await self._element(index)).select_option(label=text)
+        return {**offered, "selected": text}
 
     async def browser_drag_drop(
         self,
@@ -324,15 +318,20 @@ class BrowserUse(Group):
 
         async with self._starting:
             if self._context is None:
-                self._site = Website(self._library)
                 self._playwright = await async_playwright().start()
                 # Chromium has no sandbox of its own for root, as in a container.
                 browser = await self._playwright.chromium.launch(
                     executable_path=executable(), chromium_sandbox=os.geteuid() != 0
                 )
-                self._context = await browser.new_context(base_url=self._site.url)
+                self._context = await browser.new_context(base_url=SITE)
                 self._context.set_default_timeout(3000)
+                await self._context.route(f"{SITE}/**", self._serve)
             return self._context
+
+    async def _serve(self, route: Route) -> None:
+        page = await asyncio.to_thread(page_at, route.request.url, self._library)
+        kind = "text/html; charset=utf-8"
+        await route.fulfill(status=200 if page else 404, content_type=kind, body=page or "No such page.")
 
     async def _page(self) -> Page:
         """Return the current tab; a new browser gets one with the shop."""
@@ -392,10 +391,10 @@ class BrowserUse(Group):
     def _address(self, url: str) -> str:
         if urlsplit(url).scheme in {"http", "https"}:
             return url
-        if not url.startswith("/") or self._site is None:
+        if not url.startswith("/"):
             msg = f"{url!r} is neither an http(s) address nor a path."
             raise ToolError(msg)
-        return urljoin(self._site.url, url)
+        return SITE + url
 
     def _file(self, name: str) -> Path:
         self._data.mkdir(parents=True, exist_ok=True)
@@ -413,38 +412,35 @@ class BrowserUse(Group):
             await page.get_by_text(*given).first.click()
         elif name == "type":
             await page.get_by_label(given[1]).or_(page.get_by_placeholder(given[1])).first.fill(given[0])
+        elif name == "press":
+            await page.keyboard.press(*given)
         else:
             await self._scroll(1, None)
 
 
 QUOTED = r"[\"'“「]?(.+?)[\"'”」]?"
 STEPS = (
-    ("open_first", r"(?:open|click|打开|点击)\s*(?:on )?(?:the )?(?:first|第一)\s*.*"),
-    ("open", r"(?:open|go to|visit|navigate to|打开|访问)\s*(https?://\S+|/\S*)"),
+    ("open_first", r"(?:open|click|打开|点击)\s*(?:on )?(?:the )?(?:first|第一).*"),
+    ("open", r"(?:open|go to|visit|打开|访问)\s*(https?://\S+|/\S*)"),
     ("type", rf"(?:type|enter|输入)\s*{QUOTED}\s*(?:into|in|到)\s*(?:the )?{QUOTED}"),
-    ("click", rf"(?:click|press|点击)\s*(?:on )?{QUOTED}"),
+    ("click", rf"(?:click|点击)\s*(?:on )?{QUOTED}"),
+    ("press", rf"(?:press|按下?)\s*{QUOTED}"),
     ("scroll", r"(?:scroll down|向下滚动).*"),
     ("search", rf"(?:search for|search|find|look up|搜索|查找)?\s*{QUOTED}"),
 )
-VERBS = r"open|go to|visit|navigate|type|enter|click|press|scroll|search|find|look up|打开|访问|输入|点击|向下|搜索|查找"
-BREAKS = re.compile(
-    rf"(?:\s*(?:[,;，；。]|\.(?=\s)|\bthen\b|\band\b|然后|并且|并|再))+\s*(?={VERBS})|[.。]?\s*$",
-    re.IGNORECASE,
+VERBS = (
+    "open|go to|visit|type|enter|click|press|scroll|search|find|look up|打开|访问|输入|点击|按|向下|搜索|查找"
 )
+BREAK = rf"(?:\s*(?:[,;，；。]|\.(?=\s)|\bthen\b|\band\b|然后|并且|并|再))+\s*(?={VERBS})|[.。]?\s*$"
 
 
 def plan(task: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Read a task as steps; what names no step is searched for.
+    """Read a task as steps; what names no step is searched for."""
+    parts = [part.strip() for part in re.split(BREAK, task, flags=re.IGNORECASE) if part.strip()]
+    return [next(_readings(part)) for part in parts]
 
-    >>> plan("搜索Python教程并打开第一个结果")
-    [('search', ('Python教程',)), ('open_first', ())]
-    """
-    parts = [part.strip() for part in BREAKS.split(task) if part and part.strip()]
-    return [
-        next(
-            (name, found.groups())
-            for name, pattern in STEPS
-            if (found := re.fullmatch(pattern, part, re.IGNORECASE))
-        )
-        for part in parts
-    ]
+
+def _readings(part: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name, pattern in STEPS:
+        if found := re.fullmatch(pattern, part, re.IGNORECASE | re.DOTALL):
+            yield name, found.groups()

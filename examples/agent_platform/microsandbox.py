@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 import time
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,15 +29,10 @@ SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime"
 Code = Annotated[str, "Python code to run. 要执行的 Python 代码。"]
 Name = Annotated[str, Field(pattern=r"^[\w-]{1,64}$")]
 Id = Annotated[Name | None, Field(description="Session that keeps variables and files. 会话标识符。")]
-Timeout = Annotated[
-    int | None, Field(ge=1, le=3600, description="Seconds allowed, 30 by default. 超时时间(秒)。")
-]
-Package = Annotated[
-    str, Field(pattern=r"^\w[\w.-]*(\[[\w,.-]+\])?$", description="Name of the package. 包名称。")
-]
-Version = Annotated[
-    Annotated[str, Field(pattern=r"^[\w.!+*-]+$")] | None, Field(description="Version. 包版本。")
-]
+Timeout = Annotated[int | None, Field(ge=1, le=3600, description="Seconds, 30 by default. 超时时间。")]
+Package = Annotated[str, Field(pattern=r"^\w[\w.-]*(\[[\w,.-]+\])?$", description="Its name. 包名称。")]
+Exact = Annotated[str, Field(pattern=r"^[\w.!+*-]+$")]
+Version = Annotated[Exact | None, Field(description="Its version; by default the newest. 包版本。")]
 Age = Annotated[int | None, Field(ge=0, description="Idle seconds allowed, 3600 by default. 最大年龄秒数。")]
 
 
@@ -119,9 +115,8 @@ class Microsandbox(Group):
     async def microsandbox_cleanup_expired(self, max_age: Age = None) -> dict[str, Any]:
         """Close the sessions that have been idle for too long (清理过期会话)."""
         oldest = time.time() - (3600 if max_age is None else max_age)
-        expired = [
-            name for name, one in self._sessions.items() if one.used < oldest and not one.lock.locked()
-        ]
+        idle = [name for name, one in self._sessions.items() if not one.lock.locked()]
+        expired = [name for name in idle if self._sessions[name].used < oldest]
         for name in expired:
             await self._stop(name)
         return {"closed": expired, "left": list(self._sessions)}
@@ -161,27 +156,28 @@ class Microsandbox(Group):
         return session
 
     async def _answer(self, session: Session, code: str, seconds: int) -> dict[str, Any]:
-        process = session.process or await self._start(session)
-        session.process, session.runs = process, session.runs + 1
+        session.process = process = session.process or await self._start(session)
+        session.runs += 1
         self._counts["runs"] += 1
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - they are pipes
-        process.stdin.write(json.dumps({"code": code}).encode() + b"\n")
+        answer: dict[str, Any] = {}
         try:
-            line = await asyncio.wait_for(process.stdout.readline(), seconds)
+            process.stdin.write(json.dumps({"code": code}).encode() + b"\n")
+            answer = json.loads(await asyncio.wait_for(process.stdout.readline(), seconds))
         except asyncio.TimeoutError:
             self._counts["timeouts"] += 1
-            await _end(session)
-            msg = f"The code ran longer than {seconds} s and was stopped. The session's variables are lost, its files kept."
+            msg = (
+                f"The code was stopped after {seconds} s. The session lost its variables and kept its files."
+            )
             raise ToolError(msg) from None
-        if not line:
-            await _end(session)
-            line = json.dumps(
-                {"success": False, "error": "The sandbox's process ended.", "seconds": 0.0}
-            ).encode()
-        answer: dict[str, Any] = json.loads(line)
-        self._counts["errors"] += not answer["success"]
+        except ValueError:  # it ended, or wrote what is no answer
+            return {"success": False, "error": "The sandbox's process ended."}
+        finally:
+            self._counts["errors"] += not answer.get("success")
+            if not answer:
+                await _end(session)
         self._seconds.append(answer["seconds"])
-        session.used, session.memory_mb = time.time(), answer.pop("memory_mb", 0)
+        session.used, session.memory_mb = time.time(), answer.pop("memory_mb")
         return answer
 
     async def _start(self, session: Session) -> Process:
@@ -198,7 +194,10 @@ class Microsandbox(Group):
 
     async def _stop(self, name: str) -> None:
         session = self._sessions.pop(name)
-        await _end(session)
+        if session.process is not None and session.process.returncode is None:
+            session.process.kill()  # also while it runs a call, which then ends
+        async with session.lock:
+            await _end(session)
         await asyncio.to_thread(shutil.rmtree, session.folder, ignore_errors=True)
 
 
@@ -208,31 +207,15 @@ async def install(requirement: str, folder: Path) -> list[str]:
     Raises:
         ToolError: When pip cannot install it; says pip's reason.
     """
-    options = "--disable-pip-version-check --no-input --only-binary=:all: --upgrade --root-user-action=ignore"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        *options.split(),
-        f"--target={folder}",
-        "--",
-        requirement,
-    ]
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE
-    )
-    out, err = await process.communicate()
+    pip = "-m pip install --disable-pip-version-check --no-input --only-binary=:all: --upgrade --target"
+    command = [sys.executable, *pip.split(), str(folder), "--", requirement]
+    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
+    out, err = (text.decode("utf-8", "replace") for text in await process.communicate())
     if process.returncode:
-        reasons = [line for line in err.decode("utf-8", "replace").splitlines() if line.startswith("ERROR: ")]
-        msg = f"{requirement} was not installed. {(reasons or ['pip failed.'])[-1].removeprefix('ERROR: ')}"
+        reason = (re.findall(r"^ERROR: (.*)", err, re.MULTILINE) or ["pip failed."])[-1]
+        msg = f"{requirement} was not installed. {reason}"
         raise ToolError(msg)
-    done = [
-        line
-        for line in out.decode("utf-8", "replace").splitlines()
-        if line.startswith("Successfully installed ")
-    ]
-    return done[-1].split()[2:] if done else []
+    return " ".join(re.findall(r"^Successfully installed (.*)", out, re.MULTILINE)).split()
 
 
 def _bubblewrap(folder: Path, shared: Path, *arguments: str) -> list[str]:
@@ -254,7 +237,7 @@ async def _spawn(command: list[str], folder: Path) -> Process:
         env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder)},
         stdin=PIPE,
         stdout=PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=DEVNULL,
         start_new_session=True,
         limit=1 << 22,
     )

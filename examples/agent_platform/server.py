@@ -34,13 +34,7 @@ PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-sea
 def groups(
     data: Path = DATA / "agent_platform", root: Path = PROJECT, parts: tuple[str, ...] = PARTS
 ) -> dict[str, Group]:
-    """Make the four groups of tools, by the id of their server.
-
-    Args:
-        data: The folder for what the tools write.
-        root: The folder of the documents and the code.
-        parts: What of it is indexed.
-    """
+    """Make the groups of tools by the id of their server: what they write is in data, what they search in root."""
     library = Library(root, parts)
     return {
         "microsandbox": Microsandbox(data),
@@ -53,13 +47,7 @@ def groups(
 def build_server(
     served: Mapping[str, Group] | None = None, *, lenient: bool = True, strict: bool = False
 ) -> FastMCP:
-    """Make an MCP server.
-
-    Args:
-        served: The groups of tools; all four when left out.
-        lenient: Whether calls are repaired.
-        strict: Whether FastMCP validates arguments in Pydantic's strict mode.
-    """
+    """Make a server of these groups, by default of all four; strict is FastMCP's strict input validation."""
     served = served or groups()
 
     @asynccontextmanager
