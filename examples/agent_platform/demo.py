@@ -21,26 +21,22 @@ SCENES = [
                 ("rename_alias", "rename_alias"),
                 gives={"result": "5050"},
             ),
+            Call("microsandbox_execute", {"session_id": "sums", "timeout": 30}, refused="MISSING_CODE"),
             Call(
                 "microsandbox_execute",
                 {"args": {"code": "round(total ** 0.5, 2)", "session_id": "sums"}},
                 ("unwrap_arguments",),
                 gives={"result": "71.06"},
             ),
-            Call("microsandbox_execute", {"session_id": "sums", "timeout": 30}, refused="MISSING_CODE"),
         ],
         "和是 5050, 平方根约为 71.06。",
     ),
     Scene(
-        "Which rules turn null into something else? Look it up thoroughly.",
+        "What becomes of null? Look it up thoroughly.",
         [
             Call(
                 "research",
-                {
-                    "query": "null rules",
-                    "initialQueries": '["null_to_absent", "null text"]',
-                    "max_loops": 2.0,
-                },
+                {"query": "What becomes of null?", "initialQueries": '["null_to_absent"]', "max_loops": 2.0},
                 ("rename_alias", "rename_case", "json_text_to_array"),
                 gives={"loops": 2, "answer": "## Sources"},
             ),
@@ -60,7 +56,7 @@ SCENES = [
                 {"任务": "把数据画成图表"},
                 ("rename_alias",),
                 gives={"packages": ["matplotlib"]},
-            ),
+            )
         ],
         "microsandbox_execute 可以运行代码, 并需要安装 matplotlib。",
     ),
@@ -73,18 +69,20 @@ BROWSER_SCENES = [
             Call("browser_navigate", {"link": " / "}, ("rename_alias", "strip"), gives={"title": "Tea shop"}),
             Call("browser_get_page_info", {}, gives={"page_id": 0}),
             Call(
-                "browser_input_text", {"element_index": "2", "value": "Li"}, ("rename_alias", "rename_alias")
+                "browser_input_text", {"index": "2", "value": "Li"}, ("rename_alias",), gives={"value": "Li"}
             ),
             Call(
-                "browser_select_dropdown_option",
-                {"index": [3], "option": "Oolong 乌龙"},
-                ("array_to_scalar", "rename_alias"),
-                gives={"selected": "Oolong 乌龙"},
+                "browser_select_dropdown_option", {"index": [3], "text": "Oolong 乌龙"}, ("array_to_scalar",)
             ),
             Call(
                 "browser_click_element", {"element": 4}, ("rename_alias",), gives={"title": "Order received"}
             ),
-            Call("browser_get_content", {"selector": "#order"}, gives={"html": "Oolong 乌龙 for Li."}),
+            Call(
+                "browser_get_content",
+                {"css": "#order"},
+                ("rename_alias",),
+                gives={"html": "Oolong 乌龙 for Li."},
+            ),
         ],
         "The oolong is ordered.",
     ),
@@ -97,7 +95,6 @@ BROWSER_SCENES = [
                 ("rename_alias", "clamp", "drop_injected"),
                 gives={"success": True},
             ),
-            Call("browser_done", {"text": "1987 年在杭州开店。", "success": "yes"}),
         ],
         "1987 年由两姐妹在杭州开店。",
     ),
@@ -111,6 +108,6 @@ def main() -> int:
         print(problem)
 
     def build(folder: Path, lenient: bool) -> FastMCP[Any]:  # noqa: FBT001 - the runner's protocol
-        return build_server(groups(folder), lenient=lenient)
+        return build_server(groups(folder / "agent_platform"), lenient=lenient)
 
     return run_example("Agent platform", build, SCENES if problem else SCENES + BROWSER_SCENES)

@@ -6,7 +6,6 @@ import ast
 import asyncio
 import os
 import re
-import shutil
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Iterator
@@ -20,16 +19,13 @@ from agent_platform import Group
 from agent_platform.microsandbox import install
 
 MOST = 200
-RIPGREP = (
-    "rg --no-config --with-filename --line-number --null --no-heading --color=never --max-columns=300 -e"
-)
-PYTHON_GREP = """
+SEARCH = """
 import pathlib, re, sys
 pattern = re.compile(sys.argv[1])
-for path in map(pathlib.Path, sys.argv[3:]):
+for path in map(pathlib.Path, sys.argv[2:]):
     for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
         if pattern.search(line):
-            print(f"{path}\\0{number}:{line[:300]}")
+            print(path, number, line[:300], sep="\\0")
 """
 NEEDS = {
     r"code|script|comput|calculat|python|chart|plot|visuali|data|代码|计算|运行|图表|可视化|数据": (
@@ -64,27 +60,22 @@ class SearchTool(Group):
 
     async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> dict[str, Any]:
         """Find the lines of a file, or of all files in a folder, that match a pattern (搜索文件内容)."""
-        path = self._path(file_path)
-        if shutil.which("rg"):
-            command = [*RIPGREP.split(), regex_pattern, "--", str(path)]
-        else:
-            command = [sys.executable, "-c", PYTHON_GREP, regex_pattern, "--", *map(str, _files(path))]
+        files = map(str, _files(self._path(file_path)))
+        command = [sys.executable, "-X", "utf8", "-c", SEARCH, regex_pattern, *files]  # it can be stopped
         process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
         try:
             out, err = await asyncio.wait_for(process.communicate(), 10)
         except asyncio.TimeoutError:
             process.kill()
-            await process.communicate()
+            await process.wait()
             msg = "The search was stopped after 10 s. Use a simpler pattern or a smaller folder."
             raise ToolError(msg) from None
-        if not out and err:
-            msg = f"The pattern cannot be searched: {err.decode('utf-8', 'replace').strip().splitlines()[-1]}"
+        if process.returncode:
+            msg = f"The pattern cannot be searched: {err.decode().splitlines()[-1]}"
             raise ToolError(msg)
-        matches = sorted(
-            self._match(line) for line in out.decode("utf-8", "replace").split("\n") if "\0" in line
-        )
-        listed = [{"file": file, "line": line, "text": text} for file, line, text in matches[:MOST]]
-        return {"count": len(matches), "matches": listed}
+        found = [line.split("\0") for line in out.decode().splitlines()]
+        matches = [{"file": self._name(file), "line": int(line), "text": text} for file, line, text in found]
+        return {"count": len(matches), "matches": matches[:MOST]}
 
     def list_code_definitions(
         self,
@@ -94,7 +85,7 @@ class SearchTool(Group):
         """List the functions and classes of Python files (列出代码定义)."""
         tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
         found = [
-            {"file": path.relative_to(self._root).as_posix(), "line": line, "name": name, "kind": kind}
+            {"file": self._name(path), "line": line, "name": name, "kind": kind}
             for top in tops
             for path in _files(top)
             if path.suffix == ".py"
@@ -120,10 +111,8 @@ class SearchTool(Group):
             raise ToolError(msg)
         return found
 
-    def _match(self, line: str) -> tuple[str, int, str]:
-        path, _, rest = line.partition("\0")
-        number, _, text = rest.partition(":")
-        return Path(path).relative_to(self._root).as_posix(), int(number), text
+    def _name(self, path: str | Path) -> str:
+        return Path(path).relative_to(self._root).as_posix()
 
 
 def _files(top: Path) -> Iterator[Path]:
