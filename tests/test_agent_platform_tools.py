@@ -451,6 +451,7 @@ async def test_a_sandbox_works_without_bubblewrap(sandboxes):
     assert "MemoryError" in answer["error"]
 
 
+@pytest.mark.slow
 async def test_packages_are_seen_by_their_session(sandboxes):
     """A package is installed for one session or for all; what pip cannot find is an error."""
     await sandboxes.microsandbox_install_package("greeting", session_id="a")
@@ -512,6 +513,7 @@ async def test_the_browser_says_what_is_not_there(clients, tool, arguments, said
         await clients[tool].call_tool(tool, arguments)
 
 
+@pytest.mark.slow
 @needs_chromium
 @with_the_servers
 async def test_a_task_says_where_it_failed(clients):
@@ -540,6 +542,15 @@ async def test_a_task_says_where_it_failed(clients):
 def test_a_task_is_read_as_steps(task, steps):
     """A task in words becomes steps; what names none is searched for."""
     assert plan(task) == steps
+
+
+@with_the_servers
+async def test_a_model_that_is_not_there_is_an_error(clients):
+    """Where the model that should write the answer cannot be used, the error says so."""
+    with pytest.raises(ToolError, match=r"^nobody:none cannot be used "):
+        await clients["research"].call_tool(
+            "research", {"question": "null", "reasoning_model": "nobody:none"}
+        )
 
 
 def test_documents_are_found_in_both_languages(tmp_path):
