@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import importlib.util
 import os
@@ -22,7 +23,7 @@ from agent_platform.documents import Library, best_sentences
 from agent_platform.website import SITE, page_at
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Page, Playwright, Route
+    from playwright.async_api import BrowserContext, Locator, Page, Playwright, Request, Route
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ELEMENTS = (
@@ -35,7 +36,7 @@ DESCRIBE = """elements => elements.map(each => [
 ].join("").trim().slice(0, 80))"""
 SCROLL = "amount => { scrollBy(0, amount); return [scrollY, document.body.scrollHeight - innerHeight] }"
 
-Request = Annotated[str, "What to do: search, open, click, type, press, scroll. 要执行的任务描述。"]
+Task = Annotated[str, "What to do: search, open, click, type, press, scroll. 要执行的任务描述。"]
 MaxSteps = Annotated[int, Field(ge=1, le=100, description="Most steps to take. 最大执行步骤数。")]
 UseVision = Annotated[bool, "Whether a screenshot is taken at the end. 是否使用视觉理解。"]
 Url = Annotated[str, "Address, or a path such as /about.html of the example's site. 要访问的 URL 地址。"]
@@ -101,7 +102,7 @@ class BrowserUse(Group):
 
     def __init__(self, data: Path, library: Library) -> None:
         self._data, self._library = data / "browser", library
-        self._starting = asyncio.Lock()
+        self._starting, self._loaded = asyncio.Lock(), asyncio.Event()
         self._playwright: Playwright | None = None
         self._context: BrowserContext | None = None
         self._current: Page | None = None
@@ -122,7 +123,7 @@ class BrowserUse(Group):
 
     async def browser_use_execute_task(
         self,
-        task: Request,
+        task: Task,
         max_steps: MaxSteps = 50,
         use_vision: UseVision = True,  # noqa: FBT002 - a tool is called by name
     ) -> State:
@@ -324,9 +325,19 @@ class BrowserUse(Group):
                     executable_path=executable(), chromium_sandbox=os.geteuid() != 0
                 )
                 self._context = await browser.new_context(base_url=SITE)
-                self._context.set_default_timeout(3000)
+                self._context.set_default_timeout(5000)
+                self._context.on("request", self._asked)
+                self._context.on("requestfailed", lambda _: self._loaded.set())
+                self._context.on("page", self._opened)
                 await self._context.route(f"{SITE}/**", self._serve)
             return self._context
+
+    def _asked(self, request: Request) -> None:
+        if request.is_navigation_request():
+            self._loaded.clear()
+
+    def _opened(self, page: Page) -> None:
+        page.on("domcontentloaded", lambda _: self._loaded.set())
 
     async def _serve(self, route: Route) -> None:
         page = await asyncio.to_thread(page_at, route.request.url, self._library)
@@ -345,8 +356,9 @@ class BrowserUse(Group):
     async def _state(self, *, settled: bool = False) -> State:
         page = await self._page()
         if settled:
-            await page.wait_for_timeout(100)  # a page that was asked for begins to load
-            await page.wait_for_load_state()
+            await page.wait_for_timeout(200)  # until a page that was asked for begins to load
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), 5)
         if not self._log or self._log[-1] != page.url:
             self._log.append(page.url)
         return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}
