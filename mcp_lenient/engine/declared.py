@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.declare.normalizers.annotation import Normalizer
+from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.rule import ABSENT
 from mcp_lenient.types import FaultKind, Repair, ValidationIssue, Validator
@@ -70,7 +70,7 @@ def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
 
     It returns the value, and raises ValueError where they change or refuse it.
     """
-    drops_null = any(isinstance(each, Normalizer) and each.null_is_absent for each in normalizers)
+    drops_null = any(isinstance(each, ValueNormalizer) and each.null_is_absent for each in normalizers)
 
     def unchanged(value: Any) -> Any:
         given = value
@@ -101,7 +101,7 @@ def _one(
             if tell:
                 _tell_of(name, normalize, error)
             return value, [], ValidationIssue((name,), "value")
-        if result is None and isinstance(normalize, Normalizer) and normalize.null_is_absent:
+        if result is None and isinstance(normalize, ValueNormalizer) and normalize.null_is_absent:
             return ABSENT, [*rules, rule_name(normalize)], None
         if not _same(result, value):
             rules.append(rule_name(normalize))

@@ -357,7 +357,7 @@ class _Translation:
     def __init__(self, published: Mapping[str, Any]) -> None:
         self._published = published
         self._ref_alone = ref_stands_alone(published)
-        self._names = _Names(published)
+        self._names = _PublishedNames(published)
         self._nodes: list[Schema] = []
         self._origins: dict[int, Path] = {}
         """Where a translated schema comes from, by its id."""
@@ -581,7 +581,7 @@ def _is_writable(name: Any) -> bool:
         return False
 
 
-class _Names:
+class _PublishedNames:
     """Where a schema's own names and references lead."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:

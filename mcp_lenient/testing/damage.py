@@ -24,7 +24,7 @@ class Damaged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parameter:
+class _DamagedParameter:
     """A parameter of a tool, with a right value."""
 
     value: Any
@@ -44,37 +44,37 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _number_as_text(parameter: _Parameter) -> Iterator[_Change]:
+def _number_as_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     if _is_number(parameter.value):
         yield json.dumps(parameter.value), (parameter.value,)
 
 
-def _number_as_spaced_text(parameter: _Parameter) -> Iterator[_Change]:
+def _number_as_spaced_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     if _is_number(parameter.value):
         yield f" {json.dumps(parameter.value)} ", (parameter.value,)
 
 
-def _boolean_as_text(parameter: _Parameter) -> Iterator[_Change]:
+def _boolean_as_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     if isinstance(parameter.value, bool):
         yield str(parameter.value).lower(), (parameter.value,)
 
 
-def _boolean_as_python_text(parameter: _Parameter) -> Iterator[_Change]:
+def _boolean_as_python_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     if isinstance(parameter.value, bool):
         yield str(parameter.value), (parameter.value,)
 
 
-def _whole_float(parameter: _Parameter) -> Iterator[_Change]:
+def _whole_float(parameter: _DamagedParameter) -> Iterator[_Change]:
     if type(parameter.value) is int and abs(parameter.value) < 2**53:
         yield float(parameter.value), (parameter.value,)
 
 
-def _number_for_text(parameter: _Parameter) -> Iterator[_Change]:
+def _number_for_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     if isinstance(parameter.value, str) and not parameter.shape.enum:
         yield 42, ("42",)
 
 
-def _enum_case(parameter: _Parameter) -> Iterator[_Change]:
+def _enum_case(parameter: _DamagedParameter) -> Iterator[_Change]:
     value, members = parameter.value, parameter.shape.enum
     if isinstance(value, str) and members:
         for other in (value.upper(), value.title(), f" {value} ", value.replace("_", "-")):
@@ -82,15 +82,15 @@ def _enum_case(parameter: _Parameter) -> Iterator[_Change]:
                 yield other, (value,)
 
 
-def _container_as(write: Callable[[Any], str]) -> Callable[[_Parameter], Iterator[_Change]]:
-    def change(parameter: _Parameter) -> Iterator[_Change]:
+def _container_as(write: Callable[[Any], str]) -> Callable[[_DamagedParameter], Iterator[_Change]]:
+    def change(parameter: _DamagedParameter) -> Iterator[_Change]:
         if isinstance(parameter.value, (list, dict)):
             yield write(parameter.value), (parameter.value,)
 
     return change
 
 
-def _items_as_text(parameter: _Parameter) -> Iterator[_Change]:
+def _items_as_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     value = parameter.value
     if (
         isinstance(value, list)
@@ -100,13 +100,13 @@ def _items_as_text(parameter: _Parameter) -> Iterator[_Change]:
         yield [json.dumps(item) for item in value], (value,)
 
 
-def _items_as_json_text(parameter: _Parameter) -> Iterator[_Change]:
+def _items_as_json_text(parameter: _DamagedParameter) -> Iterator[_Change]:
     value = parameter.value
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         yield [json.dumps(item) for item in value], (value,)
 
 
-def _one_item_without_its_list(parameter: _Parameter) -> Iterator[_Change]:
+def _one_item_without_its_list(parameter: _DamagedParameter) -> Iterator[_Change]:
     if isinstance(parameter.value, list) and parameter.value and not _says_more(parameter.value[0]):
         yield parameter.value[0], (parameter.value[:1],)
 
@@ -116,30 +116,30 @@ def _says_more(item: Any) -> bool:
     return isinstance(item, str) and (looks_like_json(item) or item in ("null", "None"))
 
 
-def _list_in_item_object(parameter: _Parameter) -> Iterator[_Change]:
+def _list_in_item_object(parameter: _DamagedParameter) -> Iterator[_Change]:
     if isinstance(parameter.value, list):
         yield {"item": parameter.value}, (parameter.value,)
 
 
-def _scalar_in_a_list(parameter: _Parameter) -> Iterator[_Change]:
+def _scalar_in_a_list(parameter: _DamagedParameter) -> Iterator[_Change]:
     if not isinstance(parameter.value, (list, dict)):
         yield [parameter.value], (parameter.value,)
 
 
-def _for_absent(value: Any) -> Callable[[_Parameter], Iterator[_Change]]:
-    def change(parameter: _Parameter) -> Iterator[_Change]:
+def _for_absent(value: Any) -> Callable[[_DamagedParameter], Iterator[_Change]]:
+    def change(parameter: _DamagedParameter) -> Iterator[_Change]:
         if parameter.may_be_absent:
             yield value, (ABSENT,) if value is None else (ABSENT, None)
 
     return change
 
 
-def _wrong_type(parameter: _Parameter) -> Iterator[_Change]:
+def _wrong_type(parameter: _DamagedParameter) -> Iterator[_Change]:
     if not isinstance(parameter.value, dict):
         yield {_UNKNOWN: "wrong"}, ()
 
 
-_OF_VALUES: Final[Mapping[str, Callable[[_Parameter], Iterator[_Change]]]] = {
+_OF_VALUES: Final[Mapping[str, Callable[[_DamagedParameter], Iterator[_Change]]]] = {
     "number_as_text": _number_as_text,
     "number_as_spaced_text": _number_as_spaced_text,
     "boolean_as_text": _boolean_as_text,
@@ -231,7 +231,7 @@ def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator
     for kind, change in _OF_VALUES.items():
         for name, value in arguments.items():
             own = shape_of(schema, shape.properties.get(name))
-            parameter = _Parameter(value, own, name in shape.properties and name not in shape.required)
+            parameter = _DamagedParameter(value, own, name in shape.properties and name not in shape.required)
             for bad, rights in change(parameter):
                 wanted = tuple(_with(arguments, name, right) for right in rights)
                 yield kind, Damaged({**arguments, name: bad}, wanted)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         INVALID_TYPE,
         INVALID_VALUE,
         Aliases,
-        Normalizer,
+        ValueNormalizer,
         aliases,
         annotated_aliases,
         annotated_normalizers,
@@ -33,7 +33,7 @@ __all__ = [
     "INVALID_TYPE",
     "INVALID_VALUE",
     "Aliases",
-    "Normalizer",
+    "ValueNormalizer",
     "aliases",
     "annotated_aliases",
     "annotated_normalizers",
@@ -54,7 +54,7 @@ __all__ = [
 __getattr__ = loaded_by_name(
     __name__,
     {
-        "mcp_lenient.declare.normalizers.annotation": "INVALID_TYPE INVALID_VALUE Aliases Normalizer aliases "
+        "mcp_lenient.declare.normalizers.annotation": "INVALID_TYPE INVALID_VALUE Aliases ValueNormalizer aliases "
         "annotated_aliases annotated_normalizers normalizer",
         "mcp_lenient.declare.normalizers.scalars": "clamp default_on_null iso_date lower null_as strip synonyms upper",
         "mcp_lenient.declare.normalizers.lists": "parse_json split tags",

@@ -29,7 +29,7 @@ ERROR_TYPE: Final = "mcp_lenient_normalization"
 """The type of the Pydantic error that a refusal becomes; its ``ctx`` holds ``code`` and ``message``."""
 
 
-class Normalizer(ABC):
+class ValueNormalizer(ABC):
     """A callable that takes a value as sent and returns the value that is meant.
 
     It also works as a type annotation, ``Annotated[list[str] | None, tags()]``, for parameters and for
@@ -81,7 +81,7 @@ class Normalizer(ABC):
 class Chain:
     """Several normalizers as one function that Pydantic runs."""
 
-    normalizers: tuple[Normalizer, ...]
+    normalizers: tuple[ValueNormalizer, ...]
 
     def __call__(
         self,
@@ -165,7 +165,7 @@ class _PublishedAs:
         return handler(core_schema.definitions_schema(self.schema, []))
 
 
-def annotated_normalizers(annotation: Any) -> tuple[Normalizer, ...]:
+def annotated_normalizers(annotation: Any) -> tuple[ValueNormalizer, ...]:
     """Return the normalizers on a whole parameter, in the order in which they run.
 
     Those on its items, fields or on one arm of a union are not among them: Pydantic runs those.
@@ -179,7 +179,7 @@ def annotated_normalizers(annotation: Any) -> tuple[Normalizer, ...]:
     Args:
         annotation: A parameter's type, its forward references resolved.
     """
-    return tuple(entry for entry in whole_metadata(annotation) if isinstance(entry, Normalizer))
+    return tuple(entry for entry in whole_metadata(annotation) if isinstance(entry, ValueNormalizer))
 
 
 def whole_metadata(annotation: Any) -> tuple[Any, ...]:
@@ -240,7 +240,7 @@ _AROUND: Final = frozenset({"function-after", "function-before", "function-wrap"
 
 
 def _with_constraints(
-    json_schema: JsonSchemaValue, schema: CoreSchema, normalizer: Normalizer
+    json_schema: JsonSchemaValue, schema: CoreSchema, normalizer: ValueNormalizer
 ) -> JsonSchemaValue:
     """Return the JSON schema with the constraints behind a normalizer named as on the type itself.
 
@@ -302,7 +302,7 @@ def check_flag(where: str, value: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Custom(Normalizer):
+class Custom(ValueNormalizer):
     """The normalizer that :func:`normalizer` makes."""
 
     function: Normalize
@@ -321,7 +321,7 @@ class Custom(Normalizer):
         return self.function(value)
 
 
-def normalizer(function: Normalize) -> Normalizer:
+def normalizer(function: Normalize) -> ValueNormalizer:
     """Make a normalizer for annotations from any callable.
 
     >>> from typing import Annotated
@@ -343,7 +343,7 @@ def normalizer(function: Normalize) -> Normalizer:
     Raises:
         ValueError: When it is no callable, or an async one.
     """
-    return function if isinstance(function, Normalizer) else Custom(function)
+    return function if isinstance(function, ValueNormalizer) else Custom(function)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal, NoReturn, get_args
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_TYPE,
     INVALID_VALUE,
-    Normalizer,
+    ValueNormalizer,
     check_flag,
     refuse_argument,
 )
@@ -24,7 +24,7 @@ _LIMITS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class ParseJson(Normalizer):
+class ParseJson(ValueNormalizer):
     """The normalizer that :func:`parse_json` makes."""
 
     __name__: ClassVar[str] = "parse_json"
@@ -63,7 +63,7 @@ def parse_json(*kinds: Container) -> ParseJson:
 
 
 @dataclass(frozen=True, slots=True)
-class Split(Normalizer):
+class Split(ValueNormalizer):
     """The normalizer that :func:`split` makes."""
 
     __name__: ClassVar[str] = "split"
@@ -132,7 +132,7 @@ _JSON_SCALARS = (str, int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tags(Normalizer):
+class Tags(ValueNormalizer):
     """The normalizer that :func:`tags` makes."""
 
     __name__: ClassVar[str] = "tags"

@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar, Final, Literal, get_args
 
-from mcp_lenient.declare.normalizers.annotation import INVALID_VALUE, Normalizer, check_flag, refuse_argument
+from mcp_lenient.declare.normalizers.annotation import (
+    INVALID_VALUE,
+    ValueNormalizer,
+    check_flag,
+    refuse_argument,
+)
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.values.json_text import number_in_text
 
@@ -18,7 +23,7 @@ Scalar = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Strip(Normalizer):
+class Strip(ValueNormalizer):
     """The normalizer that :func:`strip` makes."""
 
     __name__: ClassVar[str] = "strip"
@@ -38,7 +43,7 @@ def strip() -> Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class Lower(Normalizer):
+class Lower(ValueNormalizer):
     """The normalizer that :func:`lower` makes."""
 
     __name__: ClassVar[str] = "lower"
@@ -58,7 +63,7 @@ def lower() -> Lower:
 
 
 @dataclass(frozen=True, slots=True)
-class Upper(Normalizer):
+class Upper(ValueNormalizer):
     """The normalizer that :func:`upper` makes."""
 
     __name__: ClassVar[str] = "upper"
@@ -78,7 +83,7 @@ def upper() -> Upper:
 
 
 @dataclass(frozen=True, slots=True)
-class Synonyms(Normalizer):
+class Synonyms(ValueNormalizer):
     """The normalizer that :func:`synonyms` makes."""
 
     __name__: ClassVar[str] = "synonyms"
@@ -147,7 +152,7 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Syn
 
 
 @dataclass(frozen=True, slots=True)
-class Clamp(Normalizer):
+class Clamp(ValueNormalizer):
     """The normalizer that :func:`clamp` makes."""
 
     __name__: ClassVar[str] = "clamp"
@@ -230,7 +235,7 @@ _TWO_DIGITS: Final = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class IsoDate(Normalizer):
+class IsoDate(ValueNormalizer):
     """The normalizer that :func:`iso_date` makes."""
 
     __name__: ClassVar[str] = "iso_date"
@@ -309,7 +314,7 @@ def _date(year: str, month: int, day: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class NullAs(Normalizer):
+class NullAs(ValueNormalizer):
     """The normalizer that :func:`null_as` makes.
 
     Attributes:
@@ -348,7 +353,7 @@ def null_as(value: Any) -> NullAs:
 
 
 @dataclass(frozen=True, slots=True)
-class DefaultOnNull(Normalizer):
+class DefaultOnNull(ValueNormalizer):
     """The normalizer that :func:`default_on_null` makes."""
 
     __name__: ClassVar[str] = "default_on_null"

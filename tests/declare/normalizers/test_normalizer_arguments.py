@@ -13,7 +13,7 @@ import pytest
 from mcp_lenient.declare import normalizers
 from mcp_lenient.declare.normalizers import (
     Aliases,
-    Normalizer,
+    ValueNormalizer,
     aliases,
     annotated_aliases,
     annotated_normalizers,
@@ -198,8 +198,8 @@ def test_public_names():
     """All names of the package can be imported from it, and each factory tells a normalizer or aliases."""
     found = SimpleNamespace(**{name: getattr(normalizers, name) for name in normalizers.__all__})
     assert sorted(normalizers.__all__) == sorted(vars(found))
-    assert isinstance(found.tags(), Normalizer)
-    assert not issubclass(Aliases, Normalizer)
+    assert isinstance(found.tags(), ValueNormalizer)
+    assert not issubclass(Aliases, ValueNormalizer)
 
 
 def test_names_of_normalizers():
