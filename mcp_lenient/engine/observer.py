@@ -32,7 +32,7 @@ class Observer(Protocol):
 def observed_plan(plan: Plan, observer: Observer) -> Plan:
     """Return a plan for one decision, with rules that report to an observer."""
     rules = tuple(replace(rule, build=_Reporting(rule, observer)) for rule in plan.policy.rules)
-    return Plan(plan.root, plan.policy.changed(rules=rules), destructive=plan.destructive)
+    return Plan(plan.root, plan.policy.changed(rules=rules), destructive=plan.destructive, tool=plan.tool)
 
 
 @dataclass(frozen=True, slots=True)

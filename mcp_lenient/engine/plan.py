@@ -26,6 +26,7 @@ class Plan:
         schema: The input schema, an object schema of any draft.
         policy: What may be repaired.
         destructive: Whether only rules of tiers 1 and 2 may act.
+        tool: The tool's name, where it is known.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class Plan:
         policy: Policy,
         *,
         destructive: bool = False,
+        tool: str | None = None,
     ) -> None:
         self.tree = SchemaTree(schema)
         self.top = self.tree.top
         self.policy = policy
         self.destructive = destructive
+        self.tool = tool
         self._rules = tuple(
             rule
             for rule in policy.rules
@@ -73,6 +76,7 @@ class Plan:
             name=node.name,
             takes=node.takes,
             shape_at=self.tree.shape,
+            tool=self.tool,
         )
         built = ((rule, rule.cost, rule.build(site)) for rule in self._rules if rule.kind == kind)
         return [(rule, cost, apply) for rule, cost, apply in built if apply is not None]

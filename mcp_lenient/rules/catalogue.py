@@ -218,12 +218,13 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "item_wrapper_to_array": 'a list in an object, such as {"item": [..]}',
             "wrapped_value": 'a value in an object, such as {"type": "number", "value": 2}',
         },
-        does='`{"item": [...]}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
+        does='`{"item": [...]}` or `{"item": "a"}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
         'or `{"value": 5}` for a value',
         unless="the schema takes the wrapper; `value` alone holds a list or an object",
         properties={"tags": _TEXTS, "limit": _INTEGER},
         repaired=(
             {"tags": {"item": ["a"]}},
+            {"tags": {"item": "a"}},
             {"limit": {"limit": 5}},
             {"limit": {"type": "integer", "value": 5}},
             {"limit": {"value": 5}},
@@ -275,17 +276,26 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
-        does='`{"args": {...}}`, `input`, `params` and the like; the whole call as JSON text in place of a key',
-        unless="there is another key; the name is declared; the content is not accepted",
-        properties={"query": _TEXT},
-        repaired=({"args": {"query": "tea"}}, {"input": '{"query": "tea"}'}),
-        refused=({"args": {"search": "tea"}}, {"args": {"query": "tea"}, "more": 1}),
+        does='`{"args": {...}}`, `input`, `params` and the like; the whole call as JSON text in place of a key; the call as its '
+        'own arguments, `{"name": "this_tool", "arguments": {...}}`; all arguments inside one parameter',
+        unless="there is another key; the name is declared, or takes an object; the content is not accepted",
+        properties={"query": _TEXT, "limit": _INTEGER},
+        repaired=(
+            {"args": {"query": "tea"}},
+            {"input": '{"query": "tea"}'},
+            {"query": {"query": "tea", "limit": 5}},
+        ),
+        refused=(
+            {"args": {"search": "tea"}},
+            {"args": {"query": "tea"}, "more": 1},
+            {"query": {"text": "tea", "limit": 5}},
+        ),
         required=("query",),
     ),
     Family(
         {"wrap_arguments": "the fields of the tool's one object parameter, without that object"},
-        does="flat fields for a tool whose one parameter is an object",
-        unless="a key that the object does not declare; the content is not accepted",
+        does="flat fields for a tool whose one parameter is an object, or whose one missing parameter takes any name",
+        unless="a key that the object does not declare; another parameter is missing too; the content is not accepted",
         properties={"filter": _FILTER},
         repaired=({"city": "Oslo"},),
         refused=({"town": "Oslo"},),

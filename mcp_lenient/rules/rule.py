@@ -58,7 +58,7 @@ class Site:
     """One place of a schema, as a rule sees it when it is built.
 
     ``takes`` tells whether the schema at this place accepts a value as it is, ``shape_at`` reads a
-    sub-schema found in ``shape``.
+    sub-schema found in ``shape``; ``tool`` is the tool's name, where it is known.
     """
 
     shape: Shape
@@ -68,6 +68,7 @@ class Site:
     name: str | None
     takes: Callable[[Any], bool]
     shape_at: Callable[[Any], Shape]
+    tool: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

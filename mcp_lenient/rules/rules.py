@@ -155,7 +155,7 @@ _SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
 
 
 def item_wrapper_to_array(site: Site) -> Apply | None:
-    """``{"item": [..]}`` to ``[..]``, ``[{"item": 1}]`` to ``[1]``."""
+    """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     if not site.shape.is_only("array"):
         return None
     declared = item_names(site)
@@ -163,7 +163,9 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
     def apply(value: dict[str, Any] | list[Any]) -> _Values:
         if isinstance(value, dict):
             inner = () if value.keys() & declared else _inner(value)
-            return inner if inner and isinstance(inner[0], list) else ()
+            return tuple(
+                each if isinstance(each, list) else [each] for each in inner if not _is_unclear(each)
+            )
         inners = [
             _inner(entry) if isinstance(entry, dict) and not entry.keys() & declared else ()
             for entry in value
@@ -183,6 +185,11 @@ def item_names(site: Site) -> frozenset[str]:
 def _inner(entry: dict[str, Any]) -> _Values:
     """What stands in a wrapper of a single well-known key."""
     return tuple(entry.values()) if len(entry) == 1 and next(iter(entry)) in _WRAPPER_KEYS else ()
+
+
+def _is_unclear(entry: Any) -> bool:
+    """Return whether what is wrapped may be no item: nothing, or the text of a list."""
+    return entry is None or (isinstance(entry, str) and (says_nothing(entry) or looks_like_json(entry)))
 
 
 def array_to_scalar(site: Site) -> Apply | None:
@@ -595,21 +602,59 @@ WRAPPERS = frozenset(
     "args input params arguments parameters kwargs properties raw_arguments tool_input".split()
 )
 """Names under which callers put the arguments as a whole."""
+_CALL_KEYS = frozenset({"name", "arguments"})
 
 
 def unwrap_arguments(site: Site) -> Apply | None:
-    """``{"args": {..}}`` to ``{..}``, also as JSON text, and a required ``arguments`` that came as ``params``."""
+    """``{"args": {..}}`` to ``{..}``, also as JSON text, and a required ``arguments`` that came as ``params``.
+
+    So with the call as its own arguments (``{"name": "this_tool", "arguments": {..}}``), and with all arguments
+    inside the first parameter (``{"name": {"name": .., "age": ..}}``).
+    """
     declared = frozenset(site.shape.properties)
     objects = frozenset(name for name in WRAPPERS & site.shape.required if _is_object(site, name))
+    scalars = frozenset(name for name in declared if not _may_be_object(site, name))
     limits = site.policy.limits
 
     def apply(arguments: dict[str, Any]) -> _Arguments:
-        if arguments.keys() <= declared:
-            return ()
-        readings = (_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits))
+        readings = [
+            _of_this_call(arguments, declared, site.tool, limits),
+            _inside_of_one(arguments, declared, scalars),
+        ]
+        if not arguments.keys() <= declared:
+            readings += [_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits)]
         return tuple(each for each in readings if each)
 
     return apply
+
+
+def _may_be_object(site: Site, name: str) -> bool:
+    shape = site.shape_at(site.shape.properties[name])
+    return any(
+        each.types is None or "object" in each.types for each in (shape, *map(site.shape_at, shape.branches))
+    )
+
+
+def _of_this_call(
+    arguments: dict[str, Any], declared: frozenset[str], tool: str | None, limits: Limits
+) -> dict[str, Any] | None:
+    """The arguments of a call that came as its own arguments."""
+    if arguments.keys() != _CALL_KEYS or arguments["name"] != tool or declared >= _CALL_KEYS:
+        return None
+    inner = arguments["arguments"]
+    return inner if isinstance(inner, dict) else _parsed(inner, limits)
+
+
+def _inside_of_one(
+    arguments: dict[str, Any], declared: frozenset[str], scalars: frozenset[str]
+) -> dict[str, Any] | None:
+    """All arguments, where they came inside of one parameter that takes no object."""
+    if len(arguments) != 1:
+        return None
+    ((name, inner),) = arguments.items()
+    if name not in scalars or not isinstance(inner, dict) or len(inner) < 2:
+        return None
+    return inner if name in inner and inner.keys() <= declared else None
 
 
 def _is_object(site: Site, name: str) -> bool:
@@ -655,20 +700,65 @@ def _parsed(text: Any, limits: Limits) -> dict[str, Any] | None:
 
 
 def wrap_arguments(site: Site) -> Apply | None:
-    """Flat fields for a tool whose one parameter is an object that declares every one of them."""
+    """Flat fields to the object that they belong to.
+
+    It is the only parameter, which declares every one of them; or the one required parameter that is missing, an
+    object that takes any name, where every other parameter was sent.
+    """
+    only = _only_object(site)
+    missing = _open_object(site)
+    if only is None and missing is None:
+        return None
+
+    def apply(arguments: dict[str, Any]) -> _Arguments:
+        readings = (only(arguments) if only else None, missing(arguments) if missing else None)
+        return tuple(each for each in readings if each)
+
+    return apply
+
+
+def _only_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
     if len(site.shape.properties) != 1:
         return None
     (name, schema), *_ = site.shape.properties.items()
     inner = site.shape_at(schema)
     shapes = [inner, *map(site.shape_at, inner.branches)]
 
-    def apply(arguments: dict[str, Any]) -> _Arguments:
+    def wrapped(arguments: dict[str, Any]) -> dict[str, Any] | None:
         if not arguments or name in arguments:
-            return ()
-        return (
-            ({name: arguments},)
-            if any(arguments.keys() <= shape.properties.keys() for shape in shapes)
-            else ()
-        )
+            return None
+        fits = any(arguments.keys() <= shape.properties.keys() for shape in shapes)
+        return {name: arguments} if fits else None
 
-    return apply
+    return wrapped
+
+
+def _open_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
+    declared, required = frozenset(site.shape.properties), site.shape.required
+    found = [name for name in required if name in declared and _is_open_object(site, name)]
+    if len(found) != 1:
+        return None
+    (name,) = found
+
+    def wrapped(arguments: dict[str, Any]) -> dict[str, Any] | None:
+        flat = {key: value for key, value in arguments.items() if key not in declared}
+        # What came under a wrapper's name, or as one object, may be the parameter itself under another name.
+        if (
+            declared - arguments.keys() != {name}
+            or not flat
+            or flat.keys() & WRAPPERS
+            or _is_one_object(flat)
+        ):
+            return None
+        return {**{key: value for key, value in arguments.items() if key in declared}, name: flat}
+
+    return wrapped
+
+
+def _is_open_object(site: Site, name: str) -> bool:
+    shape = site.shape_at(site.shape.properties[name])
+    return shape.is_only("object") and not (shape.properties or shape.patterns or shape.closed)
+
+
+def _is_one_object(flat: dict[str, Any]) -> bool:
+    return len(flat) == 1 and isinstance(next(iter(flat.values())), (dict, list, str))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fastmcp import Client, FastMCP
 from tables import (
     BOOLEAN,
     INTEGER,
@@ -21,6 +22,8 @@ from tables import (
     table,
     union,
 )
+
+from mcp_lenient import LenientMiddleware
 
 STRINGS = array(STRING)
 FILTER = closed("field", field=STRING, value=INTEGER)
@@ -323,3 +326,131 @@ def test_every_name_of_a_type_is_known(name: str, value: Any) -> None:
 def test_every_name_of_a_wrapper_is_known(name: str) -> None:
     """The arguments come out of whatever their caller calls the arguments as a whole."""
     check(FILTER, {name: {"field": "a"}}, {"field": "a"}, [("unwrap_arguments", "")])
+
+
+PERSON = closed("name", name=STRING, age=INTEGER)
+STORE = closed("id", "data", id=INTEGER, data=OBJECT)
+
+
+@table(
+    mends_call(
+        "all inside the first parameter",
+        PERSON,
+        {"name": {"name": "Ann", "age": "5"}},
+        {"name": "Ann", "age": 5},
+        "unwrap_arguments ",
+        "text_to_integer /age",
+    ),
+    refuses_call("all inside another name", PERSON, {"person": {"name": "Ann", "age": 5}}),
+    refuses_call("inside, beside another parameter", PERSON, {"name": {"name": "Ann", "age": 5}, "age": 5}),
+    refuses_call("inside, without the parameter itself", PERSON, {"age": {"name": "Ann"}}),
+    refuses_call("inside, with an unknown name", PERSON, {"name": {"name": "Ann", "town": "Oslo"}}),
+    leaves_call(
+        "inside a parameter that takes objects",
+        closed("name", name=OBJECT, age=INTEGER),
+        {"name": {"name": "Ann", "age": 5}},
+    ),
+)
+def test_arguments_inside_one_parameter(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """All arguments inside a parameter that takes no object come out, where its own name is among them."""
+    check(schema, sent, expected, repairs)
+
+
+@table(
+    mends_call(
+        "flat fields",
+        STORE,
+        {"id": 1, "town": "Oslo", "size": 2},
+        {"id": 1, "data": {"town": "Oslo", "size": 2}},
+        "wrap_arguments ",
+    ),
+    mends_call(
+        "of the only parameter",
+        closed("data", data=OBJECT),
+        {"town": "Oslo", "size": 2},
+        {"data": {"town": "Oslo", "size": 2}},
+        "wrap_arguments ",
+    ),
+    mends_call("one number", STORE, {"id": 1, "size": 2}, {"id": 1, "data": {"size": 2}}, "wrap_arguments "),
+    refuses_call("one object, which may be it", STORE, {"id": 1, "payload": {"size": 2}}),
+    refuses_call("one text, which may be it", STORE, {"id": 1, "payload": "size 2"}),
+    refuses_call("another parameter is missing too", STORE, {"town": "Oslo", "size": 2}),
+    refuses_call(
+        "an optional parameter was not sent",
+        closed("id", "data", id=INTEGER, data=OBJECT, limit=INTEGER),
+        {"id": 1, "town": "Oslo", "lmit": 2},
+    ),
+    refuses_call(
+        "two objects are missing", closed("a", "b", a=OBJECT, b=OBJECT), {"town": "Oslo", "size": 2}
+    ),
+    refuses_call("beside a wrapper", STORE, {"id": 1, "params": {"size": 2}, "town": "Oslo"}),
+    refuses_call(
+        "an object that declares its names",
+        closed("id", "data", id=INTEGER, data=closed(size=INTEGER, town=STRING)),
+        {"id": 1, "town": "Oslo", "size": 2},
+    ),
+)
+def test_flat_fields_of_an_open_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Unknown names go into the one required object that is missing, where it takes any name and all else came."""
+    check(schema, sent, expected, repairs)
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ({"name": "greet", "arguments": {"person": "Ann"}}, {"person": "Ann"}),
+        ({"name": "greet", "arguments": '{"person": "Ann"}'}, {"person": "Ann"}),
+        ({"name": "other", "arguments": {"person": "Ann"}}, None),
+        ({"name": "greet", "arguments": {"person": "Ann"}, "id": "1"}, None),
+        ({"name": "greet", "arguments": {"town": "Oslo"}}, None),
+    ],
+)
+async def test_a_call_as_its_own_arguments(sent: Any, expected: Any) -> None:
+    """``{"name": <this tool>, "arguments": {..}}`` is the call itself; another tool's name is not."""
+    server = FastMCP("own", middleware=[LenientMiddleware()])
+
+    @server.tool
+    def greet(person: str) -> str:
+        return person
+
+    async with Client(server) as client:
+        result = await client.call_tool("greet", sent, raise_on_error=False)
+    assert (None if result.is_error else {"person": result.data}) == expected
+
+
+async def test_a_tool_whose_parameters_are_name_and_arguments_is_left_alone() -> None:
+    """A tool that declares both takes them as its own."""
+    server = FastMCP("own", middleware=[LenientMiddleware()])
+
+    @server.tool
+    def run(name: str, arguments: dict[str, Any]) -> str:
+        return f"{name} {arguments}"
+
+    async with Client(server) as client:
+        result = await client.call_tool("run", {"name": "run", "arguments": {"name": "x", "arguments": {}}})
+    assert result.data == "run {'name': 'x', 'arguments': {}}"
+
+
+@table(
+    mends_call(
+        "one item",
+        closed(tags=STRINGS),
+        {"tags": {"item": "42"}},
+        {"tags": ["42"]},
+        "item_wrapper_to_array /tags",
+    ),
+    mends_call(
+        "an object",
+        closed(rows=array(closed("a", a=INTEGER))),
+        {"rows": {"item": {"a": 1}}},
+        {"rows": [{"a": 1}]},
+        "item_wrapper_to_array /rows",
+    ),
+    refuses_call("nothing", closed(tags=STRINGS), {"tags": {"item": None}}),
+    refuses_call("a word for nothing", closed(tags=STRINGS), {"tags": {"item": "none"}}),
+    refuses_call("the text of a list", closed(tags=STRINGS), {"tags": {"item": '["a"]'}}),
+    refuses_call("another key", closed(tags=STRINGS), {"tags": {"entry": "a"}}),
+)
+def test_one_wrapped_item(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """``{"item": X}`` is a list of one item, as ``{"item": [X]}`` is."""
+    check(schema, sent, expected, repairs)

@@ -367,7 +367,7 @@ def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     mends("nullable", nullable(STRINGS), {"item": ["a"]}, ["a"], "item_wrapper_to_array"),
     mends("rows", array(ROW), {"item": [{"id": 1}]}, [{"id": 1}], "item_wrapper_to_array"),
     mends("text inside", INTEGERS, {"item": ["1"]}, [1], "item_wrapper_to_array", "text_to_integer /p/0"),
-    refuses("a scalar", INTEGERS, {"item": 1}),
+    mends("a scalar", INTEGERS, {"item": 1}, [1], "item_wrapper_to_array"),
     refuses("another key", INTEGERS, {"value": [1]}),
     refuses("two keys", INTEGERS, {"item": [1], "count": 1}),
     refuses("only some", INTEGERS, [{"item": 1}, 2]),

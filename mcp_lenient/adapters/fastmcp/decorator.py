@@ -168,7 +168,7 @@ class DecoratedTool:
         validator = NormalizingValidator(
             FunctionValidator(tool, strict=strict), declared_of(tool.fn).normalizers
         )
-        plan = Plan(tool.parameters, self.policy, destructive=self.destructive)
+        plan = Plan(tool.parameters, self.policy, destructive=self.destructive, tool=tool.name)
         return ToolContract(plan, validator).decide(arguments).violations
 
     def record(

@@ -470,7 +470,7 @@ class ToolCache:
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         destructive = hint if policy.destructive is None else policy.destructive
         validator = target.validator or PublishedSchemaValidator(read)
-        plan = Plan(read, policy, destructive=destructive)
+        plan = Plan(read, policy, destructive=destructive, tool=name)
         if declared.normalizers:
             validator = NormalizingValidator(validator, declared.normalizers)
         return CachedTool(
