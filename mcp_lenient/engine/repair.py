@@ -386,10 +386,8 @@ def _of_discriminated(
     told = found[0]
     branch = node.union.discriminator.owner(told.value)
     assert branch is not None  # noqa: S101 - the tag takes no other values
-    if key != name:
-        # The branch renames the key itself; of every other branch the tag is another.
-        return candidates(branch, value, path, session, scope)
-    named = {**value, name: told.value} if told.cost else value
+    # The branch renames the key itself; of every other branch the tag is another.
+    named = {**value, key: told.value} if told.cost else value
     return [
         Candidate(inner.value, told.cost + inner.cost, (*told.repairs, *inner.repairs))
         for inner in candidates(branch, named, path, session, None if told.cost else scope)

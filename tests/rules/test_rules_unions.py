@@ -120,6 +120,43 @@ def test_unions(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
         "text_to_number /p/side",
     ),
     mends(
+        "the tag's name in another case",
+        SHAPE,
+        {"Kind": "circle", "radius": 2},
+        {"kind": "circle", "radius": 2},
+        "rename_case /p/Kind",
+    ),
+    mends(
+        "the tag's name, told apart by the tag alone",
+        union(
+            closed("kind", "size", kind={"const": "circle"}, size=NUMBER),
+            closed("kind", "size", kind={"const": "square"}, size=INTEGER),
+        ),
+        {"Kind": "square", "size": "2"},
+        {"kind": "square", "size": 2},
+        "rename_case /p/Kind",
+        "text_to_integer /p/size",
+    ),
+    mends(
+        "the tag and its name in another case",
+        SHAPE,
+        {"Kind": "Circle", "radius": "2"},
+        {"kind": "circle", "radius": 2},
+        "fold_enum /p/Kind",
+        "rename_case /p/Kind",
+        "text_to_number /p/radius",
+    ),
+    mends(
+        "the tag's name in camel case",
+        union(
+            closed("shape_kind", shape_kind={"const": "circle"}),
+            closed("shape_kind", shape_kind={"const": "square"}),
+        ),
+        {"shapeKind": "square"},
+        {"shape_kind": "square"},
+        "rename_case /p/shapeKind",
+    ),
+    mends(
         "name",
         SHAPE,
         {"kind": "circle", "Radius": 2},
@@ -146,6 +183,10 @@ def test_unions(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
         {"kind": "circle", "radius": "2"},
         {"kind": "circle", "radius": 2},
         "text_to_number /p/radius",
+    ),
+    refuses("the tag's name twice", SHAPE, {"Kind": "circle", "KIND": "square", "radius": 2}),
+    refuses(
+        "the tag's name, and it in another case", SHAPE, {"Kind": "square", "kind": "circle", "radius": 2}
     ),
     refuses("unknown tag", SHAPE, {"kind": "triangle", "side": 2}),
     refuses("a slip in the tag", SHAPE, {"kind": "cirlce", "radius": 2}),

@@ -46,9 +46,13 @@ def _marked(row: Any, mark: pytest.MarkDecorator) -> Any:
     return row._replace(marks=[*row.marks, mark])
 
 
+_WHOLE = 100
+"""The examples of a law in the whole of the tests: Hypothesis's default."""
+
+
 def examples(most: int) -> int:
     """Return how many examples a law gets that gets more, or fewer, than others in the whole of the tests."""
-    share = settings.default.max_examples / settings.get_profile("all").max_examples
+    share = settings.default.max_examples / _WHOLE
     return max(3, round(most * share))
 
 
