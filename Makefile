@@ -20,7 +20,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup demo test test-all lint types format docs bench clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Set up .venv with the library and all it is built and tested with
 

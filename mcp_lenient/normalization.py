@@ -9,12 +9,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Normalized
 
 _MARSHAL_VERSION: Final = 2
@@ -49,10 +46,8 @@ class Normalizer:
     def __init__(self, schema: Mapping[str, Any], policy: Policy | None = None) -> None:
         _check(schema, policy)
         written = _written(schema)
-        read = readable(schema if written is None else _loaded(written))
-        policy = policy or Policy()
-        plan = Plan(read, policy, destructive=policy.destructive is True)
-        self._contract = ToolContract(plan, PublishedSchemaValidator(read))
+        own, policy = schema if written is None else _loaded(written), policy or Policy()
+        self._contract = ToolContract.of_schema(own, policy, destructive=policy.destructive is True)
 
     def __call__(self, arguments: Mapping[str, Any] | str) -> Normalized:
         """Repair arguments, or say what is wrong with them.

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Validator, Violation
 
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
-    from mcp_lenient.rules.policy import Mode
+    from mcp_lenient.rules.policy import Mode, Policy
+    from mcp_lenient.schema.compile import ReadableSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,30 @@ class ToolContract:
 
     plan: Plan
     validator: Validator
+
+    @classmethod
+    def of_schema(
+        cls,
+        schema: Mapping[str, Any] | ReadableSchema,
+        policy: Policy,
+        *,
+        destructive: bool = False,
+        tool: str | None = None,
+    ) -> ToolContract:
+        """Make the contract of a tool of which only the published schema is known.
+
+        Args:
+            schema: The input schema, of any draft; nothing is fetched.
+            policy: What may be repaired.
+            destructive: Whether the tool destroys something.
+            tool: The tool's name, where it is known.
+
+        Raises:
+            SchemaError: When the schema is not a JSON object.
+        """
+        read = readable(schema)
+        plan = Plan(read, policy, destructive=destructive, tool=tool)
+        return cls(plan, PublishedSchemaValidator(read))
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool would take these arguments as they are."""

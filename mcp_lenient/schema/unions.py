@@ -1,7 +1,8 @@
 """Which branch of a union a value is meant for: decided here, and nowhere else.
 
 By JSON type, then by the discriminator; where there is none, by a required name that only one branch knows. A step
-that would rule out every branch decides nothing.
+that would rule out every branch decides nothing. A discriminator in another spelling is a repair: ``engine.repair``
+reads it first, and then asks here.
 """
 
 from __future__ import annotations
