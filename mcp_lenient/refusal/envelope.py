@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from mcp_lenient.schema.forms import FormReader, names_of
 from mcp_lenient.schema.shape import Schema
 from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values.display import cut, encodable, shown, shown_name
+from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_name
+from mcp_lenient.values.json_values import tokens_of
 
 MAX_MESSAGE = 4_000
 MAX_PARAMETER = 64
@@ -240,3 +242,41 @@ def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
     """What a result says of the repairs that were made."""
     listed = [_repair(repair) for repair in repairs[:MAX_REPAIRS]]
     return {"repairs": encodable(listed), **_omitted("repairs", repairs, listed)}
+
+
+_MOST_NOTED: Final = 3
+_JSON: Final = MappingProxyType({"array": "a JSON array", "object": "a JSON object"})
+_ARTICLES: Final = MappingProxyType({"integer": "an", "array": "an", "object": "an"})
+
+
+def repairs_note(repairs: Sequence[Repair]) -> str:
+    """Say in one short text what was repaired, and how to send it right, for a model that sees no ``_meta``.
+
+    >>> repairs_note([Repair("json_text_to_array", "/tags", "string", "array")])
+    "Note: 'tags' was sent as text and read as an array. Send a JSON array."
+    """
+    said = [_noted(repair) for repair in repairs[:_MOST_NOTED]]
+    more = len(repairs) - len(said)
+    if more:
+        said.append(f"{more} more {'value was' if more == 1 else 'values were'} corrected.")
+    return f"Note: {' '.join(dict.fromkeys(said))}"
+
+
+def _noted(repair: Repair) -> str:
+    path = tokens_of(repair.pointer)
+    if not path:
+        return "The arguments were not sent as the schema has them, and were rearranged. Send them as the schema has them."
+    name = f"'{'.'.join(map(shown_key, path))}'"
+    if repair.after == "absent":
+        sent = "a key that the tool does not have" if repair.rule == "drop_injected" else _a(repair.before)
+        return f"{name} was sent as {sent} and left out. Leave it out."
+    if repair.rule.startswith("rename_"):
+        return f"{name} was read as another name in the schema. Send the names as the schema has them."
+    if repair.before == repair.after:
+        return f"{name} was read in another form. Send it as the schema has it."
+    sent = "text" if repair.before == "string" else _a(repair.before)
+    return f"{name} was sent as {sent} and read as {_a(repair.after)}. Send {_JSON.get(repair.after) or _a(repair.after)}."
+
+
+def _a(json_type: str) -> str:
+    return "null" if json_type == "null" else f"{_ARTICLES.get(json_type, 'a')} {json_type}"

@@ -52,6 +52,8 @@ class Policy:
         echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
         destructive: Whether only rules of tiers 1 and 2 may act; None for what the tool's
             ``destructiveHint`` says.
+        tell_model: Whether a repaired result gets one more text block that says what was repaired, for agent
+            frameworks that drop ``_meta``.
 
     Raises:
         PolicyError: When a field has a value that is not allowed; names the field and what is.
@@ -67,12 +69,14 @@ class Policy:
     secret: frozenset[str] = frozenset()
     echo_values: bool = True
     destructive: bool | None = None
+    tell_model: bool = False
 
     def __post_init__(self) -> None:
         _one_of("mode", self.mode, get_args(Mode))
         _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
         _instance("limits", self.limits, Limits)
         _instance("echo_values", self.echo_values, bool)
+        _instance("tell_model", self.tell_model, bool)
         if self.destructive is not None:
             _instance("destructive", self.destructive, bool)
         _set(self, "rules", _rules(self.rules))

@@ -192,6 +192,7 @@ POLICIES = [
     pytest.param("{secret: [pin]}", {"secret": frozenset({"pin"})}, id="secret"),
     pytest.param("{echo_values: false}", {"echo_values": False}, id="echo_values"),
     pytest.param("{destructive: true}", {"destructive": True}, id="destructive"),
+    pytest.param("{tell_model: true}", {"tell_model": True}, id="tell_model"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),
 ]

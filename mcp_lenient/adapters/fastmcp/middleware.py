@@ -438,7 +438,8 @@ class LenientMiddleware(Middleware):
             self._record(
                 "call_repaired", call, cached, repairs=repairs, kept_in=(cached.plan.root, arguments)
             )
-            return repaired_result(await run(call, cached, context), repairs)
+            tell_model = cached.policy.tell_model
+            return repaired_result(await run(call, cached, context), repairs, tell_model=tell_model)
         self._telemetry.accepted(call, cached, arguments)
         return await run(call, cached, context)
 

@@ -26,7 +26,7 @@ from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidato
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.refusal.envelope import envelope, repairs_told, written
+from mcp_lenient.refusal.envelope import envelope, repairs_note, repairs_told, written
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Repair, ValidationIssue, Validator
@@ -231,8 +231,10 @@ def as_result(refusal: Mapping[str, Any], *, has_output_schema: bool) -> ToolRes
     )
 
 
-def repaired_result(result: ResultT, repairs: Sequence[Repair]) -> ResultT:
+def repaired_result(result: ResultT, repairs: Sequence[Repair], *, tell_model: bool = False) -> ResultT:
     """Return the result with its repairs in ``meta``, as a new one: tools share and cache theirs.
+
+    With ``tell_model`` a text block says the same, for models whose framework drops ``_meta``.
 
     Other results (a task, a request for input, a protocol result) are returned as they are.
     """
@@ -240,7 +242,10 @@ def repaired_result(result: ResultT, repairs: Sequence[Repair]) -> ResultT:
         return result
     if not repairs or result._raw_mcp_result is not None:  # noqa: SLF001  FastMCP sends it in place of all else
         return result
-    return result.model_copy(update={"meta": {**(result.meta or {}), META_KEY: repairs_told(repairs)}})
+    update: dict[str, Any] = {"meta": {**(result.meta or {}), META_KEY: repairs_told(repairs)}}
+    if tell_model:
+        update["content"] = [*result.content, TextContent(type="text", text=repairs_note(repairs))]
+    return result.model_copy(update=update)
 
 
 @dataclass(frozen=True, slots=True)

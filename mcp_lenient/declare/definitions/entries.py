@@ -148,6 +148,7 @@ class PolicyEntry(_Entry):
     secret: list[Name] = []
     echo_values: bool = True
     destructive: bool | None = None
+    tell_model: bool = False
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:
