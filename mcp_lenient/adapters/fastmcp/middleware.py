@@ -303,8 +303,9 @@ class LenientMiddleware(Middleware):
         """Validate one call, repair or refuse it, and log it."""
         started = perf_counter_ns()
         message, own = context.message, context.fastmcp_context
-        already_handled, parent = self._reentry(context)
-        if own is None or already_handled:
+        running = current.get()
+        handled, parent = (False, None) if running is None else self._reentry(context, running)
+        if own is None or handled:
             return await call_next(context)
         server = own.fastmcp
         raw = self._raw_requests.claim()
@@ -337,15 +338,13 @@ class LenientMiddleware(Middleware):
         except _NOT_RUN as error:
             return await self._not_run(error, call, server, cached, arguments)
 
-    def _reentry(self, context: CallContext) -> tuple[bool, Call | None]:
+    def _reentry(self, context: CallContext, running: Call) -> tuple[bool, Call | None]:
         """Detect re-entry; return (already_handled, parent call)."""
-        running, own = current.get(), context.fastmcp_context
-        if running is None or own is None or running.request is not own.request_context:
+        own = context.fastmcp_context
+        if own is None or running.request is not own.request_context:
             return False, None
         name = context.message.name
-        if context.fastmcp_context is not running.context.fastmcp_context and not running.consume_hop(
-            own.fastmcp, name
-        ):
+        if own is not running.context.fastmcp_context and not running.consume_hop(own.fastmcp, name):
             return False, running
         return running.handles_mode(self.policy_for(name).mode), None
 
