@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.source import container
+from mcp_lenient.text_calls.source import Source, container
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.limits import Limits
@@ -73,6 +73,14 @@ def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
         raise ToolCallError(msg)
     servers = {key: value[key] for key in _SERVER_KEYS if key in value}
     return [_call({**servers, **nested[0]}, limits)] if nested else None
+
+
+def calls_at(source: Source, value: Any, at: int) -> list[ToolCall] | None:
+    """Return what :func:`calls_in` does, with errors that name the position of the value in a text."""
+    try:
+        return calls_in(value, source.limits)
+    except ToolCallError as error:
+        raise source.error(at, str(error)) from None
 
 
 def _calls_in_list(values: list[Any], limits: Limits) -> list[ToolCall] | None:

@@ -96,6 +96,34 @@ class Reader:
             raise self.source.error(at, str(error)) from None
         return raw if is_text else self.scalar(PYTHON_NAMES.get(raw, raw), at)
 
+    def parameters(
+        self,
+        at: int,
+        key: re.Pattern[str],
+        value_end: re.Pattern[str],
+        value_of: Callable[[re.Match[str], str], tuple[str, Any]],
+    ) -> tuple[dict[str, Any], int]:
+        """Read parameters one after the other; return them and where they end.
+
+        Args:
+            at: Where the first one begins.
+            key: What begins a parameter, up to its value.
+            value_end: What ends a value.
+            value_of: Gives the name and value of a parameter from its key and raw value.
+
+        Raises:
+            ToolCallError: When one is not closed, or a name comes twice.
+        """
+        arguments: dict[str, Any] = {}
+        while (begun := key.match(self.text, at)) is not None:
+            end = value_end.search(self.text, begun.end())
+            if end is None:
+                raise self.source.error(begun.start(), "a value is not closed; the text may be cut off")
+            name, value = value_of(begun, self.text[begun.end() : end.start()])
+            self.put(arguments, name, value, begun.start())
+            at = end.end()
+        return arguments, at
+
     def put(self, arguments: dict[str, Any], name: str, value: Any, at: int) -> None:
         """Add an argument.
 
@@ -137,14 +165,11 @@ def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
     while (match := _first(following, text, at)) is not None:
         pattern, place = match
         if pattern is OPENED:
-            at = _end_of_reasoning(reader, place)
+            at = end_of_reasoning(reader.source, place[0], place.start())
         elif pattern is dialect.opener:
             calls, at = dialect.read(reader, place)
-            found += [Found(_known(reader, call, place.start()), place.start()) for call in calls]
-            if len(found) > MOST_CALLS:
-                raise reader.source.error(
-                    place.start(), f"the text holds more than {MOST_CALLS:,} tool calls"
-                )
+            for call in calls:
+                add_call(found, call, place.start(), reader.source, reader.tools)
         elif pattern is CLOSED and not found:
             at = place.end()
         else:
@@ -173,11 +198,16 @@ def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
     return 0
 
 
-def _end_of_reasoning(reader: Reader, opened: re.Match[str]) -> int:
-    closing = CLOSING[opened[0]]
-    end = reader.text.find(closing, opened.end())
+def end_of_reasoning(source: Source, opening: str, at: int) -> int:
+    """Return where the reasoning ends that is opened at a position.
+
+    Raises:
+        ToolCallError: When it does not end.
+    """
+    closing = CLOSING[opening]
+    end = source.text.find(closing, at + len(opening))
     if end < 0:
-        raise reader.source.error(opened.start(), f"{opened[0]} is not closed; the text may be cut off")
+        raise source.error(at, f"{opening} is not closed; the text may be cut off")
     return end + len(closing)
 
 
@@ -192,7 +222,14 @@ def _first(
     return min(found, key=lambda each: each[1].start(), default=None)
 
 
-def _known(reader: Reader, call: ToolCall, at: int) -> ToolCall:
-    if not reader.tools.has(call.tool):
-        raise reader.source.error(at, f"'{shown(call.tool)}' is called, which is not among the tools given")
-    return call
+def add_call(found: list[Found], call: ToolCall, at: int, source: Source, tools: KnownTools) -> None:
+    """Add a call to those found.
+
+    Raises:
+        ToolCallError: When it is not of a known tool, or one too many.
+    """
+    if not tools.has(call.tool):
+        raise source.error(at, f"'{shown(call.tool)}' is called, which is not among the tools given")
+    if len(found) == MOST_CALLS:
+        raise source.error(at, f"the text holds more than {MOST_CALLS:,} tool calls")
+    found.append(Found(call, at))

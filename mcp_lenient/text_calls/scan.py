@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import MOST_CALLS, Found, ToolCall, calls_in, claims_to_be_call
-from mcp_lenient.text_calls.native import CLOSING, REASONING
+from mcp_lenient.text_calls.call import Found, ToolCall, calls_at, calls_in, claims_to_be_call
+from mcp_lenient.text_calls.native import REASONING, add_call, end_of_reasoning
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
@@ -154,11 +154,7 @@ class _Scan:
         raise ToolCallError(msg)
 
     def _add(self, call: ToolCall, at: int) -> None:
-        if not self.tools.has(call.tool):
-            raise self.source.error(at, f"'{shown(call.tool)}' is called, which is not among the tools given")
-        if len(self.found) == MOST_CALLS:
-            raise self.source.error(at, f"the text holds more than {MOST_CALLS:,} tool calls")
-        self.found.append(Found(call, at))
+        add_call(self.found, call, at, self.source, self.tools)
 
     # --- JSON by itself -------------------------------------------------------------------------------
 
@@ -169,7 +165,7 @@ class _Scan:
         value = self.source.read(at, end)
         if value is None and claims_to_be_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
-        calls = self._calls(value, at)
+        calls = calls_at(self.source, value, at) or []
         if calls and not self._stands_alone(at, end):
             self.quoted = at if self.quoted is None else self.quoted
             return end
@@ -192,12 +188,6 @@ class _Scan:
         return not self.commented and bool(
             _BEFORE_CALL.fullmatch(text, line, at) and _AFTER_CALL.match(text, end)
         )
-
-    def _calls(self, value: Any, at: int) -> list[ToolCall]:
-        try:
-            return calls_in(value, self.source.limits) or []
-        except ToolCallError as error:
-            raise self.source.error(at, str(error)) from None
 
     # --- tags -----------------------------------------------------------------------------------------
 
@@ -256,10 +246,7 @@ class _Scan:
 
     def _reasoning(self, at: int) -> int:
         opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
-        end = self.source.text.find(CLOSING[opening], at)
-        if end < 0:
-            raise self.source.error(at, f"{opening} is not closed; the text may be cut off")
-        return end + len(CLOSING[opening])
+        return end_of_reasoning(self.source, opening, at)
 
     def _reasoned(self, at: int) -> int:
         closing = next(own for _, own in _TOKENS if self.source.text.startswith(own, at))

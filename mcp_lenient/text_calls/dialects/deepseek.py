@@ -40,26 +40,16 @@ def _tokens(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
 
 
 def _dsml(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+    def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
+        return key["key"], raw if key["text"] == "true" else reader.scalar(raw, key.start())
+
     calls = []
     while (invoke := _INVOKE.match(reader.text, at)) is not None:
-        arguments, at = _parameters(reader, invoke.end())
+        arguments, at = reader.parameters(invoke.end(), _PARAMETER, _VALUE_END, value_of)
         if not invoke["empty"]:
             at = reader.expect(_INVOKE_END, at, "the end of the call").end()
         calls.append(ToolCall(None, invoke["name"], arguments))
     return calls, reader.expect(_GROUP_END, at, "the end of the calls").end()
-
-
-def _parameters(reader: Reader, at: int) -> tuple[dict[str, Any], int]:
-    arguments: dict[str, Any] = {}
-    while (parameter := _PARAMETER.match(reader.text, at)) is not None:
-        end = _VALUE_END.search(reader.text, parameter.end())
-        if end is None:
-            raise reader.source.error(parameter.start(), "a parameter is not closed; the text may be cut off")
-        raw = reader.text[parameter.end() : end.start()]
-        value = raw if parameter["text"] == "true" else reader.scalar(raw, at)
-        reader.put(arguments, parameter["key"], value, at)
-        at = end.end()
-    return arguments, at
 
 
 DIALECT: Final = Dialect(

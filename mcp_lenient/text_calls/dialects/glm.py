@@ -18,14 +18,12 @@ _CLOSE: Final = re.compile(r"\s*</tool_call>")
 
 
 def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    name, at, arguments = opener["name"], opener.end(), dict[str, Any]()
-    while (key := _KEY.match(reader.text, at)) is not None:
-        end = _VALUE_END.search(reader.text, key.end())
-        if end is None:
-            raise reader.source.error(key.start(), "a value is not closed; the text may be cut off")
-        value = reader.typed(name, key["key"], reader.text[key.end() : end.start()], key.start())
-        reader.put(arguments, key["key"], value, key.start())
-        at = end.end()
+    name = opener["name"]
+
+    def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
+        return key["key"], reader.typed(name, key["key"], raw, key.start())
+
+    arguments, at = reader.parameters(opener.end(), _KEY, _VALUE_END, value_of)
     return [ToolCall(None, name, arguments)], reader.expect(_CLOSE, at, "</tool_call>").end()
 
 

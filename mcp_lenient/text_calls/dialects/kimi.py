@@ -39,25 +39,16 @@ def _k2(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
 
 
 def _k3(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+    def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
+        name = key["key"].replace("&quot;", '"').replace("&amp;", "&")
+        return name, raw if key["type"] == "string" else reader.scalar(raw, key.start())
+
     calls = []
     while (call := _K3_CALL.match(reader.text, at)) is not None:
-        arguments, at = _arguments(reader, call.end())
+        arguments, at = reader.parameters(call.end(), _ARGUMENT, _ARGUMENT_END, value_of)
         at = reader.expect(_K3_CALL_END, at, "the end of the call").end()
         calls.append(ToolCall(None, call["name"], arguments))
     return calls, reader.expect(_K3_END, at, "the end of the calls").end()
-
-
-def _arguments(reader: Reader, at: int) -> tuple[dict[str, Any], int]:
-    arguments: dict[str, Any] = {}
-    while (argument := _ARGUMENT.match(reader.text, at)) is not None:
-        end = _ARGUMENT_END.search(reader.text, argument.end())
-        if end is None:
-            raise reader.source.error(argument.start(), "an argument is not closed; the text may be cut off")
-        raw = reader.text[argument.end() : end.start()]
-        value = raw if argument["type"] == "string" else reader.scalar(raw, at)
-        reader.put(arguments, argument["key"].replace("&quot;", '"').replace("&amp;", "&"), value, at)
-        at = end.end()
-    return arguments, at
 
 
 DIALECT: Final = Dialect(

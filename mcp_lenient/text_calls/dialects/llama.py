@@ -7,8 +7,7 @@ import json
 import re
 from typing import Final
 
-from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import MOST_CALLS, ToolCall, calls_in
+from mcp_lenient.text_calls.call import MOST_CALLS, ToolCall, calls_at
 from mcp_lenient.text_calls.native import Dialect, Reader
 from mcp_lenient.text_calls.source import container
 
@@ -29,10 +28,7 @@ def _json(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     while more is not None or not calls:
         start = at if more is None else more.end()
         value, at = reader.json_object(start)
-        try:
-            own = calls_in(value, reader.source.limits)
-        except ToolCallError as error:
-            raise reader.source.error(start, str(error)) from None
+        own = calls_at(reader.source, value, start)
         if own is None:
             raise reader.source.error(start, "the object has not both a tool's name and arguments")
         calls += own

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import ToolCall, calls_in
+from mcp_lenient.text_calls.call import ToolCall, calls_at
 from mcp_lenient.text_calls.native import NAME, Dialect, Reader
 
 _OPENER: Final = re.compile(r"\[TOOL_CALLS\]\s*")
@@ -17,10 +16,7 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     at = opener.end()
     if reader.text[at : at + 1] == "[":
         value, end = reader.json(at)
-        try:
-            calls = calls_in(value, reader.source.limits)
-        except ToolCallError as error:
-            raise reader.source.error(at, str(error)) from None
+        calls = calls_at(reader.source, value, at)
         if calls is None:
             raise reader.source.error(at, "the array holds no tool call")
         return calls, end

@@ -22,19 +22,17 @@ _VALUE_END: Final = re.compile(
 
 
 def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    name, at, arguments = opener["name"], opener.end(), dict[str, Any]()
-    while (parameter := _PARAMETER.match(reader.text, at)) is not None:
-        end = _VALUE_END.search(reader.text, parameter.end())
-        if end is None:
-            raise reader.source.error(parameter.start(), "a parameter is not closed; the text may be cut off")
-        raw = _value(reader.text[parameter.end() : end.start()])
-        if _LINE_OF_A_MARK.search(raw):
+    name = opener["name"]
+
+    def value_of(parameter: re.Match[str], raw: str) -> tuple[str, Any]:
+        value = _value(raw)
+        if _LINE_OF_A_MARK.search(value):
             raise reader.source.error(
                 parameter.start(), "a parameter may not be closed, or its value holds a tag"
             )
-        value = reader.typed(name, parameter["key"], raw, at)
-        reader.put(arguments, parameter["key"], value, at)
-        at = end.end()
+        return parameter["key"], reader.typed(name, parameter["key"], value, parameter.start())
+
+    arguments, at = reader.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
     at = reader.expect(_CLOSE, at, "</function>").end()
     closed = _OUTER_CLOSE.match(reader.text, at)
     if opener["outer"] and closed is None:
