@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the arguments, and what stands there.
+    """A place in the arguments, and the value there.
 
     ``declared`` says whether every name on the way is one of the schema's ``properties``; ``secret``
     whether any of them names or is marked as something that must not be repeated.
@@ -37,7 +37,7 @@ class Location:
 
 
 def meant(reader: FormReader, place: Location) -> Forms:
-    """The forms that what stands at a place seems to be meant for; all where nothing stands there, or none fits."""
+    """Return the union branches that the value most likely targets; all where there is no value, or none fits."""
     if not place.present:
         return place.forms
     return reader.union(place.forms).meant(place.value) or place.forms
@@ -255,7 +255,7 @@ class Refusal:
         return next(self._comparisons, None) is not None
 
     def look(self, path: Path) -> Location:
-        """What the schema says of a place in the arguments, and what stands there."""
+        """Return what the schema says of a place in the arguments, and the value there."""
         known = self.places.get(path)
         if known is None:
             known = self._step(path) if path else top(self.reader, self.outcome.arguments)

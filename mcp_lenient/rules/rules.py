@@ -747,7 +747,7 @@ def _open_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None
             declared - arguments.keys() != {name}
             or not flat
             or flat.keys() & WRAPPERS
-            or _is_one_object(flat)
+            or _may_be_the_object(flat)
         ):
             return None
         return {**{key: value for key, value in arguments.items() if key in declared}, name: flat}
@@ -760,5 +760,5 @@ def _is_open_object(site: Site, name: str) -> bool:
     return shape.is_only("object") and not (shape.properties or shape.patterns or shape.closed)
 
 
-def _is_one_object(flat: dict[str, Any]) -> bool:
+def _may_be_the_object(flat: dict[str, Any]) -> bool:
     return len(flat) == 1 and isinstance(next(iter(flat.values())), (dict, list, str))

@@ -18,7 +18,7 @@ from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_tar
 _LONGEST_REASON: Final = 200
 _TYPE_NAMES: Final = "array, boolean, integer, null, number, object or string"
 _BOUND: Final = "Write the bound itself under '{0}', as a number, and take '{1}' out."
-_MENDS: Final[Mapping[str, str]] = {
+_CORRECTIONS: Final[Mapping[str, str]] = {
     "type": f"A type is {_TYPE_NAMES}, or a list of some of these.",
     "required": "List the names that must be sent under 'required' of the object that declares them.",
     "enum": "List the allowed values under 'enum'.",
@@ -38,11 +38,11 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
         return
     path, words = found
     keyword = _keyword(path)
-    mend = _MENDS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
+    correction = _CORRECTIONS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
     yield Hit(
         _place(path),
         f"The input schema is no valid JSON Schema at {pointer(path) or '/'}: {cut(words, _LONGEST_REASON)}.",
-        mend,
+        correction,
     )
 
 
@@ -246,7 +246,7 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
         for default in spot.node.shape.default:
             if not spot.node.takes(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
-                mend = (
+                correction = (
                     "Say that it may be null (such as list[str] | None = None)."
                     if default is None
                     else "Make the default one of the values that the type allows."
@@ -254,7 +254,7 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
                 yield Hit(
                     spot.place,
                     f"The default of '{spot.place}', {written}, is refused when it is sent: callers copy defaults.",
-                    mend,
+                    correction,
                 )
 
 
