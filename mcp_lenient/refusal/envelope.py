@@ -93,7 +93,7 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 def _within(entries: list[Any], limit: int) -> list[Any]:
     """The first entries, as many as this number of bytes holds."""
-    if _bytes(entries) <= limit:  # brackets and separators are two bytes an entry, as below
+    if not entries or _bytes(entries) <= limit:  # brackets and separators are two bytes an entry, as below
         return entries
     kept, used = [], 0
     for entry in entries:

@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -129,6 +129,8 @@ def near_at(refusal: Refusal, place: Location) -> list[Any]:
     if not isinstance(place.value, str) or not place.value or len(place.value) > MAX_VALUE:
         return []
     listed = refusal.say(_listed, place.forms)
+    if not listed.values:
+        return []
     sent = place.value.strip().casefold()
     digits = _digits(sent)
     names = [(name, letters) for name, letters, own in listed.letters if own == digits]
@@ -231,7 +233,7 @@ def near_keys(refusal: Refusal, path: Path) -> list[str]:
     parent, sent = refusal.look(path[:-1]), path[-1]
     if not isinstance(parent.value, Mapping) or not isinstance(sent, str) or parent.secret:
         return []
-    as_value = replace(parent, value=sent, forms=refusal.reader.keys(parent.forms))
+    as_value = parent._replace(value=sent, forms=refusal.reader.keys(parent.forms))
     return [name for name in near_at(refusal, as_value) if name not in parent.value]
 
 
@@ -898,7 +900,7 @@ def _values(refusal: Refusal, places: Sequence[Location]) -> Iterator[Patch]:
     doubled = list_in_list(refusal, places[0].path)
     if doubled is not None:
         yield ({"op": "move", "from": pointer((*doubled, 0)), "path": pointer(doubled)},)
-    ideas = [list(islice(_instead(refusal, place), MAX_TRIED)) for place in places]
+    ideas = [islice(_instead(refusal, place), MAX_TRIED) for place in places]
     yield from (tuple(chain.from_iterable(each)) for each in zip(*ideas, strict=False))
 
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in the arguments, and the value there.
 
     ``declared`` says whether every name on the way is one of the schema's ``properties``; ``secret``
@@ -86,16 +85,15 @@ def _step(value: Any, key: str | int) -> tuple[bool, Any]:
 
 def marked_secret(choices: Forms) -> bool:
     """Whether a schema marks this place as one whose value must not be repeated."""
-    return any(
-        any(each is True for each in form.says("writeOnly")) or "password" in form.says("format")
-        for form in choices
-    )
+    return any(form.secret for form in choices)
 
 
 def private(choices: Forms, value: object, secrets: Collection[str] = ()) -> bool:
     """Whether a value holds a secret, or anything under a name that the schema does not declare."""
     if marked_secret(choices):
         return True
+    if not isinstance(value, (Mapping, list)):
+        return False
     if isinstance(value, Mapping):
         names = names_of(choices)
         if any(name not in names or secret_name(name, secrets) for name in value):
@@ -112,19 +110,9 @@ def entries(value: object) -> Iterable[tuple[Any, Any]]:
 
 MAX_VISITS = 400
 MAX_DEPTH = 64
-_SHARED = ("not",)
-_NONE = object()
-_BY_TYPE: Mapping[str, tuple[str, ...]] = {
-    "string": ("minLength", "maxLength", "pattern", "format"),
-    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "array": ("minItems", "maxItems", "uniqueItems"),
-    "object": ("minProperties", "maxProperties"),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordViolation:
+class KeywordViolation(NamedTuple):
     """A keyword that a value breaks, with what the keyword asks for.
 
     For ``required`` and ``additionalProperties`` the path ends in the name; ``forms`` are those of the
@@ -162,14 +150,14 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[K
     meant = union.meant(value, exact_integers=search.exact_integers)
     if not meant:
         return [KeywordViolation(path, "type", choices)]
-    if not any(_listed(form, value) for form in meant):
+    listed = [form for form in meant if _listed(form, value)]
+    if not listed:
         return [KeywordViolation(path, "enum", choices)]
     told = search.reader.union(meant).discriminator if isinstance(value, Mapping) else None
     if told is not None:
         tags = search.reader.forms({"enum": list(told.tags)})
         return [KeywordViolation((*path, told.name), "enum" if told.name in value else "required", tags)]
-    found = [_in_form(search, form, value, path) for form in meant if _listed(form, value)]
-    return min(found, key=len)
+    return min([_in_form(search, form, value, path) for form in listed], key=len)
 
 
 def _listed(form: Form, value: Any) -> bool:
@@ -183,16 +171,18 @@ def _in_form(search: _Search, form: Form, value: Any, path: Path) -> list[Keywor
     found = [KeywordViolation(path, keyword, (form,), bound) for keyword, bound in _broken(form, value)]
     if isinstance(value, Mapping):
         found += _names(search, form, value, path)
-    for key, entry in islice(entries(value), MAX_VISITS):
-        found += _findings(search, form.child(key), entry, (*path, key))
+    if isinstance(value, (Mapping, list)):
+        for key, entry in islice(entries(value), MAX_VISITS):
+            found += _findings(search, form.child(key), entry, (*path, key))
     return found
 
 
 def _broken(form: Form, value: Any) -> Iterator[tuple[str, Any]]:
-    for keyword in (*_BY_TYPE.get(json_type(value), ()), *_SHARED):
-        broken = next((bound for bound in form.says(keyword) if not holds(keyword, bound, value)), _NONE)
-        if broken is not _NONE:
-            yield keyword, broken
+    for keyword, bounds in form.assertions(json_type(value)):
+        for bound in bounds:
+            if not holds(keyword, bound, value):
+                yield keyword, bound
+                break
 
 
 def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) -> Iterator[KeywordViolation]:

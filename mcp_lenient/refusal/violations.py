@@ -430,7 +430,7 @@ _TELLERS = {
 def _about_value(refusal: Refusal, problem: Problem, words: str, near: tuple[Any, ...] = ()) -> Violation:
     spot = problem.places[0]
     types = {json_type(entry.value) for entry in problem.places if entry.present}
-    echoed = problem.count == 1 and _may_echo(refusal, spot)
+    echoed = problem.count == 1 and refusal.once(_may_echo, spot)
     return Violation(
         "",
         parameter(spot.path),
@@ -476,7 +476,7 @@ def _received(refusal: Refusal, problem: Problem) -> str:
         return either(list(map(with_article, kinds)))
     spot = problem.places[0]
     kind = json_type(spot.value)
-    if kind == "null" or not _may_echo(refusal, spot):
+    if kind == "null" or not refusal.once(_may_echo, spot):
         return with_article(kind)
     return f"the {kind} {in_json(spot.value)}"
 
@@ -649,7 +649,7 @@ def _problem(
     uncounted: int,
 ) -> Problem:
     """A place speaks once: with what the published schema holds against it, or else with the author's words."""
-    places = tuple(refusal.look(path) for path, _ in at[:MAX_SAMPLES])
+    places = tuple([refusal.look(path) for path, _ in at[:MAX_SAMPLES]])
     count = len(at) + uncounted
     found = [entry for entry in entries if isinstance(entry, KeywordViolation)]
     issues = [entry for entry in entries if isinstance(entry, ValidationIssue)]
@@ -817,13 +817,19 @@ def _complete(
     known = words.code == "unknown" or refusal.look(path[:1]).declared
     if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)
-    return replace(
-        words,
-        pointer=_bounded_pointer(path),
-        parameter=words.parameter if known else None,
-        message=cut(words.message, MAX_MESSAGE),
-        fixes=offered,
-        error_code=error_code,
+    return Violation(
+        _bounded_pointer(path),
+        words.parameter if known else None,
+        words.code,
+        cut(words.message, MAX_MESSAGE),
+        words.received_type,
+        words.expected_types,
+        words.received_value,
+        words.has_received_value,
+        words.did_you_mean,
+        words.allowed_values,
+        offered,
+        error_code,
     )
 
 

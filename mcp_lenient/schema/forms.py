@@ -26,6 +26,13 @@ MAX_FORMS: Final = 64
 MAX_PARTS: Final = 32
 KEYS: Final = "propertyNames"
 _MOST_KEPT: Final = 2_000
+_ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "string": ("minLength", "maxLength", "pattern", "format", "not"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
+    "array": ("minItems", "maxItems", "uniqueItems", "not"),
+    "object": ("minProperties", "maxProperties", "not"),
+}
 T = TypeVar("T")
 
 
@@ -39,6 +46,7 @@ class Form:
     def __init__(self, reader: FormReader, parts: Parts) -> None:
         self._reader = reader
         self.parts = parts
+        self._asserted: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]] = {}
 
     @cached_property
     def _shape(self) -> Shape:
@@ -80,6 +88,19 @@ class Form:
     def says(self, keyword: str) -> Iterator[Any]:
         """Yield what each of the schemas says under a keyword."""
         return (part[keyword] for part in self.parts if keyword in part)
+
+    @cached_property
+    def secret(self) -> bool:
+        """Whether the schema marks the value as one that must not be repeated."""
+        return any(each is True for each in self.says("writeOnly")) or "password" in self.says("format")
+
+    def assertions(self, json_type: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+        """Return the keywords that limit values of a JSON type, each with its bounds."""
+        known = self._asserted.get(json_type)
+        if known is None:
+            said = ((keyword, tuple(self.says(keyword))) for keyword in _ASSERTED.get(json_type, ("not",)))
+            known = self._asserted[json_type] = tuple((keyword, bounds) for keyword, bounds in said if bounds)
+        return known
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
         """Return the values that a declared property is limited to; None where there is no such limit."""

@@ -129,7 +129,7 @@ class Disambiguator(Generic[BranchT]):
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
         """Return the branches that admit the JSON type of a value."""
         return tuple(
-            branch for branch in self.branches if fits(branch.types, value, exact_integers=exact_integers)
+            [branch for branch in self.branches if fits(branch.types, value, exact_integers=exact_integers)]
         )
 
     def told(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
