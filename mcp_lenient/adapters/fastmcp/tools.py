@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ValidationError
-from fastmcp.tools import ToolResult
+from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types import TextContent
@@ -34,7 +34,7 @@ from mcp_lenient.values.json_values import has_many, holds_many, takes_long
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.tools import FunctionTool, Tool
+    from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
     from mcp_types import CallToolRequestParams
 
@@ -64,9 +64,18 @@ class FunctionValidator:
     """
 
     by_schema = False
-    __slots__ = ("_is_surely_right", "_validate", "exact_integers", "has_validators")
+    __slots__ = (
+        "_function",
+        "_is_surely_right",
+        "_run_in_thread",
+        "_strict",
+        "_validate",
+        "exact_integers",
+        "has_validators",
+    )
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
+        self._function, self._run_in_thread, self._strict = tool.fn, tool.run_in_thread, strict
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
         self._validate = probe.strict if strict else probe.lax
         self._is_surely_right = _quick_check(probe, strict=strict)
@@ -80,6 +89,11 @@ class FunctionValidator:
     def __hash__(self) -> int:
         """Hash the validator."""
         return hash(self._validate)
+
+    def still_validates(self, tool: FunctionTool, *, strict: bool) -> bool:
+        """Return whether this is what a tool is validated by now: its function and settings can be replaced."""
+        same = tool.fn is self._function and tool.run_in_thread is self._run_in_thread
+        return same and strict is self._strict
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments.
@@ -378,6 +392,16 @@ class CachedTool:
         """Whether the tool's own validator is asked, and not its published schema alone."""
         return self.target.certain
 
+    def is_of(self, server: FastMCP, tool: Tool) -> bool:
+        """Return whether a server's own tool, looked up again, is this very one and is validated as before."""
+        own = self.target.validator
+        return (
+            tool is self.tool
+            and isinstance(tool, FunctionTool)
+            and isinstance(own, FunctionValidator)
+            and own.still_validates(tool, strict=server.strict_input_validation)
+        )
+
     async def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments; slow validators run in a thread."""
         if self.in_thread:
@@ -439,10 +463,13 @@ class ToolCache:
         Returns:
             The tool, or None where there is no such tool for this client.
         """
+        cached = self.get(server, message)
         for _ in range(_TRIES):
             tool = await server.get_tool(message.name, _version(message))
             if tool is None:
                 return None
+            if cached is not None and cached.is_of(server, tool):
+                return cached
             target = await find_target(server, tool)
             if target.settled:
                 break
