@@ -30,7 +30,7 @@ from fuzz.mutants import Mutant, mutants_of, unchanged
 
 # Not rules/catalogue.py: it is what the documentation says of the rules, and tests/docs/test_docs.py holds it to them.
 ATTACKED: Final = """
-    rules/[!c]*.py values/json_text.py values/names.py engine/repair.py engine/schema_validator.py schema/unions.py
+    rules/[!c]*.py values/json_values.py values/names.py engine/repair.py engine/schema_validator.py schema/unions.py
     adapters/fastmcp/tools.py
 """.split()
 TESTS: Final = "tests/values tests/schema tests/rules tests/engine tests/refusal tests/adapters/fastmcp/middleware tests/adapters/fastmcp/test_validator.py tests/attack/test_mutants.py".split()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
 from mcp_lenient.errors import NormalizationError
-from mcp_lenient.rules.rule import ABSENT
+from mcp_lenient.rules.rules import ABSENT
 from mcp_lenient.types import FaultKind, Repair, ValidationIssue, Validator
 from mcp_lenient.values.json_values import json_type, pointer, same_json
 

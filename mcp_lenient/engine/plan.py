@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.rules.rule import Apply, Rule, Site
+from mcp_lenient.rules.rules import Apply, Rule, Site
 from mcp_lenient.schema.node import Position, SchemaNode, SchemaTree
 from mcp_lenient.values.json_values import PYTHON_TYPES, json_type
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values.json_text import Dialect, parse_container
-from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.json_values import Dialect, json_type, parse_container
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy

@@ -15,12 +15,21 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.engine.plan import Plan
-from mcp_lenient.rules.rule import ABSENT, Apply, Rule, worst_tier
+from mcp_lenient.rules.rules import ABSENT, Apply, Rule, worst_tier
 from mcp_lenient.schema.node import Position, SchemaNode, SchemaTree
 from mcp_lenient.schema.unions import Disambiguator
 from mcp_lenient.types import Candidate, Outcome, Path, Repair, Tie, ValidationIssue, Validator
-from mcp_lenient.values.json_text import TextParseCache, plain, plain_type, rounds
-from mcp_lenient.values.json_values import has_whole_float, json_type, measured, pointer, same_json
+from mcp_lenient.values.json_values import (
+    TextParseCache,
+    has_whole_float,
+    json_type,
+    measured,
+    plain,
+    plain_type,
+    pointer,
+    rounds,
+    same_json,
+)
 from mcp_lenient.values.names import fold_name, squashed
 
 
@@ -894,7 +903,7 @@ def repair_parsed(plan: Plan, arguments: Mapping[str, Any], validator: Validator
 
     Args:
         plan: The schema, and the rules in force.
-        arguments: What was read, floats as :class:`~mcp_lenient.values.json_text.SpelledFloat`; never changed.
+        arguments: What was read, floats as :class:`~mcp_lenient.values.json_values.SpelledFloat`; never changed.
         validator: What the tool accepts.
 
     Returns:

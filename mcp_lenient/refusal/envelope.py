@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from mcp_lenient.schema.forms import FormReader, names_of
+from mcp_lenient.schema.node import FormReader, names_of
 from mcp_lenient.schema.shape import Schema
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_name

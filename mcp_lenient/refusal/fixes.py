@@ -10,32 +10,30 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from mcp_lenient.refusal.describe import (
-    allowed,
-    allowed_values,
-    either,
-    format_of,
-    likely_kinds,
-    limit_words,
-    one_of,
-)
-from mcp_lenient.refusal.problems import (
+from mcp_lenient.refusal.wording import (
     MAX_DETAIL,
     MAX_EXTRA,
     MAX_NAMES,
     Location,
     Problem,
     Refusal,
+    allowed,
+    allowed_values,
+    either,
     findings,
+    format_of,
+    likely_kinds,
     likely_name,
+    limit_words,
     more_places,
+    one_of,
     parameter,
     private,
     quoted,
     told_safely,
     where,
 )
-from mcp_lenient.schema.forms import Forms, any_fits, names_of
+from mcp_lenient.schema.node import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, Violation, ViolationCode
 from mcp_lenient.values.display import (
     exact,

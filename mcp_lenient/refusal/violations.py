@@ -6,22 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.refusal.describe import (
-    MAX_VALUES,
-    allowed,
-    allowed_values,
-    description,
-    either,
-    example,
-    expected,
-    format_of,
-    likely_kinds,
-    limit_words,
-    listed,
-    shape,
-    type_words,
-    with_article,
-)
 from mcp_lenient.refusal.fixes import (
     MAX_FIXES,
     Patch,
@@ -39,29 +23,42 @@ from mcp_lenient.refusal.fixes import (
     wrapped,
     wrong_key,
 )
-from mcp_lenient.refusal.problems import (
+from mcp_lenient.refusal.wording import (
     LAST_RESORT,
     MAX_DETAIL,
+    MAX_VALUES,
     KeywordViolation,
     Location,
     Problem,
     Refusal,
     above_private_key,
+    allowed,
+    allowed_values,
+    description,
+    either,
+    example,
+    expected,
     findings,
+    format_of,
     is_or_are,
+    likely_kinds,
     likely_name,
+    limit_words,
+    listed,
     more_places,
     named,
     parameter,
     quoted,
+    shape,
     told_safely,
+    type_words,
     where,
+    with_article,
 )
-from mcp_lenient.schema.forms import KEYS, FormReader, Forms, any_fits, names_of
+from mcp_lenient.schema.node import KEYS, FormReader, Forms, any_fits, names_of
 from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, fits_json, in_json, is_name, short_scalar, shown
-from mcp_lenient.values.json_text import looks_like_json
-from mcp_lenient.values.json_values import json_type, pointer, same_json
+from mcp_lenient.values.json_values import json_type, looks_like_json, pointer, same_json
 from mcp_lenient.values.limits import MOST_ISSUES
 
 if TYPE_CHECKING:

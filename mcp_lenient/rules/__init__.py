@@ -7,8 +7,10 @@ reading wins is decided by tier alone.
 
 from __future__ import annotations
 
-from mcp_lenient.rules.rule import ABSENT, Rule, Site
 from mcp_lenient.rules.rules import (
+    ABSENT,
+    Rule,
+    Site,
     array_to_scalar,
     delimited_text_to_array,
     drop_injected,

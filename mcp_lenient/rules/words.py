@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from mcp_lenient.rules.units import patterns_differ, units_differ
-from mcp_lenient.values.json_text import exact_number_in_text, number_in_text
+from mcp_lenient.values.json_values import exact_number_in_text, number_in_text
 from mcp_lenient.values.names import fold_case
 
 _JSON_BOOLEANS = {"true": True, "false": False}

@@ -12,7 +12,7 @@ from typing import Any, Final
 from mcp_lenient.rules import ABSENT
 from mcp_lenient.schema.shape import Shape, shape_of
 from mcp_lenient.testing.trial import Sent
-from mcp_lenient.values.json_text import looks_like_json
+from mcp_lenient.values.json_values import looks_like_json
 
 
 @dataclass(frozen=True, slots=True)

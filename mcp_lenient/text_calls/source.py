@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_text import Dialect, parse_container, plain
+from mcp_lenient.values.json_values import Dialect, parse_container, plain
 from mcp_lenient.values.limits import Limits
 
 _QUOTINGS: Final = 3

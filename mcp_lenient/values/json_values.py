@@ -1,14 +1,26 @@
-"""JSON values as Python has them: their type names, equality and size, and JSON Pointers to their parts."""
+"""JSON: values as Python has them, the texts that spell them, and JSON Pointers to their parts.
+
+A text may be JSON and, where JSON fails, JSON5 or a Python literal.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
 import marshal
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from mcp_lenient.types import Path
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from mcp_lenient.values.limits import Limits
 
 
@@ -239,3 +251,562 @@ def nests_less(value: Any, deepest: int) -> bool:
             inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
         ]
     return False
+
+
+# mutant: a bound, which the tests follow
+MAX_SPELLING: Final = 4000
+"""Characters of the longest number that is read or written: below the digit limit of ``int()``."""
+_SAFE: Final = 2**53
+_MAX_BITS: Final = math.floor(MAX_SPELLING * math.log2(10))
+_SPACE: Final = " \t\n\r"
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
+_PLAIN_FRACTION: Final = re.compile(r"-?[0-9]+\.[0-9]{2,}")
+_DIGITS_OF_DOUBLE: Final = 15
+"""A number of more digits may have been rounded before it came."""
+_ALWAYS_EXACT: Final = 16
+"""A number this short with a point and no exponent has at most 15 digits, and a double gives 15 digits back."""
+
+
+class SpelledFloat(float):
+    """A float that remembers how the text spelled it.
+
+    >>> SpelledFloat(3.1, "3.10").spelling
+    '3.10'
+    """
+
+    __slots__ = ("spelling",)
+
+    spelling: str
+
+    def __new__(cls, value: float, spelling: str) -> Self:
+        """The number ``value`` as it was spelled."""
+        self = super().__new__(cls, value)
+        self.spelling = spelling
+        return self
+
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+        """What ``copy`` and ``pickle`` build it anew from."""
+        return float(self), self.spelling
+
+
+class ParsedInteger(int):
+    """An integer beyond 2**53 that was read from text, so that no double has rounded it on the way."""
+
+    __slots__ = ()
+
+
+_PLAIN: Final = {SpelledFloat: float, ParsedInteger: int}
+
+
+def plain_type(value: Any) -> type:
+    """Return the type of a value, of a number from text the one without its source spelling.
+
+    >>> plain_type(SpelledFloat(3.1, "3.10")), plain_type(True)
+    (<class 'float'>, <class 'bool'>)
+    """
+    kind = type(value)
+    return _PLAIN.get(kind, kind)
+
+
+def read_integer(spelling: str) -> int | SpelledFloat | None:
+    """The value of a JSON number without fraction and exponent, or None when it is too long.
+
+    ``-0`` is a float: an ``int`` would lose its sign.
+    """
+    if spelling == "-0":
+        return SpelledFloat(-0.0, spelling)
+    if len(spelling) > MAX_SPELLING:
+        return None
+    try:
+        return int(spelling)
+    except ValueError:  # the interpreter is set to read fewer digits than this
+        return None
+
+
+def read_float(spelling: str) -> SpelledFloat | None:
+    """The value of a JSON number with a fraction or an exponent, or None when a double would lose a digit.
+
+    >>> read_float("0.10000000000000001"), read_float("0.1234567890123456789"), read_float("1e999")
+    (0.1, None, None)
+    """
+    if len(spelling) > MAX_SPELLING:
+        return None
+    value = SpelledFloat(float(spelling), spelling)
+    if len(spelling) <= _ALWAYS_EXACT and "e" not in spelling and "E" not in spelling:
+        return value
+    digits = _digits(spelling)
+    # The second look is for "0.10000000000000001", which the shortest form (0.1) does not spell. Infinity,
+    # and a number that sank to zero, have other digits in both.
+    kept = not digits or digits in {_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")}
+    return value if kept else None
+
+
+def _digits(spelling: str) -> str:
+    return spelling.lower().partition("e")[0].replace(".", "").lstrip("-").strip("0")
+
+
+def plain(value: Any) -> Any:
+    """Return the value with plain numbers, without source spellings; the same object if there are none."""
+    if type(value) in _PLAIN:
+        return plain_type(value)(value)
+    if not isinstance(value, (list, dict)):
+        return value
+    spelled = False
+    containers = [value]
+    for container in containers:
+        for child in container.values() if isinstance(container, dict) else container:
+            kind = type(child)
+            if kind is dict or kind is list:
+                containers.append(child)  # breadth first: the list is the queue
+            elif kind in _PLAIN:
+                spelled = True
+    return _without_spellings(containers) if spelled else value
+
+
+def _without_spellings(containers: list[Any]) -> Any:
+    """The first container rebuilt; each container stands before those inside it."""
+    rebuilt: dict[int, Any] = {}
+
+    def plain_child(child: Any) -> Any:
+        kind = type(child)
+        return _PLAIN[kind](child) if kind in _PLAIN else rebuilt.get(id(child), child)
+
+    for container in reversed(containers):
+        if isinstance(container, dict):
+            rebuilt[id(container)] = {key: plain_child(child) for key, child in container.items()}
+        else:
+            rebuilt[id(container)] = [plain_child(child) for child in container]
+    return rebuilt[id(containers[0])]
+
+
+def number_in_text(text: str) -> int | float | None:
+    """The number that the whole text spells in JSON, or None.
+
+    White space around it is not part of it. Refused is what JSON does not spell like this (``+5``,
+    ``0644``, ``1_000``, ``1,234``, ``.5``, ``NaN``, full-width digits) and a number of which a double would
+    lose a digit, overflow included.
+
+    >>> number_in_text(" 42 "), number_in_text("4.20"), number_in_text("0644")
+    (42, 4.2, None)
+    """
+    spelling = text.strip(_SPACE)
+    if len(spelling) > MAX_SPELLING:
+        return None
+    number = _NUMBER.fullmatch(spelling)
+    if number is None:
+        return None
+    value = read_integer(spelling) if number.lastgroup is None else read_float(spelling)
+    return float(value) if isinstance(value, SpelledFloat) else value
+
+
+def exact_number_in_text(text: str) -> int | float | None:
+    """Return the number that the whole text spells in JSON, if a double holds it; else None.
+
+    >>> exact_number_in_text("9007199254740992"), exact_number_in_text("9007199254740993")
+    (9007199254740992, None)
+    """
+    value = number_in_text(text)
+    return None if isinstance(value, int) and not _fits_double(value) else value
+
+
+def rounds(value: Any) -> bool:
+    """Return whether a value holds an integer, read from text, that a number would round."""
+    waiting = [value]
+    for each in waiting:
+        if isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+        elif type(each) is ParsedInteger and not _fits_double(each):
+            return True
+    return False
+
+
+def integer_in_text(text: str) -> int | None:
+    """The integer that the whole text spells in JSON, or None.
+
+    ``"5.0"`` and ``"1e3"`` are integers up to 2**53. ``"-0"`` is refused: no integer keeps its sign, and
+    whoever writes it may well mean something else by it, an offset for instance.
+
+    >>> integer_in_text("5.0"), integer_in_text("1e3"), integer_in_text("5.5")
+    (5, 1000, None)
+    """
+    value = number_in_text(text)
+    return whole_float(value) if isinstance(value, float) else value
+
+
+def whole_float(value: float) -> int | None:
+    """The integer that a float is, up to 2**53, or None; None for -0.0, whose sign would be lost.
+
+    >>> whole_float(7.0), whole_float(7.5)
+    (7, None)
+    """
+    if not value.is_integer() or abs(value) > _SAFE or repr(value) == "-0.0":
+        return None
+    return int(value)
+
+
+def number_as_text(value: float) -> str | None:
+    """How a number was written, or None where that cannot be known.
+
+    Known are integers up to 2**53 and larger ones that no double holds (a double on the way would have
+    rounded them), floats of at most 15 digits with two or more after the point (``3.1`` may have been ``3.10``), and
+    numbers that were read from text. A boolean is no number.
+
+    >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
+    ('42', '3.14', None, None)
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, SpelledFloat):
+        return value.spelling
+    if isinstance(value, ParsedInteger):
+        return str(int(value))
+    if isinstance(value, int):
+        return _integer_as_text(value)
+    spelling = repr(value)
+    sure = _PLAIN_FRACTION.fullmatch(spelling) and len(_digits(spelling)) <= _DIGITS_OF_DOUBLE
+    return spelling if sure else None
+
+
+def _integer_as_text(value: int) -> str | None:
+    if value.bit_length() > _MAX_BITS:
+        return None
+    if abs(value) > _SAFE and _fits_double(value):
+        return None
+    try:
+        return str(value)
+    except ValueError:  # the interpreter is set to write fewer digits than this
+        return None
+
+
+def _fits_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+__all__ = [
+    "Dialect",
+    "Parsed",
+    "SpelledFloat",
+    "TextParseCache",
+    "looks_like_json",
+    "parse_container",
+    "plain",
+]
+Dialect = Literal["json", "json5", "python"]
+"""The grammar that a text is written in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A container read from text, and the grammar it was written in.
+
+    ``value`` is a list or a dict; every float in it is a :class:`SpelledFloat`.
+    """
+
+    value: Any
+    dialect: Dialect
+
+
+_STARTS: Final = frozenset("[{(/")
+_ENDS: Final = frozenset("]})")
+_MAY_BEGIN: Final = re.compile(r"""[\s\ufeff]*[\[{(/"`]""")
+_LAST_LINE: Final = 1000
+"""Characters at the end in which a comment may stand after the value."""
+_QUOTINGS: Final = 3
+_FENCE: Final = "```"
+_FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
+"""Without a line break after it, what follows the marks is no info string but the text itself."""
+_LOST: Final = re.compile("[\b\f]")
+_MAY_LOSE: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]")
+_JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
+
+
+def parse_container(
+    text: str, *, max_text: int, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]
+) -> Parsed | None:
+    """The array or object that the whole text spells, or None.
+
+    White space, a byte order mark and one Markdown fence around it are taken off, and up to three layers
+    of JSON quoting. JSON is tried first; strings in it may hold raw control characters. Only where it
+    fails are JSON5 and Python tried; where both accept and differ, the text is refused.
+
+    Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double would overflow or
+    lose a digit of, text that is cut off or goes on after its value, U+0008 or U+000C in a string or key
+    (they come from the backslash of a regex or of a Windows path). Never raises.
+
+    Args:
+        text: Any string.
+        max_text: Characters of the longest text that is read at all.
+        max_relaxed: Characters of the longest text that is read as JSON5 or Python.
+        max_depth: Levels of arrays and objects.
+        dialects: The grammars in force. Plain JSON is not read as JSON5 when ``"json"`` is missing.
+    """
+    if len(text) > max_text:
+        return None
+    text = _unquoted(text)
+    parsed = _parsed(text, max_relaxed, max_depth, dialects)
+    return None if parsed is None or _has_lost_backslashes(text, parsed.value) else parsed
+
+
+def _parsed(text: str, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]) -> Parsed | None:
+    if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_LAST_LINE:]):
+        return None
+    if not _too_deep(text, max_depth):
+        value = _decoded(text)
+        if value is not None:
+            return Parsed(value, "json") if "json" in dialects else None
+    return _relaxed(text, max_depth, dialects) if len(text) <= max_relaxed else None
+
+
+def _has_lost_backslashes(text: str, value: Any) -> bool:
+    r"""Check for U+0008 and U+000C, as which JSON reads the ``\b`` of a regex and the ``\f`` of a Windows path."""
+    if _MAY_LOSE.search(text) is None:
+        return False
+    containers = [value]
+    for container in containers:
+        entries = container.values() if isinstance(container, dict) else container
+        texts = [*container, *entries] if isinstance(container, dict) else entries
+        if any(isinstance(entry, str) and _LOST.search(entry) for entry in texts):
+            return True
+        containers += [entry for entry in entries if isinstance(entry, (dict, list))]  # the list is the queue
+    return False
+
+
+class TextParseCache:
+    """The texts of one call, each read once however many places and rules ask.
+
+    Args:
+        limits: How long and how deep a text may be.
+    """
+
+    __slots__ = ("_limits", "_parsed")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._parsed: dict[tuple[str, frozenset[Dialect]], Parsed | None] = {}
+
+    def parse(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
+        """What :func:`parse_container` makes of a text."""
+        key = (text, dialects)
+        if key not in self._parsed:
+            self._parsed[key] = parse_container(
+                text,
+                max_text=self._limits.text,
+                max_relaxed=self._limits.relaxed_text,
+                max_depth=self._limits.depth,
+                dialects=dialects,
+            )
+        return self._parsed[key]
+
+
+def may_be_container(text: str) -> bool:
+    """Whether the text begins with anything that :func:`parse_container` reads at all; asked of every text."""
+    return _MAY_BEGIN.match(text) is not None
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether the text begins like a container, a quoted JSON string or a fence, whole or cut off.
+
+    >>> looks_like_json('[1, 2'), looks_like_json("['a'"), looks_like_json("urgent")
+    (True, True, False)
+    """
+    return _JSON_LIKE.match(text) is not None
+
+
+def _unquoted(text: str) -> str:
+    for _ in range(_QUOTINGS):
+        text = _bare(text)
+        if text[:1] != '"':
+            return text
+        text = _decoded(text) or ""
+    return _bare(text)
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    if text[:1] == "\ufeff":
+        text = text[1:].lstrip()
+    if not text.startswith(_FENCE):
+        return text
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1].strip() if fenced else ""
+
+
+_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
+_ALWAYS_SAFE: Final = 15
+"""Characters of an integer that is below 2**53 whatever its digits are."""
+_Number = TypeVar("_Number", bound="int | SpelledFloat")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        msg = "duplicate key"
+        raise ValueError(msg)
+    return found
+
+
+def _integer(spelling: str) -> int | SpelledFloat:
+    value = _kept(read_integer(spelling))
+    # Beyond 2**53 an integer that was read here is whole, and one that came as a number may have been rounded.
+    return ParsedInteger(value) if len(spelling) > _ALWAYS_SAFE and isinstance(value, int) else value
+
+
+def _float(spelling: str) -> SpelledFloat:
+    return _kept(read_float(spelling))
+
+
+def _kept(value: _Number | None) -> _Number:
+    if value is None:
+        msg = "digits would be lost"
+        raise ValueError(msg)
+    return value
+
+
+def _no_constant(name: str) -> None:
+    msg = f"{name} is not JSON"
+    raise ValueError(msg)
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_unique_keys,
+    parse_int=_integer,
+    parse_float=_float,
+    parse_constant=_no_constant,
+    strict=False,
+)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):  # recursion: the caller's own stack may be nearly full
+        return None
+    return value if end == len(text) else None
+
+
+def _too_deep(text: str, max_depth: int) -> bool:
+    """Whether JSON text nests deeper, told in linear time and before any parser recurses."""
+    if text.count("[") + text.count("{") <= max_depth:
+        return False
+    outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
+    brackets = "".join(outside).encode("utf-8", "surrogatepass").translate(_STEPS, _NOT_BRACKETS)
+    return max_depth + 1 in accumulate(memoryview(brackets).cast("b"))
+
+
+_ESCAPE: Final = r"""\\(?:["'\\/bfnrt]|u[0-9a-fA-F]{4})"""
+_TOKEN: Final = re.compile(
+    rf"""[\s\ufeff]*(?:
+        (?P<mark>[\[\]{{}}:,])
+      | (?P<string>"[^"\\\n\r]*(?:{_ESCAPE}[^"\\\n\r]*)*" | '[^'\\\n\r]*(?:{_ESCAPE}[^'\\\n\r]*)*')
+      | (?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+      | (?P<key>(?!(?:True|False|None)\b)(?:[^\W\d]|\$)[\w$]*(?=\s*:))
+      | (?P<json_word>(?:true|false|null)(?![\w$]))
+      | (?P<python_word>(?:True|False|None)(?![\w$]))
+      | (?P<paren>[()])
+      | (?P<comment>//[^\n\r\u2028\u2029]* | /\*[^*]*\*+(?:[^/*][^*]*\*+)*/)
+      | (?P<other>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
+_CLOSING: Final = frozenset("]})")
+_IN_JSON: Final[Mapping[str, str]] = MappingProxyType(
+    {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
+)
+_ONLY_IN: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {"key": "json5", "json_word": "json5", "comment": "json5", "python_word": "python", "paren": "python"}
+)
+_IN_QUOTES: Final = re.compile(r'\\.|"')
+_REQUOTED: Final[Mapping[str, str]] = MappingProxyType({"\\'": "'", '"': '\\"'})
+# mutant: any negative number is no bound
+_UNBOUNDED: Final = -1  # for pyjson5, which by itself stops at 32 levels: the scanner has checked the depth
+_SLASH_ESCAPE: Final = re.compile(r"\\\\|\\(?=/)")
+
+
+def _relaxed(text: str, max_depth: int, dialects: frozenset[Dialect]) -> Parsed | None:
+    scanned = _as_json(text, max_depth)
+    if scanned is None:
+        return None
+    as_json, kinds = scanned
+    value = _decoded(as_json)
+    if not isinstance(value, (list, dict)):
+        return None
+    only = {_ONLY_IN[kind] for kind in kinds if kind in _ONLY_IN}
+    accepted: Dialect | None = None
+    for dialect, read in _READERS.items():
+        if dialect not in dialects or not only <= {dialect}:
+            continue
+        reading = read(text)
+        if reading is None:
+            continue
+        # Dumped, both are in JSON's own terms: a tuple is an array, a surrogate pair one character.
+        if reading != json.dumps(value):
+            return None
+        if "\\" not in text:  # only in what they make of an escape do the grammars differ
+            return Parsed(value, dialect)
+        accepted = accepted or dialect
+    return accepted and Parsed(value, accepted)
+
+
+def _as_json(text: str, max_depth: int) -> tuple[str, frozenset[str]] | None:
+    """The tokens respelled in JSON, and the kinds of them; None at the first that JSON has no word for.
+
+    A space between all tokens keeps apart what only looks like one (``1_000``, ``b"x"``), so that the
+    JSON decoder, which then judges the grammar, refuses it.
+    """
+    tokens: list[str] = []
+    kinds: set[str] = set()
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        kind = str(match.lastgroup)
+        token = match[kind]
+        depth += _DEPTH.get(token, 0)
+        if kind == "other" or depth > max_depth:
+            return None
+        kinds.add(kind)
+        if kind == "comment":
+            continue
+        if token in _CLOSING and tokens and tokens[-1] == ",":
+            tokens.pop()
+        quote = _QUOTING.get(kind)
+        tokens.append(quote(token) if quote else _IN_JSON.get(token, token))
+    return " ".join(tokens), frozenset(kinds)
+
+
+def _requoted(token: str) -> str:
+    body = _IN_QUOTES.sub(lambda part: _REQUOTED.get(part[0], part[0]), token[1:-1])
+    return f'"{body}"'
+
+
+_QUOTING: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
+    {"string": _requoted, "key": '"{}"'.format}
+)
+
+
+def _json5_reading(text: str) -> str | None:
+    import pyjson5
+
+    try:
+        return json.dumps(pyjson5.decode(text, _UNBOUNDED))
+    except (pyjson5.Json5DecoderException, RecursionError):
+        return None
+
+
+def _python_reading(text: str) -> str | None:
+    # `\/` is no escape in Python: its backslash is spelled out, or the interpreter warns about it.
+    spelled_out = _SLASH_ESCAPE.sub(r"\\\\", text)
+    try:
+        return json.dumps(ast.literal_eval(spelled_out))
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+_READERS: Final[Mapping[Dialect, Callable[[str], str | None]]] = MappingProxyType(
+    {"json5": _json5_reading, "python": _python_reading}
+)

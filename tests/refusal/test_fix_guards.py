@@ -11,7 +11,7 @@ from fastmcp.tools import Tool
 from mcp_lenient import LenientMiddleware, Policy, normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.fixes import Wanted, fixes
-from mcp_lenient.refusal.problems import Refusal
+from mcp_lenient.refusal.wording import Refusal
 from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Outcome
 

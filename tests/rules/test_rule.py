@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from mcp_lenient import DEFAULT_RULES
-from mcp_lenient.rules.rule import TIERS, worst_tier
+from mcp_lenient.rules.rules import TIERS, worst_tier
 
 COSTS = {rule.tier: rule.cost for rule in DEFAULT_RULES}
 

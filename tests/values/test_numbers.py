@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_lenient.values.json_text import (
+from mcp_lenient.values.json_values import (
     MAX_SPELLING,
     SpelledFloat,
     integer_in_text,

@@ -34,7 +34,7 @@ from mcp_lenient.refusal.envelope import unknown_tool
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_text import plain
+from mcp_lenient.values.json_values import plain
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:

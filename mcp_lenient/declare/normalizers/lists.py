@@ -15,8 +15,7 @@ from mcp_lenient.declare.normalizers.annotation import (
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.words import has_delimiter, is_null_text, says_nothing
 from mcp_lenient.text_calls.source import container
-from mcp_lenient.values.json_text import looks_like_json
-from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.json_values import json_type, looks_like_json
 from mcp_lenient.values.limits import Limits
 
 Container = Literal["array", "object"]

@@ -17,7 +17,7 @@ from mcp_lenient.declare.normalizers.annotation import (
     refuse_argument,
 )
 from mcp_lenient.errors import NormalizationError
-from mcp_lenient.values.json_text import number_in_text
+from mcp_lenient.values.json_values import number_in_text
 
 Scalar = str | int | float | bool | None
 

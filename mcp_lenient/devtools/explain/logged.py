@@ -8,11 +8,10 @@ from typing import Final
 from fastmcp import Context, FastMCP
 
 from mcp_lenient.devtools.explain.steps import Explanation, step, tool_name, where
-from mcp_lenient.refusal.describe import description, either, expected
+from mcp_lenient.refusal.wording import description, either, expected
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
-from mcp_lenient.schema.forms import FormReader, Forms
-from mcp_lenient.schema.node import SchemaTree
+from mcp_lenient.schema.node import FormReader, Forms, SchemaTree
 from mcp_lenient.telemetry.events import CallEvent
 from mcp_lenient.values.json_values import tokens_of
 from mcp_lenient.values.names import near

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules import ABSENT, Rule, Site
-from mcp_lenient.rules.rule import Kind
+from mcp_lenient.rules.rules import Kind
 from mcp_lenient.types import Outcome, Path, ValidationIssue
-from mcp_lenient.values.json_text import plain
-from mcp_lenient.values.json_values import pointer
+from mcp_lenient.values.json_values import plain, pointer
 
 _MOST: Final = 200
 _MOST_LOOKS: Final = 2_000

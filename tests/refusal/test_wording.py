@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.refusal.describe import allowed_values, example, expected, limit_words, type_words
-from mcp_lenient.schema.forms import FormReader
+from mcp_lenient.refusal.wording import allowed_values, example, expected, limit_words, type_words
+from mcp_lenient.schema.node import FormReader
 
 DEFS = {
     "$defs": {
