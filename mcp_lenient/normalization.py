@@ -68,7 +68,9 @@ class Normalizer:
         return normalized if mode == "repair" else replace(normalized, arguments=sent)
 
     def _from_object(self, sent: Any) -> Normalized:
-        decision = self._contract.decide(sent)
+        if self._contract.accepts(sent):
+            return Normalized(sent, (), ())
+        decision = self._contract.decide_rejected(sent)
         if decision.status == "refused":
             return Normalized(sent, (), decision.violations)
         return Normalized(decision.arguments, decision.repairs, ())

@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from mcp_lenient.rules.units import units_differ
@@ -235,8 +236,11 @@ def _is_letter_or_digit(character: str) -> bool:
     )
 
 
+_ASCII: Final = frozenset(ascii_letters + digits)
+
+
 def _only(text: str, signs: frozenset[str]) -> bool:
-    return all(character in signs or _is_letter_or_digit(character) for character in set(text))
+    return all(map(_is_letter_or_digit, set(text) - signs - _ASCII))
 
 
 def _is_uri(text: str) -> bool:
