@@ -94,6 +94,9 @@ class RawRequests:
     Args:
         policy_for: The policy for a tool name.
         telemetry: Where outcomes are recorded.
+
+    Attributes:
+        last: The server of the latest message, by weak reference; its messages were looked at.
     """
 
     def __init__(self, policy_for: Callable[[str], Policy], telemetry: Telemetry) -> None:
@@ -101,7 +104,7 @@ class RawRequests:
         self._telemetry = telemetry
         self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
-        self._last: Callable[[], FastMCP | None] = _no_server
+        self.last: Callable[[], FastMCP | None] = _no_server
 
     def claim(self) -> RawArguments:
         """Return how the arguments of this request were read, once: for the call that the client made."""
@@ -117,10 +120,10 @@ class RawRequests:
         if context.method == "tools/call" and isinstance(context.message, dict):
             return True
         server = context.fastmcp_context.fastmcp
-        return self._last() is not server and self._is_new(server)
+        return self.last() is not server and self._is_new(server)
 
     def _is_new(self, server: FastMCP) -> bool:
-        self._last = weakref.ref(server)
+        self.last = weakref.ref(server)
         return server not in self._seen
 
     async def on_message(self, context: MiddlewareContext[Any]) -> Any:
@@ -267,8 +270,9 @@ class LenientMiddleware(Middleware):
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Coroutine[Any, Any, Any]:
         """Dispatch a message; a tool call goes straight to ``on_call_tool``, past hooks that do nothing here."""
+        own = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
-        if is_call and self._goes_straight and not self._raw_requests.concern(context):
+        if is_call and self._goes_straight and own is not None and self._raw_requests.last() is own.fastmcp:
             return self.on_call_tool(context, call_next)
         return super().__call__(context, call_next)
 
