@@ -13,6 +13,7 @@ _SCRIPTS = {
     "differences": ("files", "envelopes", "verbose"),
     "trust": ("damaged", "seed"),
     "overhead": (),
+    "speed": (),
     "decorated": (),
     "growth": (),
     "hostile": (),

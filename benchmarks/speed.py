@@ -1,0 +1,167 @@
+"""What users notice: the added cost of a repair and a refusal, a compiled schema, many schemas, memory."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from contextlib import suppress
+from statistics import median, quantiles
+from time import process_time_ns
+from typing import TYPE_CHECKING, Any
+
+from fastmcp import FastMCP
+from fastmcp.exceptions import ValidationError
+from rich.table import Table
+
+from benchmarks import servers
+from benchmarks.overhead import BAD, five
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.console import Console
+
+_CALLS = 2_000
+_RIGHT = {"query": "tea", "limit": 5, "tags": ["a", "b"], "kind": "old", "exact": True}
+_REPAIRED = {**_RIGHT, "tags": '["a", "b"]'}
+_REFUSED = {**_RIGHT, "limit": "many"}
+_SCHEMAS = 1_100
+_PARAMETERS = 100
+_TOOLS = 20
+
+
+def figures() -> list[tuple[str, str, str]]:
+    """Return each figure with what is asked."""
+    servers.quiet()
+    gc.collect()
+    gc.freeze()
+    return [*asyncio.run(_added()), *_normalizer(), _rotation(), _memory()]
+
+
+def main(console: Console) -> None:
+    """Print each figure with what is asked."""
+    table = Table("what", "measured", "asked", title="Speed, where users meet it")
+    for row in figures():
+        table.add_row(*row)
+    console.print(table)
+
+
+def _server(*middleware: Any) -> FastMCP[Any]:
+    server: FastMCP[Any] = FastMCP("speed", middleware=middleware)
+    server.tool(five)
+    return server
+
+
+async def _added() -> list[tuple[str, str, str]]:
+    """Return what a repair and a refusal add to the same call through FastMCP alone, in turns."""
+    from mcp_lenient import LenientMiddleware
+
+    alone, lenient = _server(), _server(LenientMiddleware())
+    kinds = {
+        "bare": (alone, _RIGHT),
+        "repaired": (lenient, _REPAIRED),
+        "FastMCP's refusal": (alone, _REFUSED),
+        "refused": (lenient, _REFUSED),
+    }
+    times: dict[str, list[int]] = {kind: [] for kind in kinds}
+    for _ in range(_CALLS):
+        for kind, (server, arguments) in kinds.items():
+            started = process_time_ns()
+            with suppress(ValidationError):
+                await server.call_tool("five", dict(arguments))
+            times[kind].append(process_time_ns() - started)
+    us = {kind: median(each[_CALLS // 10 :]) / 1000 for kind, each in times.items()}
+    return [
+        (
+            f"{kind}, one fault: added to a bare call",
+            f"+{us[kind] - us['bare']:.0f} us ({us[kind] / us['bare']:.2f} of {us['bare']:.0f} us)",
+            f"{asked} of a bare call's time",
+        )
+        for kind, asked in (("repaired", "+0.66"), ("refused", "+1.32"))
+    ]
+
+
+def _normalizer() -> list[tuple[str, str, str]]:
+    from mcp_lenient import Normalizer
+
+    (_, schema, repaired), (_, _, refused) = BAD[0], BAD[-1]
+    normalizer = Normalizer(schema)
+    right = {"content": "x", "tags": ["a", "b"]}
+    asked = {"accepted": (right, 1.5), "repaired": (repaired, 12), "refused": (refused, 80)}
+    return [
+        (f"Normalizer: {kind}", f"{_microseconds(normalizer, arguments):.1f} us", f"{most} us")
+        for kind, (arguments, most) in asked.items()
+    ]
+
+
+def _microseconds(function: Callable[..., object], argument: object) -> float:
+    """Return the lower quartile of the CPU time of fifty batches of a hundred calls."""
+    batches = []
+    for _ in range(50):
+        started = process_time_ns()
+        for _ in range(100):
+            function(argument)
+        batches.append((process_time_ns() - started) / 100_000)
+    return quantiles(batches, n=4)[0]
+
+
+def _rotation() -> tuple[str, str, str]:
+    from mcp_lenient import normalize
+
+    _, schema, arguments = BAD[0]
+    schemas = [{**schema, "title": f"Schema {at}"} for at in range(_SCHEMAS)]
+
+    def round_of(chosen: list[Mapping[str, Any]]) -> float:
+        for each in chosen:
+            normalize(each, arguments)
+        started = process_time_ns()
+        for each in chosen:
+            normalize(each, arguments)
+        return float(process_time_ns() - started)
+
+    ratio = round_of(schemas) / round_of([schemas[0]] * _SCHEMAS)
+    return f"normalize over {_SCHEMAS:,} schemas in rotation", f"{ratio:.1f} times one schema", "no cliff"
+
+
+def _memory() -> tuple[str, str, str]:
+    from mcp_lenient import LenientMiddleware
+
+    bare = asyncio.run(_kibibytes())
+    added = asyncio.run(_kibibytes(LenientMiddleware())) - bare
+    return (
+        f"memory added per tool of {_PARAMETERS} parameters",
+        f"{added:.0f} KiB (bare {bare:.0f})",
+        "150 KiB",
+    )
+
+
+async def _kibibytes(*middleware: Any) -> float:
+    """Return the memory of a tool that was called once rightly and once wrongly."""
+    arguments = {f"parameter_{at}": at for at in range(_PARAMETERS)}
+    await _called(_wide(0, *middleware), "tool_0", arguments)  # what is loaded on first use
+    gc.collect()
+    tracemalloc.start()
+    server = _wide(_TOOLS, *middleware)
+    for at in range(_TOOLS):
+        await _called(server, f"tool_{at}", arguments)
+        await _called(server, f"tool_{at}", {**arguments, "parameter_0": [7]})
+    gc.collect()
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size / 1024 / _TOOLS
+
+
+async def _called(server: FastMCP[Any], name: str, arguments: dict[str, Any]) -> None:
+    with suppress(ValidationError):
+        await server.call_tool(name, dict(arguments))
+
+
+def _wide(tools: int, *middleware: Any) -> FastMCP[Any]:
+    server: FastMCP[Any] = FastMCP("wide", middleware=middleware)
+    parameters = ", ".join(f"parameter_{at}: int" for at in range(_PARAMETERS))
+    for at in range(max(tools, 1)):
+        names: dict[str, Any] = {}
+        exec(f"def tool_{at}({parameters}) -> str:\n    return 'ran'", names)  # noqa: S102 - a hundred parameters
+        server.tool(names[f"tool_{at}"])
+    return server
