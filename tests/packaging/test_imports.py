@@ -148,7 +148,8 @@ for name in {names!r}:
 
 def test_a_repair_without_a_server_imports_no_refusal():
     """A first `normalize` that has nothing to refuse does not wait for the wording of refusals."""
-    found = imported('from mcp_lenient import normalize\nnormalize({}, {"a": 1})', before="")
+    schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
+    found = imported(f'from mcp_lenient import normalize\nnormalize({schema}, {{"limit": "5"}})', before="")
     assert "mcp_lenient.engine.repair" in found
     assert not [name for name in found if name.startswith("mcp_lenient.refusal")]
 
