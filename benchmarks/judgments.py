@@ -56,6 +56,7 @@ OUTCOMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "p039": ("cf36b5c2e23a",),
         "p041": ("237e050bb4bb",),
         "p042": ("2295600f0128",),
+        "p043": ("dcebe652a13c",),
         "p046": ("8875d69fe86d",),
         "p048": ("a49e002acbd2",),
         "p050": ("d8497d9d8277",),
