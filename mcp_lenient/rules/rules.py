@@ -754,7 +754,9 @@ def _of_this_call(
     arguments: dict[str, Any], declared: frozenset[str], tool: str | None, limits: Limits
 ) -> dict[str, Any] | None:
     """The arguments of a call that came as its own arguments."""
-    if arguments.keys() != _CALL_KEYS or arguments["name"] != tool or declared >= _CALL_KEYS:
+    if tool is None or arguments.keys() != _CALL_KEYS or declared >= _CALL_KEYS:
+        return None
+    if arguments["name"] != tool:
         return None
     inner = arguments["arguments"]
     return inner if isinstance(inner, dict) else _parsed(inner, limits)

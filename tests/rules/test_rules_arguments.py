@@ -23,7 +23,7 @@ from tables import (
     union,
 )
 
-from mcp_lenient import LenientMiddleware
+from mcp_lenient import LenientMiddleware, normalize
 
 STRINGS = array(STRING)
 FILTER = closed("field", field=STRING, value=INTEGER)
@@ -416,6 +416,13 @@ async def test_a_call_as_its_own_arguments(sent: Any, expected: Any) -> None:
     async with Client(server) as client:
         result = await client.call_tool("greet", sent, raise_on_error=False)
     assert (None if result.is_error else {"person": result.data}) == expected
+
+
+@pytest.mark.parametrize("name", [None, "", "other"])
+def test_a_schema_without_a_tool_has_no_call_of_its_own(name: Any) -> None:
+    """Where no tool's name is known, `name` and `arguments` are two unknown keys, and a null name is one too."""
+    sent = {"name": name, "arguments": {"city": "Oslo"}}
+    assert normalize(closed("city", city=STRING), sent).violations
 
 
 async def test_a_tool_whose_parameters_are_name_and_arguments_is_left_alone() -> None:
