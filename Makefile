@@ -11,7 +11,7 @@ BENCH ?= overhead growth hostile
 EXAMPLES := examples/smart_home.py examples/context_store.py examples/agent_platform/server.py
 
 # The pages that hold tables from the code.
-COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md
+COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md $(wildcard docs/rules/*.md)
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -16,7 +16,7 @@ from cyclopts.argument import Argument
 from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
 from mcp_lenient.cli import app
 from mcp_lenient.refusal.envelope import error_code
-from mcp_lenient.rules.catalogue import CATALOGUE, Family
+from mcp_lenient.rules.catalogue import CATALOGUE, FAMILY_OF, Family
 from mcp_lenient.types import ViolationCode
 
 _DECLARED = Policy(aliases={"query": ("q",)})
@@ -27,22 +27,34 @@ _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 
 def rules() -> str:
-    """One row for each family of rules."""
+    """One row for each family of rules, with a call that it repairs; each links to its page."""
     rows = (
         (
-            str(_TIERS[next(iter(family.rules))]),
-            ", ".join(map(_code, family.rules)),
-            family.does,
-            family.unless,
+            str(_TIERS[_first(family)]),
+            f"[{_title(family)}](rules/{_first(family)}.md)",
+            _code(_json(family.repaired[0])),
+            _code(_json(normalize(_schema(family), family.repaired[0], policy=_DECLARED).arguments)),
         )
         for family in CATALOGUE
     )
-    return _table(("tier", "rule", "what it does", "when it does not"), rows)
+    return _table(("tier", "rules", "sent", "the tool gets"), rows)
 
 
-def examples() -> str:
-    """For each family of rules what becomes of calls that it repairs, and of others that look alike."""
-    return "\n\n".join(f"### {_title(family)}\n\n{_worked(family)}" for family in CATALOGUE)
+def rule(name: str) -> str:
+    """The page of the family that a rule belongs to, below its heading."""
+    family = FAMILY_OF[name]
+    rows = ((_code(each), sent) for each, sent in family.rules.items())
+    return "\n\n".join(
+        (
+            f"**Tier** {_TIERS[name]}. **Repairs** {family.does}.",
+            f"**Not where** {family.unless}.",
+            _table(("rule", "what was sent"), rows),
+            "## At work",
+            _worked(family),
+            "## Turn it off",
+            f"`Policy(disable={{{', '.join(map(_quoted, family.rules))}}})`.",
+        )
+    )
 
 
 def error_codes() -> str:
@@ -87,18 +99,29 @@ def _told(code: ViolationCode, pointer: str) -> str:
     )
 
 
+def _quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+def _first(family: Family) -> str:
+    return next(iter(family.rules))
+
+
 def _title(family: Family) -> str:
     return ", ".join(map(_code, family.rules))
 
 
-def _worked(family: Family) -> str:
-    schema = {
+def _schema(family: Family) -> Mapping[str, Any]:
+    return {
         "type": "object",
         "properties": family.properties,
         "required": list(family.required),
         "additionalProperties": False,
     }
-    rows = (_outcome(schema, sent) for sent in (*family.repaired, *family.refused))
+
+
+def _worked(family: Family) -> str:
+    rows = (_outcome(_schema(family), sent) for sent in (*family.repaired, *family.refused))
     types = "; ".join(f"`{name}`: {_type(node)}" for name, node in family.properties.items())
     return f"With {types}:\n\n{_table(('sent', 'becomes'), rows)}"
 

@@ -19,6 +19,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 import mcp_lenient
 import mcp_lenient.testing
 from context_store import ContextStore, build_server
+from mcp_lenient.rules.catalogue import CATALOGUE
 from mcp_lenient.telemetry.setup import reset_logging
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +108,10 @@ def test_docstrings_are_true(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
-@pytest.mark.parametrize("page", ["rules.md", "envelope.md", "reference/command-line.md"])
+RULE_PAGES = sorted(f"rules/{page.name}" for page in (ROOT / "docs" / "rules").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", ["rules.md", "envelope.md", "reference/command-line.md", *RULE_PAGES])
 def test_generated_tables_are_those_of_the_code(page, monkeypatch):
     """A table that a page takes from the code is the one that the code gives today."""
     monkeypatch.syspath_prepend(ROOT / "docs")
@@ -116,6 +120,11 @@ def test_generated_tables_are_those_of_the_code(page, monkeypatch):
     cog = Cog()
     cog.options.verbosity = 0
     assert cog.process_string(text) == text
+
+
+def test_each_family_of_rules_has_a_page():
+    """The table of rules links to a page for each family, named after its first rule."""
+    assert sorted(f"rules/{next(iter(family.rules))}.md" for family in CATALOGUE) == RULE_PAGES
 
 
 def test_reference_has_every_public_name():
