@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+import signal
+import sys
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+import anyio
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, CommandError
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.proxy.server import ForwardHeaders
     from mcp_lenient.rules.policy import Policy
 
+_LONGEST_END: Final = 5.0
+"""Seconds that servers have to end."""
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
 _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
@@ -86,9 +93,44 @@ def proxy(
         from mcp_lenient.telemetry.setup import configure_logging
 
         configure_logging(file=log)
-    with _older_features(), suppress(KeyboardInterrupt):  # how a proxy is stopped by hand
-        server.run(show_banner=False, **(address or {"transport": "stdio"}))
+    with _older_features(), suppress(KeyboardInterrupt):
+        anyio.run(_serve, server, address)
     return DONE
+
+
+async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
+    """Serve until the client ends the connection or the process is told to stop, then end the server behind it."""
+    try:
+        if address is not None:  # there, signals are uvicorn's
+            await server.run_async(show_banner=False, **address)
+        elif sys.platform == "win32":
+            await server.run_async("stdio", show_banner=False)
+        else:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_stop_on_signal, server)
+                await server.run_async("stdio", show_banner=False)
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _close(server)
+
+
+async def _stop_on_signal(server: FastMCP) -> None:
+    """Stop at once: the thread that reads stdin cannot be, and would keep the process."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            await _close(server)
+            logging.shutdown()
+            os._exit(DONE)
+
+
+async def _close(server: FastMCP) -> None:
+    from mcp_lenient.adapters.fastmcp.proxy.middleware import ProxyMiddleware
+
+    with anyio.move_on_after(_LONGEST_END):
+        for middleware in server.middleware:
+            if isinstance(middleware, ProxyMiddleware):
+                await middleware.close()
 
 
 @contextmanager

@@ -223,6 +223,17 @@ def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = Fa
     return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", details)
 
 
+def upstream_unavailable(name: str) -> dict[str, Any]:
+    """Return the envelope for a tool of a server that a proxy cannot reach.
+
+    Args:
+        name: The name that was called.
+    """
+    told = shown_name(name)
+    message = f"Tool '{told}' cannot be called now: the server behind this proxy does not answer. {_NOT_RUN} Try again later."
+    return _error("UPSTREAM_UNAVAILABLE", message, {"tool": told})
+
+
 def as_text(told: Mapping[str, Any]) -> str:
     """Write an envelope as the text of an error."""
     return written(told)[1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fastmcp.client.transports import FastMCPTransport
+from fastmcp.client.transports import FastMCPTransport, stdio
 from fastmcp.mcp_config import TransformingRemoteMCPServer
 
 from mcp_lenient.adapters.fastmcp.proxy.connection import connected, restrict
@@ -45,6 +46,16 @@ def answer_from_latest(client: Any, latest: LatestCall) -> None:
         latest.progress = client._progress_handler  # noqa: SLF001 - see above
     kwargs.update(latest.session)
     client._progress_handler = latest.progress  # noqa: SLF001 - see above
+
+
+def survive_other_bytes() -> None:
+    """Let clients of stdio servers read past bytes that are not UTF-8; without it, every later call waits forever.
+
+    The SDK can do so, and FastMCP has no setting for it. The line with such bytes is no JSON, and is logged by the SDK.
+    """
+    found = getattr(stdio, "StdioServerParameters", None)
+    if isinstance(found, type):
+        vars(stdio)["StdioServerParameters"] = partial(found, encoding_error_handler="replace")
 
 
 def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:

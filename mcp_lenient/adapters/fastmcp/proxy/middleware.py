@@ -30,7 +30,7 @@ from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo
 from mcp_lenient.adapters.fastmcp.tools import META_KEY, as_result, run
-from mcp_lenient.refusal.envelope import envelope
+from mcp_lenient.refusal.envelope import envelope, upstream_unavailable
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label, sentence
 
@@ -328,6 +328,18 @@ class ProxyMiddleware(LenientMiddleware):
         if await cached.accepts(arguments):
             return await self._accepted(call, server, cached, arguments)
         return await self._rejected(call, server, cached, arguments)
+
+    async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
+        if all(upstream.reached for upstream in self._upstream.values()):
+            return await super()._unknown(call, server)
+        answer = upstream_unavailable(call.name)
+        self._record("call_rejected", call, None, code=answer["error_code"])
+        return as_result(answer, has_output_schema=False)
+
+    async def close(self) -> None:
+        """End the connections to all servers."""
+        for upstream in self._upstream.values():
+            await upstream.close()
 
     async def _list_anew(self, server: FastMCP) -> None:
         """Ask a server elsewhere for its tools, or all servers where it is unknown which one has the tool."""

@@ -83,6 +83,7 @@ def create_lenient_proxy(
         DefinitionError: When the file of definitions is wrong.
         ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant.
     """
+    compat.survive_other_bytes()
     servers, has_own_name = _servers(target, forward_headers)
     proxy, behind = _alone(servers, settings) if len(servers) == 1 else _composed(servers, settings)
     middleware = _middleware(behind, policy, tools, definitions)

@@ -111,12 +111,16 @@ class Upstream:
     Args:
         target: What :func:`fastmcp.server.create_proxy` takes.
         settings: Those of the proxy.
+
+    Attributes:
+        reached: Whether the server listed its tools when it was last asked.
     """
 
     def __init__(self, target: Any, **settings: Any) -> None:
         self._latest = compat.LatestCall()
         self._listed = -_FRESH
         self._listing = anyio.Lock()
+        self.reached = True
         self._modern: bool | None = None
         self._probing = anyio.Lock()
         self._mirroring: Callable[[], Any] = create_proxy(target).client_factory
@@ -149,9 +153,17 @@ class Upstream:
         async with self._listing:
             if monotonic() - self._listed < _FRESH:
                 return
+            self.reached = False
             with suppress(*_UNUSABLE), spans.aside(), anyio.move_on_after(_PATIENCE):
                 await self._provider.list_tools()
+                self.reached = True
             self._listed = monotonic()
+
+    async def close(self) -> None:
+        """End the connection; a server that was started for it ends too, within two seconds."""
+        for factory in filter(None, (self._mirroring, self._older)):
+            with suppress(*_UNUSABLE):
+                await factory().transport.close()
 
     async def _client(self) -> Client[Any]:
         """Return a client for one request, in the era of that request where the server speaks it."""

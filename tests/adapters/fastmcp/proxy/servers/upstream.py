@@ -63,6 +63,19 @@ def noise() -> str:
 
 
 @mcp.tool
+def process() -> int:
+    """The number of this process."""
+    return os.getpid()
+
+
+@mcp.tool
+def bytes_that_are_no_text() -> str:
+    """Write a line to standard output that is not UTF-8."""
+    os.write(1, b"\xff\xfe\n")
+    return "written"
+
+
+@mcp.tool
 async def tell(ctx: Context) -> str:
     """Send the client a log message, without what the SDK says of it here."""
     with warnings.catch_warnings():

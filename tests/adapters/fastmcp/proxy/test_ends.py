@@ -1,0 +1,110 @@
+"""How a proxy over stdio ends: told to stop, behind a server that ended, or that writes what is no text."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+_SERVER = Path(__file__).parent / "servers" / "upstream.py"
+_COMMAND = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy", "--", sys.executable]
+_HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "a-client", "version": "1"},
+}
+_SECONDS = 30
+
+pytestmark = pytest.mark.slow
+
+
+class Connection:
+    """A client of a proxy process, which it speaks to line by line."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self._last = 0
+        self._ask("initialize", _HELLO)
+        self._send(method="notifications/initialized")
+
+    def call(self, name: str, **arguments: object) -> dict:
+        """Call a tool and return the result."""
+        return self._ask("tools/call", {"name": name, "arguments": arguments})
+
+    def begin(self, name: str) -> None:
+        """Call a tool without waiting for the result."""
+        self._send(id=-1, method="tools/call", params={"name": name, "arguments": {}})
+
+    def _ask(self, method: str, params: dict) -> dict:
+        self._last += 1
+        self._send(id=self._last, method=method, params=params)
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self._last:
+                return answer["result"]
+
+    def _send(self, **message: object) -> None:
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+
+@contextmanager
+def connected(*server: str):
+    """A client of a proxy in front of a Python program."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*_COMMAND, *server], **pipes) as process:  # noqa: S603 - our own
+        try:
+            yield Connection(process)
+        finally:
+            process.kill()
+
+
+def _has_ended(pid: int) -> bool:
+    """Wait until a process is gone, for a while."""
+    end = monotonic() + _SECONDS
+    while monotonic() < end:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals to be told by")
+@pytest.mark.parametrize(
+    ("number", "busy"), [(signal.SIGINT, False), (signal.SIGTERM, True)], ids=["SIGINT", "SIGTERM-in-a-call"]
+)
+def test_a_signal_ends_the_proxy_and_its_server(number, busy):
+    """Told to stop, the proxy ends at once and takes the server that it started with it, also in a call."""
+    with connected(str(_SERVER)) as connection:
+        server = connection.call("process")["structuredContent"]["result"]
+        if busy:
+            connection.begin("hang")
+            sleep(0.5)
+        connection.process.send_signal(number)
+        assert connection.process.wait(_SECONDS) == 0
+    assert _has_ended(server)
+
+
+def test_a_server_that_ends_at_once_is_said_to():
+    """Where the server cannot list its tools, nobody knows whether there is such a tool: the envelope says so."""
+    with connected("-c", "raise SystemExit(3)") as connection:
+        told = connection.call("add", a=1, b=2)
+    assert told["isError"]
+    assert told["_meta"]["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+
+
+def test_bytes_that_are_no_text_stop_nothing():
+    """A line of the server that is not UTF-8 is passed over: this call and later ones are answered."""
+    with connected(str(_SERVER)) as connection:
+        written = connection.call("bytes_that_are_no_text")["structuredContent"]
+        added = connection.call("add", a=1, b=2)["structuredContent"]
+    assert (written, added) == ({"result": "written"}, {"result": 3})
