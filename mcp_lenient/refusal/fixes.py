@@ -130,6 +130,8 @@ def near_at(refusal: Refusal, place: Location) -> list[Any]:
     if not listed.values:
         return []
     sent = place.value.strip().casefold()
+    if not sent:
+        return []
     digits = _digits(sent)
     names = [(name, letters) for name, letters, own in listed.letters if own == digits]
     begun = [name for name, _ in names if _begins(name, sent) or _begins(sent, name)]

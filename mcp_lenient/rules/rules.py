@@ -732,13 +732,11 @@ def unwrap_arguments(site: Site) -> Apply | None:
     limits = site.policy.limits
 
     def apply(arguments: dict[str, Any]) -> _Arguments:
-        readings = [
-            _of_this_call(arguments, declared, site.tool, limits),
-            _inside_of_one(arguments, declared, scalars),
-        ]
+        own = _of_this_call(arguments, declared, site.tool, limits)
+        readings = [_inside_of_one(arguments, declared, scalars)]
         if not arguments.keys() <= declared:
             readings += [_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits)]
-        return tuple(each for each in readings if each)
+        return (*(() if own is None else (own,)), *filter(None, readings))
 
     return apply
 
@@ -820,7 +818,8 @@ def wrap_arguments(site: Site) -> Apply | None:
     """Flat fields to the object that they belong to.
 
     It is the only parameter, which declares every one of them; or the one required parameter that is missing, an
-    object that takes any name, where every other parameter was sent.
+    object that takes any name and is called what such fields are (``arguments``), where every other parameter was
+    sent. An open object of another name would swallow what was meant for another tool, or misspelled.
     """
     only = _only_object(site)
     missing = _open_object(site)
@@ -852,7 +851,7 @@ def _only_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None
 
 def _open_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None] | None:
     declared, required = frozenset(site.shape.properties), site.shape.required
-    found = [name for name in required if name in declared and _is_open_object(site, name)]
+    found = [name for name in required & WRAPPERS if name in declared and _is_open_object(site, name)]
     if len(found) != 1:
         return None
     (name,) = found
@@ -865,11 +864,24 @@ def _open_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None
             or not flat
             or flat.keys() & WRAPPERS
             or _may_be_the_object(flat)
+            or any(_is_declared_otherwise(key, declared) for key in flat)
         ):
             return None
         return {**{key: value for key, value in arguments.items() if key in declared}, name: flat}
 
     return wrapped
+
+
+def _is_declared_otherwise(key: object, declared: frozenset[str]) -> bool:
+    """Check whether a key is a declared name in another case or number, or a path into the value of one."""
+    if not isinstance(key, str):
+        return True
+    head = fold_name(re.split(r"[.\[]", key, maxsplit=1)[0])
+    own = by_singular((key,))
+    return any(
+        head == fold_name(name) or plural_target(key, by_singular((name,))) or plural_target(name, own)
+        for name in declared
+    )
 
 
 def _is_open_object(site: Site, name: str) -> bool:
@@ -878,4 +890,5 @@ def _is_open_object(site: Site, name: str) -> bool:
 
 
 def _may_be_the_object(flat: dict[str, Any]) -> bool:
-    return len(flat) == 1 and isinstance(next(iter(flat.values())), (dict, list, str))
+    (value, *more) = flat.values()
+    return not more and (isinstance(value, dict) or (isinstance(value, str) and looks_like_json(value)))

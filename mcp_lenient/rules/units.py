@@ -116,8 +116,10 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 _WORD_LIKE_LETTERS: Final = re.compile(r"[yYMdDhHmsSE]+a?")
 _QUOTED: Final = re.compile(r"'[^']*'|(?<=[dD])T(?=[hHkK])")
-_RUN: Final = re.compile(r"([^\W\d_])\1*")
-_PARTED: Final = re.compile(r"[^\W\d_][\W_]+[^\W\d_]")
+# UTS #35 reserves the letters of ASCII: every other character of a pattern is literal text.
+_LITERAL: Final = re.compile(r"'[^']+'")
+_RUN: Final = re.compile(r"([A-Za-z])\1*")
+_PARTED: Final = re.compile(r"[A-Za-z][^A-Za-z0-9]+[A-Za-z]")
 _LONGEST_RUN: Final = 9
 """Letters of the longest run: nine digits of a fraction of a second."""
 _LONGEST_PATTERN: Final = 64
@@ -164,9 +166,11 @@ def _is_clear(text: str) -> bool:
     fields = _fields(text)
     if not fields or _CLEAR.fullmatch(fields.lower()) is None:
         return False
-    runs = [len(match[0]) for match in _RUN.finditer(text)]
+    bare = _QUOTED.sub(" ", text)
+    runs = [len(match[0]) for match in _RUN.finditer(bare)]
     doubled = min(runs) > 1 or max(runs) >= _NO_WORD
-    return doubled or (len(fields) > 1 and _PARTED.search(text) is not None)
+    parted = len(fields) > 1 and _PARTED.search(bare) is not None
+    return doubled or parted or _LITERAL.search(text) is not None
 
 
 def _fields(text: str) -> str | None:

@@ -88,8 +88,10 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
     texts = [value for value in values if isinstance(value, str)]
     known = frozenset(texts)
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    trimmed = _grouped((text.strip(), text) for text in texts)
-    folded = _grouped((_fold(text.strip()), text) for text in texts)
+    # White space alone is a value of its own: one separator is not another one.
+    written = [(text.strip(), text) for text in texts if not text or text.strip()]
+    trimmed = _grouped(written)
+    folded = _grouped((_fold(stripped), text) for stripped, text in written)
     longest = 2 + max(map(len, texts), default=0)
 
     def meant(text: str) -> tuple[str, ...]:
@@ -104,6 +106,8 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
         if value in known:
             return (value,)
         text = value.strip()
+        if not text:
+            return ()
         number = number_in_text(text)
         found = {*meant(text), *meant(_unquoted(text)), *(each for each in numbers if each == number)}
         return tuple(found) if len(found) == 1 else ()

@@ -329,7 +329,7 @@ def test_every_name_of_a_wrapper_is_known(name: str) -> None:
 
 
 PERSON = closed("name", name=STRING, age=INTEGER)
-STORE = closed("id", "data", id=INTEGER, data=OBJECT)
+GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
 
 
 @table(
@@ -359,35 +359,55 @@ def test_arguments_inside_one_parameter(schema: Any, sent: Any, expected: Any, r
 @table(
     mends_call(
         "flat fields",
-        STORE,
-        {"id": 1, "town": "Oslo", "size": 2},
-        {"id": 1, "data": {"town": "Oslo", "size": 2}},
+        GATEWAY,
+        {"tool": "weather", "town": "Oslo", "size": 2},
+        {"tool": "weather", "arguments": {"town": "Oslo", "size": 2}},
         "wrap_arguments ",
     ),
     mends_call(
         "of the only parameter",
-        closed("data", data=OBJECT),
+        closed("params", params=OBJECT),
         {"town": "Oslo", "size": 2},
-        {"data": {"town": "Oslo", "size": 2}},
+        {"params": {"town": "Oslo", "size": 2}},
         "wrap_arguments ",
     ),
-    mends_call("one number", STORE, {"id": 1, "size": 2}, {"id": 1, "data": {"size": 2}}, "wrap_arguments "),
-    refuses_call("one object, which may be it", STORE, {"id": 1, "payload": {"size": 2}}),
-    refuses_call("one text, which may be it", STORE, {"id": 1, "payload": "size 2"}),
-    refuses_call("another parameter is missing too", STORE, {"town": "Oslo", "size": 2}),
+    mends_call(
+        "one text, which is no object",
+        GATEWAY,
+        {"tool": "read", "path": "/x"},
+        {"tool": "read", "arguments": {"path": "/x"}},
+        "wrap_arguments ",
+    ),
+    refuses_call("one object, which may be it", GATEWAY, {"tool": "weather", "payload": {"size": 2}}),
+    refuses_call("one JSON text, which may be it", GATEWAY, {"tool": "weather", "payload": '{"size": 2}'}),
+    refuses_call("another parameter is missing too", GATEWAY, {"town": "Oslo", "size": 2}),
+    refuses_call(
+        "a declared name in another case", GATEWAY, {"tool": "weather", "Tool": "news", "town": "Oslo"}
+    ),
+    refuses_call("a declared name's plural", GATEWAY, {"tool": "weather", "tools": "news", "town": "Oslo"}),
+    refuses_call(
+        "a path into the object", GATEWAY, {"tool": "weather", "arguments.town": "Oslo", "arguments[size]": 2}
+    ),
+    refuses_call(
+        "an object of another name, which may have nothing to do with the fields",
+        closed("url", "headers", url=STRING, headers=OBJECT),
+        {"url": "https://example.com", "method": "POST", "body": "x"},
+    ),
     refuses_call(
         "an optional parameter was not sent",
-        closed("id", "data", id=INTEGER, data=OBJECT, limit=INTEGER),
-        {"id": 1, "town": "Oslo", "lmit": 2},
+        closed("tool", "arguments", tool=STRING, arguments=OBJECT, limit=INTEGER),
+        {"tool": "weather", "town": "Oslo", "lmit": 2},
     ),
     refuses_call(
-        "two objects are missing", closed("a", "b", a=OBJECT, b=OBJECT), {"town": "Oslo", "size": 2}
+        "two objects are missing",
+        closed("params", "arguments", params=OBJECT, arguments=OBJECT),
+        {"town": "Oslo", "size": 2},
     ),
-    refuses_call("beside a wrapper", STORE, {"id": 1, "params": {"size": 2}, "town": "Oslo"}),
+    refuses_call("beside a wrapper", GATEWAY, {"tool": "weather", "params": {"size": 2}, "town": "Oslo"}),
     refuses_call(
         "an object that declares its names",
-        closed("id", "data", id=INTEGER, data=closed(size=INTEGER, town=STRING)),
-        {"id": 1, "town": "Oslo", "size": 2},
+        closed("tool", "arguments", tool=STRING, arguments=closed(size=INTEGER, town=STRING)),
+        {"tool": "weather", "town": "Oslo", "size": 2},
     ),
 )
 def test_flat_fields_of_an_open_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -416,6 +436,18 @@ async def test_a_call_as_its_own_arguments(sent: Any, expected: Any) -> None:
     async with Client(server) as client:
         result = await client.call_tool("greet", sent, raise_on_error=False)
     assert (None if result.is_error else {"person": result.data}) == expected
+
+
+async def test_a_call_without_arguments_as_its_own_arguments() -> None:
+    """A tool without parameters that is sent its own call gets nothing."""
+    server = FastMCP("own", middleware=[LenientMiddleware()])
+
+    @server.tool
+    def tick() -> str:
+        return "tock"
+
+    async with Client(server) as client:
+        assert (await client.call_tool("tick", {"name": "tick", "arguments": {}})).data == "tock"
 
 
 @pytest.mark.parametrize("name", [None, "", "other"])
