@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -228,9 +229,13 @@ async def test_the_commands_option_reaches_the_proxy(tmp_path, monkeypatch):
         file = tmp_path / "servers.json"
         file.write_text(json.dumps({"mcpServers": entries}))
         fronts: list[FastMCP] = []
-        monkeypatch.setattr(FastMCP, "run", lambda self, **_: fronts.append(self))
+
+        async def keep(self: FastMCP, **_: object) -> None:
+            fronts.append(self)
+
+        monkeypatch.setattr(FastMCP, "run_async", keep)
         options = ["--forward-header", "Authorization=one", "--forward-header", "X-Tenant=one"]
-        assert run(["proxy", "--http", "127.0.0.1:0", *options, str(file)]) == 0
+        assert await asyncio.to_thread(run, ["proxy", "--http", "127.0.0.1:0", *options, str(file)]) == 0
         await _called(fronts[0], "one_add", "two_add")
     assert {name: each.names for name, each in seen.items()} == {
         "one": {"authorization", "x-tenant"},
