@@ -153,14 +153,14 @@ def _function(found: Any) -> FunctionType | None:
 
 def table_of_cases() -> Sequence[Any]:
     """The cases of the conformance suite."""
-    from mcp_lenient.testing.conformance import load_cases
+    from benchmarks.conformance import load_cases
 
     return load_cases(Path("tests/cases"))
 
 
 def answers_cases(cases: Collection[Any]) -> bool:
     """Whether ``normalize`` answers every case rightly, though the mutant is in the code."""
-    from mcp_lenient.testing.conformance import verdict
-    from mcp_lenient.testing.conformance.ours import call
+    from benchmarks.conformance import verdict
+    from benchmarks.conformance.ours import call
 
     return all(verdict(case, call(case.request())) == "right" for case in cases)

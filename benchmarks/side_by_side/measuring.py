@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.conformance import Case, Reply, Subject, SubjectError, load_cases, verdict
 from benchmarks.side_by_side.contenders import CONTENDERS, Contender
 from benchmarks.side_by_side.environments import ADAPTERS, ROOT, NotInstalledError, command
 from benchmarks.side_by_side.workloads import (
@@ -22,7 +23,6 @@ from benchmarks.side_by_side.workloads import (
     many_schemas,
     sized,
 )
-from mcp_lenient.testing.conformance import Case, Reply, Subject, SubjectError, load_cases, verdict
 from mcp_lenient.values.json_values import same_json
 
 CASES = ROOT / "tests" / "cases"

@@ -5,6 +5,11 @@ from __future__ import annotations
 
 def demo() -> int:
     """Show nearly right calls run: FastMCP alone beside FastMCP with mcp-lenient, over stdio."""
-    from mcp_lenient.devtools.demo import main
+    from pathlib import Path
+    from runpy import run_path
 
-    return main()
+    package = Path(__file__).parents[1]
+    # It is one of the examples, which the wheel has within the package.
+    files = (folder / "examples" / "demo.py" for folder in (package, package.parent))
+    main = run_path(str(next(file for file in files if file.exists())))["main"]
+    return int(main())

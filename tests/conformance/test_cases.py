@@ -11,9 +11,9 @@ import jsonschema_rs
 import pytest
 from conformance.open_cases import OPEN
 
+from benchmarks.conformance import Case, Expected, Reply, Subject, load_cases, verdict
+from benchmarks.conformance.ours import call
 from mcp_lenient import DEFAULT_RULES
-from mcp_lenient.testing.conformance import Subject, load_cases, verdict
-from mcp_lenient.testing.conformance.ours import call
 
 FOLDER = Path(__file__).parent.parent / "cases"
 CASES = load_cases(FOLDER)
@@ -62,6 +62,17 @@ def test_what_is_repaired_or_refused_is_not_valid():
             assert not jsonschema_rs.is_valid(dict(case.schema), case.arguments), case.id
 
 
+def test_true_is_no_one():
+    """A tool that runs with another value than the expected one is corrupted, also where Python finds them equal."""
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    case = Case("numbers/text", schema, {"n": "1"}, Expected("repaired", {"n": 1}), "One reading.")
+    assert [verdict(case, Reply("ran", {"n": value})) for value in (1, 1.0, True)] == [
+        "right",
+        "right",
+        "corrupted",
+    ]
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_normalize(file):
     """``normalize`` answers the cases of a file, each with acceptable codes."""
@@ -75,5 +86,5 @@ def test_normalize(file):
 @pytest.mark.slow
 def test_the_adapter_answers_like_the_engine():
     """Over the protocol, in a process of its own, every case is answered as it is in this one."""
-    with Subject([sys.executable, "-m", "mcp_lenient.testing.conformance.ours"]) as subject:
+    with Subject([sys.executable, "-m", "benchmarks.conformance.ours"]) as subject:
         assert [case.id for case in CASES if subject.call(case) != call(case.request())] == []

@@ -180,7 +180,7 @@ def test_the_demo_shows_what_it_claims():
     """The demo checks itself, its tables fit the terminal, and it writes no colors into a pipe."""
     environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
     demo = subprocess.run(
-        [sys.executable, "-m", "mcp_lenient.devtools.demo"],
+        [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "demo"],
         env=environment,
         capture_output=True,
         encoding="utf-8",

@@ -81,7 +81,11 @@ def test_the_wheel_has_types_licence_and_demo(wheel):
     """The wheel carries the marker of typed packages, the licence and the demo's server, and no tests."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {"mcp_lenient/py.typed", "mcp_lenient/devtools/demo/context_store.py"} <= names
+    assert {
+        "mcp_lenient/py.typed",
+        "mcp_lenient/examples/context_store.py",
+        "mcp_lenient/examples/demo.py",
+    } <= names
     assert f"mcp_lenient-{VERSION}.dist-info/licenses/LICENSE" in names
     assert {name.split("/")[0] for name in names} == {"mcp_lenient", f"mcp_lenient-{VERSION}.dist-info"}
 

@@ -1,4 +1,8 @@
-"""The cases, the program under test, the verdict on its answers, and the protocol for an adapter."""
+"""The cases as a conformance suite for any implementation, in any language.
+
+``python -m benchmarks.conformance tests/cases -- COMMAND`` starts the command, writes it one call a line and
+reads one answer a line, and prints which answers are right.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +46,6 @@ class Reply:
 
 def verdict(case: Case, reply: Reply) -> Verdict:
     """Judge a reply.
-
-    >>> from mcp_lenient.testing.conformance import Case, Expected, Reply, verdict
-    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    >>> case = Case("numbers/text", schema, {"n": "5"}, Expected("repaired", {"n": 5}), "One reading.")
-    >>> verdict(case, Reply("ran", {"n": 5})), verdict(case, Reply("ran", {"n": True}))
-    ('right', 'corrupted')
 
     Args:
         case: What was asked.
@@ -225,11 +223,11 @@ class Subject:
 
     @property
     def _stdin(self) -> IO[str]:
-        assert self._process.stdin is not None  # noqa: S101 - it was opened as a pipe
+        assert self._process.stdin is not None
         return self._process.stdin
 
     def _read(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - it was opened as a pipe
+        assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
                 self._lines.put(line)

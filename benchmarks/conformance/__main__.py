@@ -1,4 +1,4 @@
-"""``python -m mcp_lenient.testing.conformance FOLDER -- COMMAND``: check a program against the cases."""
+"""``python -m benchmarks.conformance FOLDER -- COMMAND``: check a program against the cases."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmarks.conformance import Case, Reply, Subject, Verdict, load_cases, verdict
 from mcp_lenient.errors import LenientError
-from mcp_lenient.testing.conformance.suite import Case, Reply, Subject, Verdict, load_cases, verdict
 
 _Held = tuple[Case, Reply, Verdict]
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str], console: Console) -> int:
         0 when every answer is right, 1 when one is not, 2 when the cases or the program cannot be used.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m mcp_lenient.testing.conformance",
+        prog="python -m benchmarks.conformance",
         description="Hold a program to the cases: one call a line to it, one answer a line from it.",
     )
     parser.add_argument("folder", help="where the case files are")

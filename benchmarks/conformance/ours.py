@@ -1,4 +1,4 @@
-"""This library as an adapter: ``python -m mcp_lenient.testing.conformance.ours``."""
+"""This library as an adapter: ``python -m benchmarks.conformance.ours``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.conformance import Reply, serve
 from mcp_lenient.normalization import normalize
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.testing.conformance.suite import Reply, serve
 
 
 def call(request: Mapping[str, Any]) -> Reply:
