@@ -27,7 +27,7 @@ from mcp_lenient.devtools.report.database import (
 from mcp_lenient.devtools.report.intake import enough_memory, take_in
 from mcp_lenient.devtools.report.model import Advice, Report, Selection
 from mcp_lenient.devtools.report.page import page
-from mcp_lenient.devtools.report.questions import Questions, prepare
+from mcp_lenient.devtools.report.questions import answers, prepare
 from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
@@ -108,7 +108,7 @@ def _made(work: _Work, folder: Path, **settings: int) -> Report:
             selection=work.selection,
             log=log,
             advice=advice(database, work.top),
-            **Questions(database, work.top).answers(),
+            **answers(database, work.top),
         )
     finally:
         database.close()

@@ -175,6 +175,12 @@ class Database:
     def _fetched(self, sql: str, parameters: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, parameters).fetchall()
 
+    def records(self, sql: str, parameters: object = None) -> list[dict[str, Any]]:
+        """Run one statement and return its rows by the names of their columns."""
+        rows = self.run(sql, parameters)
+        names = [name for name, *_ in self._connection.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
     def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of one statement, with few of them in memory at a time; run no other meanwhile."""
         import duckdb
