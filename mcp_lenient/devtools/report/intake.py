@@ -8,12 +8,10 @@ import os
 import re
 import zlib
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from io import FileIO
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, NamedTuple, get_args
 
 import pydantic_core
 from pydantic import Field, TypeAdapter, ValidationError
@@ -25,7 +23,6 @@ from mcp_lenient.devtools.report.sources import (
     FoundLogs,
     LogFiles,
     nothing_readable,
-    pour,
     unescaped,
     unpacked,
 )
@@ -39,20 +36,23 @@ from mcp_lenient.telemetry.events import (
     read_event,
 )
 
-LISTS: Final = ("violations", "repairs", "hints")
-COUNTS: Final = ("violation_count", "repair_count", "duration_us")
-KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "subject")
+_FIELDS: Final = {
+    "violations": ("code", "place", "received"),
+    "repairs": ("rule", "place", "before", "after"),
+    "hints": ("code", "place"),
+}
+"""The lists of an event, and what is kept of their entries."""
+_LISTS: Final = tuple(_FIELDS)
+_COUNTS: Final = ("violation_count", "repair_count", "duration_us")
+_KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "subject")
 _CHECKED: Final = ("mounted", "session_id", "request_id", "transport", "trace_id", "span_id")
 _OTHERS: Final = ("timestamp", "event", "schema_version")
-_LINE_FIELDS: Final = (*_OTHERS, *KEPT, *_CHECKED, *COUNTS, *LISTS)
-_NUMBERS: Final = (*COUNTS, "schema_version")
+_LINE_FIELDS: Final = (*_OTHERS, *_KEPT, *_CHECKED, *_COUNTS, *_LISTS)
+_NUMBERS: Final = (*_COUNTS, "schema_version")
 _ZONED: Final = re.compile("TIMESTAMPTZ|WITH TIME ZONE")
-REQUIRED: Final = ("event", "tool", "schema_version")
-"""The columns that each Parquet file with events has."""
-PARQUET: Final = "read_parquet(?, hive_partitioning=false, binary_as_string=true)"
-"""How the engine reads Parquet files."""
-FOREIGN_PARQUET: Final = f"INSERT INTO read (kind) SELECT 'foreign' FROM {PARQUET}"
-"""The statement that counts the rows of a Parquet file of another program."""
+# The columns that each Parquet file with events has.
+_REQUIRED: Final = ("event", "tool", "schema_version")
+_PARQUET: Final = "read_parquet(?, hive_partitioning=false, binary_as_string=true)"
 # What a log's own line says besides; a line with yet other keys is looked at more closely.
 _EXTRA: Final = ("level", "logger")
 # The model's own limit on a text, with its quotes. A text with a backslash in it is left to Python.
@@ -69,14 +69,14 @@ _DEEPEST: Final = 150
 _LONGEST_PLAIN: Final = 4000
 # The engine handles 2,048 lines at a time, several copies of each: longer lines are left to Python, one by one.
 _LONGEST_PARSED: Final = 8_000
-LONGEST_LINE: Final = 2_000_000
-"""How many bytes a line has at most; what is longer is no event, and the engine may not even count it."""
+# What is longer is no event, and the engine may not even count it.
+_LONGEST_LINE: Final = 2_000_000
 # Each thread holds a few buffers; larger ones read no faster.
 _BUFFER: Final = 4_000_000
-AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
-    new_line='\\n', max_line_size={LONGEST_LINE}, buffer_size={_BUFFER}"""
-"""How the engine reads lines as text: no character separates or quotes."""
-_NAMES: Final = (*LISTS, *COUNTS, *KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
+# No character separates or quotes.
+_AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
+    new_line='\\n', max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER}"""
+_NAMES: Final = (*_LISTS, *_COUNTS, *_KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
 _SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
 _QUOTED: Final = ", ".join(f"'{name}'" for name in _NAMES)
 _KNOWN: Final = " + ".join(f"CAST(e.{name} IS NOT NULL AS INTEGER)" for name in _NAMES)
@@ -95,12 +95,12 @@ _FIELDS_PLAIN: Final = _every(
         *(
             f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')"
             f" AND (simple OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))))"
-            for name in (*KEPT, *_CHECKED)
+            for name in (*_KEPT, *_CHECKED)
         ),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in COUNTS),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
         # In these a null is no event, and the engine reads it as nothing.
         "(NOT contains(line, 'null') OR "
-        + _every([f"coalesce(json_type(line, '$.{name}'), '') <> 'NULL'" for name in (*LISTS, *COUNTS)])
+        + _every([f"coalesce(json_type(line, '$.{name}'), '') <> 'NULL'" for name in (*_LISTS, *_COUNTS)])
         + ")",
     ]
 )
@@ -140,11 +140,11 @@ _FIELDS_SIMPLE: Final = _every(
         "micros IS NOT NULL",
         *(
             f"(e.{name} IS NULL OR (strlen(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
-            for name in (*KEPT, *_CHECKED)
+            for name in (*_KEPT, *_CHECKED)
         ),
         *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in COUNTS),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in LISTS),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in _LISTS),
     ]
 )
 # As long as what is known of it, so that nothing else is in it, neither blanks nor other keys nor a key twice.
@@ -161,7 +161,7 @@ _KEYS_SIMPLE: Final = _every(
 )
 # An event names itself, be it in escapes, and is an object.
 _MAY_BE_EVENT: Final = (
-    rf"(strlen(line) <= {LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
+    rf"(strlen(line) <= {_LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
     r" AND regexp_matches(line, '^\s*\{'))"
 )
 
@@ -171,9 +171,9 @@ def _columns(text: str) -> str:
     return ", ".join(
         [
             "micros",
-            *(f"{text.format(f'e.{name}')} AS {name}" for name in ("event", *KEPT)),
-            *(f"CAST(e.{name} AS VARCHAR) AS {name}" for name in LISTS),
-            *(f"coalesce(TRY_CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0) AS {name}" for name in COUNTS),
+            *(f"{text.format(f'e.{name}')} AS {name}" for name in ("event", *_KEPT)),
+            *(f"CAST(e.{name} AS VARCHAR) AS {name}" for name in _LISTS),
+            *(f"coalesce(TRY_CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0) AS {name}" for name in _COUNTS),
         ]
     )
 
@@ -181,47 +181,36 @@ def _columns(text: str) -> str:
 def _lines(compression: Compression) -> str:
     """Return the query for the lines of the files in the first parameter; it sets aside what is too long or no text."""
     return f"""
-        SELECT line FROM read_csv(?, {AS_TEXT}, strict_mode=false, ignore_errors=true, store_rejects=true,
+        SELECT line FROM read_csv(?, {_AS_TEXT}, strict_mode=false, ignore_errors=true, store_rejects=true,
             rejects_limit=1000000, hive_partitioning=false, compression='{compression}')
         WHERE regexp_matches(line, '[^ \t\r]')
     """
 
 
-CREATE: Final = f"""
+# The rows of all lines: `event`, `foreign`, or `odd` with the line itself for Python to read. Only in the rows of
+# events do the other columns mean anything.
+_CREATE: Final = f"""
     CREATE TABLE read (
         kind VARCHAR, line VARCHAR, micros BIGINT, event VARCHAR,
-        {", ".join(f"{name} VARCHAR" for name in (*KEPT, *LISTS))},
-        {", ".join(f"{name} BIGINT" for name in COUNTS)}
+        {", ".join(f"{name} VARCHAR" for name in (*_KEPT, *_LISTS))},
+        {", ".join(f"{name} BIGINT" for name in _COUNTS)}
     )
 """
-"""The rows of all lines: ``event``, ``foreign``, or ``odd`` with the line itself for Python to read.
-
-Only in the rows of events do the other columns mean anything.
-"""
 
 
-def read_lines(compression: Compression) -> str:
-    """Return the statement that reads the files in its parameter into the table ``read``."""
-    return _read_lines(_lines(compression))
-
-
-def read_parquet(columns: Mapping[str, str]) -> str:
-    """Return the statement that reads Parquet files with these columns into ``read``, each row as a line.
-
-    Args:
-        columns: Their names and their types in DuckDB; those that no event has are left out.
-    """
+def _lines_of_parquet(columns: Mapping[str, str]) -> str:
+    """Return the query for the rows of Parquet files with columns of these types, each as a line."""
     pairs = ", ".join(
         f"""CASE WHEN {value} IS NOT NULL THEN concat('"{name}":', {value}) END"""
         for name, value in ((name, _json(name, columns[name])) for name in _LINE_FIELDS if name in columns)
     )
-    return _read_lines(f"SELECT concat('{{', concat_ws(',', {pairs}), '}}') AS line FROM {PARQUET}")
+    return f"SELECT concat('{{', concat_ws(',', {pairs}), '}}') AS line FROM {_PARQUET}"
 
 
 def _json(name: str, column: str) -> str:
     """Return the JSON text of a Parquet column, as the library writes it in a line; NULL where it has no value."""
     nested = column.endswith("]") or column.startswith(("STRUCT(", "MAP("))
-    if name in LISTS and not nested:
+    if name in _LISTS and not nested:
         text = f"nullif(trim(CAST({name} AS VARCHAR)), 'null')"
         return f"CASE WHEN json_valid({text}) THEN {text} ELSE to_json({text}) END"
     if name == "timestamp" and column.startswith("TIMESTAMP"):
@@ -236,7 +225,8 @@ def _json(name: str, column: str) -> str:
     return f"to_json(CAST({name} AS VARCHAR))"
 
 
-def _read_lines(lines: str) -> str:
+def _reading(lines: str) -> str:
+    """Return the statement that reads the lines of a query into the table ``read``."""
     return f"""
         INSERT INTO read
         WITH lines AS ({lines}),
@@ -266,104 +256,16 @@ def _read_lines(lines: str) -> str:
     """
 
 
-READ_ODD: Final = f"""
+_READ_ODD: Final = f"""
     INSERT INTO read
     WITH lines AS ({_lines("none")}),
     parsed AS (SELECT line, json_transform(line, '{_SHAPE}') AS e FROM lines),
     dated AS (SELECT *, epoch_us(CAST(json_extract_string(e.timestamp, '$') AS TIMESTAMPTZ)) AS micros FROM parsed)
     SELECT 'event', NULL, {_columns("json_extract_string({0}, '$')")} FROM dated
 """
-"""The statement that reads the file in its parameter, which Python has written, into the table ``read``."""
-
 # Whatever is longer than the longest line covers a whole part.
-_PART: Final = LONGEST_LINE // 2
-_PIECE: Final = 2**14
-_BLANK: Final = b" \t\r"
-_BOM: Final = b"\xef\xbb\xbf"
-
-
-def count_if_long(group: LogFiles) -> int | None:
-    """Count the lines that are not blank, if some are too long for the engine to count.
-
-    Args:
-        group: Files that hold lines.
-
-    Returns:
-        The number of lines; None where the engine counts right, and where Python cannot unpack the files.
-    """
-    if group.kind != "lines" or group.compression not in ("none", "gzip"):
-        return None
-    look = _has_long_line if group.compression == "none" else _has_long_line_packed
-    if not any(look(path) for path in group.paths):
-        return None
-    return sum(_count(path) for path in group.paths)
-
-
-def _has_long_line(path: str) -> bool:
-    """Look at the start of each part only, as far as the first line break: a log may be larger than memory."""
-    with Path(unescaped(path)).open("rb", buffering=0) as file:
-        size = file.seek(0, os.SEEK_END)
-        return any(_without_break(file, start) for start in range(0, size - _PART + 1, _PART))
-
-
-def _without_break(file: FileIO, start: int) -> bool:
-    file.seek(start)
-    left = _PART
-    while left and (piece := file.read(min(_PIECE, left))):
-        if b"\n" in piece:
-            return False
-        left -= len(piece)
-    return not left
-
-
-def _has_long_line_packed(path: str) -> bool:
-    sink = _LongLines()
-    pour(path, sink)
-    return sink.found
-
-
-def _count(path: str) -> int:
-    sink = _Lines()
-    pour(path, sink)
-    return sink.count + sink.cut
-
-
-@dataclass(slots=True)
-class _LongLines:
-    """Finds out whether a part of a stream has no line break."""
-
-    found: bool = False
-    waiting: bytes = b""
-
-    def write(self, block: bytes) -> None:
-        """Take the next bytes of the stream."""
-        parts = self.waiting + block
-        whole = len(parts) - len(parts) % _PART
-        self.found = self.found or any(
-            parts.find(b"\n", start, start + _PART) < 0 for start in range(0, whole, _PART)
-        )
-        self.waiting = parts[whole:]
-
-
-@dataclass(slots=True)
-class _Lines:
-    """Counts the lines of a stream that are not blank; ``cut`` says whether the last one has no end."""
-
-    count: int = 0
-    cut: bool = False
-    started: bool = False
-
-    def write(self, block: bytes) -> None:
-        """Take the next bytes of the stream."""
-        if not self.started:
-            block, self.started = block.removeprefix(_BOM), True
-        first, *others = block.split(b"\n")
-        self.cut = self.cut or bool(first.strip(_BLANK))
-        if others:
-            self.count += self.cut + sum(bool(line.strip(_BLANK)) for line in others[:-1])
-            self.cut = bool(others[-1].strip(_BLANK))
-
-
+_PART: Final = _LONGEST_LINE // 2
+_BLANKS: Final = b" \t\r\n\xef\xbb\xbf"
 _MEGA: Final = 1_000_000
 _TOGETHER: Final = 2048
 """How many lines the engine handles at a time."""
@@ -373,37 +275,64 @@ _BASE: Final = 55 * _MEGA
 """What it holds besides; measured, the sum is 4 to 22 percent above the least that works, more for 8 to 10 KB."""
 
 
-def enough_memory(logs: FoundLogs) -> str:
-    """Say which limit is enough for logs, from the length of their lines where it is known.
+def _pieces(path: str, compression: Compression, longest: int) -> Iterator[bytes]:
+    """Yield the lines of a file, longer ones in pieces."""
+    with (gzip.open if compression == "gzip" else open)(unescaped(path), "rb") as file:
+        while piece := file.readline(longest):
+            yield piece
 
-    Args:
-        logs: The logs.
-    """
+
+class _Look(NamedTuple):
+    """What Python sees of a file: lines that are not blank, one too long for the engine to count, and the end."""
+
+    lines: int
+    is_long: bool
+    is_whole: bool
+
+
+def _look_through(path: str, compression: Compression) -> _Look:
+    lines, filled, is_long, is_whole = 0, False, False, True
+    with suppress(EOFError, zlib.error, gzip.BadGzipFile):
+        is_whole = False
+        for piece in _pieces(path, compression, _PART):
+            filled = filled or bool(piece.strip(_BLANKS))
+            if piece.endswith(b"\n"):
+                lines, filled = lines + filled, False
+            is_long = is_long or len(piece) == _PART
+        is_whole = True
+    return _Look(lines + filled, is_long, is_whole)
+
+
+def _has_long_line(path: str) -> bool:
+    """Look at the start of each part only, as far as the first line break: a log may be larger than memory."""
+    with Path(unescaped(path)).open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        for start in range(0, size - _PART + 1, _PART):
+            file.seek(start)
+            if len(line := file.readline(_PART)) == _PART and not line.endswith(b"\n"):
+                return True
+    return False
+
+
+def enough_memory(logs: FoundLogs) -> str:
+    """Say which limit is enough for logs, from the length of their lines where it is known."""
     if any(group.kind == "parquet" or group.compression not in ("none", "gzip") for group in logs.groups):
         return f"give four times as much, {LOWEST_MEMORY // _MEGA}MB at least"
-    heaviest = max(_heaviest(name, group) for group in logs.groups for name in group.names)
+    heaviest = max(_heaviest(path, group.compression) for group in logs.groups for path in group.paths)
     needed = max(LOWEST_MEMORY, _BASE + _COPIES * heaviest)
     return f"the lowest limit that works is {-(-needed // _MEGA)}MB"
 
 
-def _heaviest(name: str, group: LogFiles) -> int:
+def _heaviest(path: str, compression: Compression) -> int:
     """Return the most bytes of lines that the engine handles at a time."""
     together: deque[int] = deque(maxlen=_TOGETHER)
     held = most = 0
-    for length in _lengths(name, group):
-        held += length - (together[0] if len(together) == _TOGETHER else 0)
-        together.append(length)
-        most = max(most, held)
+    with suppress(EOFError, zlib.error, OSError):  # cut off
+        for piece in _pieces(path, compression, _LONGEST_LINE):
+            held += len(piece) - (together[0] if len(together) == _TOGETHER else 0)
+            together.append(len(piece))
+            most = max(most, held)
     return most
-
-
-def _lengths(name: str, group: LogFiles) -> Iterator[int]:
-    with (
-        suppress(EOFError, zlib.error, OSError),  # cut off
-        gzip.open(name) if group.compression == "gzip" else open(name, "rb") as file,  # noqa: PTH123
-    ):
-        while line := file.readline(LONGEST_LINE):
-            yield len(line)
 
 
 _BOUND: Final = Field(max_length=LISTED)
@@ -414,12 +343,8 @@ _RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
 }
 _LONGEST_COUNT: Final = 2**53
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
-_READING: Final = "reading"
-_TELLS_OF_CUT_FILES: Final = 2
-"""The version of DuckDB from which on it refuses a gzip file that is cut off."""
-_COUNT: Final = "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
 _CALLS: Final = f"""
-    SELECT micros, event, {", ".join((*KEPT, *COUNTS, *LISTS))},
+    SELECT micros, event, {", ".join((*_KEPT, *_COUNTS, *_LISTS))},
         event IN ('call_rejected', 'call_forwarded', 'call_refused_upstream', 'call_unanswered')
             OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed
     FROM read WHERE kind = 'event'
@@ -437,8 +362,6 @@ _SELECTED: Final = f"""
 _REJECTS: Final = (
     "SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors)"
 )
-_COLUMNS: Final = f"DESCRIBE SELECT * FROM {PARQUET}"
-_JSON_LINES: Final = f"read_csv(?, {AS_TEXT})"
 
 
 def take_in(
@@ -459,260 +382,193 @@ def take_in(
     Raises:
         ReportError: When a file cannot be read.
     """
-    database.run(CREATE)
-    cut, skipped = 0, list(logs.skipped)
-    tally = _Tally(database)
-    for number, group in enumerate(logs.groups):
-        expected = count_if_long(group)
-        if group.kind == "parquet":
-            skipped += _read_parquet(database, group)
-        else:
-            cut += _read(database, group, folder / f"unpacked-{number}")
-        tally.add(group, expected)
+    database.run(_CREATE)
+    intake = _Intake(database, folder)
+    for group in logs.groups:
+        intake.read(group)
+    skipped = (*logs.skipped, *intake.skipped)
     files = sum(len(group.paths) for group in logs.groups)
-    if not tally.lines and len(skipped) - len(logs.skipped) == files:
+    if not intake.lines and len(intake.skipped) == files:
         raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
-    _read_odd(database, folder / "odd.jsonl")
-    for name in LISTS:
-        _read_lists(database, name, folder)
-    ((events, undated),) = database.run(_COUNT)
+    intake.read_odd()
+    for name in _LISTS:
+        intake.read_lists(name)
+    ((events, undated),) = database.run(
+        "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
+    )
     _select(database, selection)
     return LogFigures(
         files=files,
         stdin=stdin,
-        lines=tally.lines,
+        lines=intake.lines,
         events=events,
-        foreign=tally.lines - events,
+        foreign=intake.lines - events,
         undated=undated,
-        cut_files=cut,
-        skipped=tuple(skipped),
+        cut_files=intake.cut,
+        skipped=skipped,
     )
 
 
-class _Tally:
-    """Counts lines: the engine does, or Python where they are too long for it."""
+class _Intake:
+    """Reads logs into tables, and counts: lines, compressed files that end too early, and files that are no logs."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
+        self._folder = folder
         self._rows = self._rejects = 0
-        self.lines = 0
+        self.lines = self.cut = 0
+        self.skipped: list[SkippedFile] = []
 
-    def add(self, group: LogFiles, expected: int | None) -> None:
-        """Add the lines of files that were just read.
-
-        Args:
-            group: The files.
-            expected: How many lines Python has found in them; None to take the engine's number.
-        """
-        rows, rejects = self._rows, self._rejects
-        ((self._rows,),) = self._database.run("SELECT count(*) FROM read")
-        if group.kind == "lines":
+    def read(self, group: LogFiles) -> None:
+        """Read files of one kind."""
+        rows, rejects, counted = self._rows, self._rejects, None
+        if group.kind == "parquet":
+            self._read_parquet(group)
+        else:
+            counted = self._read_lines(group)
             ((self._rejects,),) = self._database.run(_REJECTS)
+        ((self._rows,),) = self._database.run("SELECT count(*) FROM read")
         read = self._rows - rows
         # A file may have grown meanwhile.
-        self.lines += read + self._rejects - rejects if expected is None else max(read, expected)
+        self.lines += read + self._rejects - rejects if counted is None else max(read, counted)
 
-
-def _read(database: Database, group: LogFiles, spool: Path) -> int:
-    """Read files of one kind; return how many of them end too early."""
-    sql, paths = read_lines(group.compression), list(group.paths)
-    try:
-        database.run(sql, [paths], doing=_READING)
-    except OutOfMemoryError:
-        raise
-    except ReportError:
-        if group.compression != "gzip":
-            raise
-    else:
-        return _cut(paths) if group.compression == "gzip" else 0
-    # A gzip file that is still written to, or cut: the engine takes the whole statement back.
-    cut = 0
-    for number, path in enumerate(paths):
-        plain = spool.with_name(f"{spool.name}-{number}")
-        cut += not unpacked(path, plain)
-        database.run(read_lines("none"), [[str(plain)]], doing=_READING)
-        plain.unlink()
-    return cut
-
-
-def _read_parquet(database: Database, group: LogFiles) -> list[SkippedFile]:
-    """Read Parquet files, those with equal columns together; return the damaged ones and those without events."""
-    skipped: list[SkippedFile] = []
-    alike: dict[tuple[tuple[str, str], ...], list[tuple[str, str]]] = {}
-    for path, shown in zip(group.paths, group.shown, strict=True):
+    def _read_lines(self, group: LogFiles) -> int | None:
+        """Return the number of lines where Python has counted them, since the engine would not."""
+        paths, compression = list(group.paths), group.compression
+        is_looked_through = compression == "gzip" or (
+            compression == "none" and any(map(_has_long_line, paths))
+        )
+        looks = [_look_through(path, compression) for path in paths if is_looked_through]
         try:
-            columns = {name: column for name, column, *_ in database.run(_COLUMNS, [[path]])}
-            if columns.keys() >= set(REQUIRED):
-                alike.setdefault(tuple(columns.items()), []).append((path, shown))
-                continue
-            database.run(FOREIGN_PARQUET, [[path]])
+            self._run(_reading(_lines(compression)), paths)
+            self.cut += sum(not look.is_whole for look in looks)
+        except OutOfMemoryError:
+            raise
+        except ReportError:
+            if compression != "gzip":
+                raise
+            self._read_unpacked(paths)
+        return sum(look.lines for look in looks) if any(look.is_long for look in looks) else None
+
+    def _read_unpacked(self, paths: Iterable[str]) -> None:
+        """Read gzip files, one of which is still written to or cut: the engine has taken the whole statement back."""
+        for number, path in enumerate(paths):
+            plain = self._folder / f"unpacked-{number}"
+            self.cut += not unpacked(path, plain)
+            self._run(_reading(_lines("none")), [str(plain)])
+            plain.unlink()
+
+    def _read_parquet(self, group: LogFiles) -> None:
+        """Read Parquet files, those with equal columns together; skip damaged ones and those without events."""
+        shown = dict(zip(group.paths, group.shown, strict=True))
+        alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        for path in group.paths:
+            with self._skipping(group, path, shown[path]):
+                described = self._database.run(f"DESCRIBE SELECT * FROM {_PARQUET}", [[path]])
+                columns = {name: column for name, column, *_ in described}
+                lacking = [name for name in _REQUIRED if name not in columns]
+                if lacking:
+                    self._database.run(f"INSERT INTO read (kind) SELECT 'foreign' FROM {_PARQUET}", [[path]])
+                    reason = f"a Parquet file without the columns {', '.join(lacking)}"
+                    self.skipped.append(SkippedFile(file=shown[path], reason=reason))
+                else:
+                    alike.setdefault(tuple(columns.items()), []).append(path)
+        for same, paths in alike.items():
+            sql = _reading(_lines_of_parquet(dict(same)))
+            try:
+                self._run(sql, paths)
+            except OutOfMemoryError:
+                raise
+            except ReportError:  # one of them is damaged
+                for path in paths:
+                    with self._skipping(group, path, shown[path]):
+                        self._run(sql, [path])
+
+    @contextmanager
+    def _skipping(self, group: LogFiles, path: str, shown: str) -> Iterator[None]:
+        """Skip a damaged Parquet file, unless the user named it."""
+        try:
+            yield
         except OutOfMemoryError:
             raise
         except ReportError as error:
-            skipped.append(_damaged(group, path, shown, error))
-        else:
-            lacking = ", ".join(name for name in REQUIRED if name not in columns)
-            skipped.append(SkippedFile(file=shown, reason=f"a Parquet file without the columns {lacking}"))
-    for same, files in alike.items():
-        skipped += _read_alike(database, group, read_parquet(dict(same)), files)
-    return skipped
+            reason = f"this Parquet file cannot be read: {error}"
+            if path in group.named:
+                msg = f"{shown}: {reason}"
+                raise ReportError(msg) from None
+            self.skipped.append(SkippedFile(file=shown, reason=reason))
 
+    def read_odd(self) -> None:
+        """Let Python read the lines that the engine might read otherwise."""
+        odd = self._database.stream("SELECT line FROM read WHERE kind = 'odd'")
+        events = (_canonical(event) for event in (read_event(line) for (line,) in odd) if event is not None)
+        with self._written(events) as file:
+            self._database.run(_READ_ODD, [[file]])
 
-def _read_alike(
-    database: Database, group: LogFiles, sql: str, files: list[tuple[str, str]]
-) -> list[SkippedFile]:
-    """Read Parquet files with equal columns; where one is damaged, read all others."""
-    try:
-        database.run(sql, [[path for path, _ in files]], doing=_READING)
-    except OutOfMemoryError:
-        raise
-    except ReportError as error:
-        if len(files) == 1:
-            return [_damaged(group, *files[0], error)]
-        return [each for file in files for each in _read_alike(database, group, sql, [file])]
-    return []
+    def read_lists(self, name: str) -> None:
+        """Number the different lists of one field, and lay out their entries, place by place.
 
+        A line whose list does not fit the model is no event.
+        """
+        entry = {**dict.fromkeys(_FIELDS[name], "VARCHAR"), "times": "BIGINT"}
+        shape = json.dumps({"raw": "VARCHAR", "list": "BIGINT", "records": [entry]})
+        different = self._database.stream(
+            f"SELECT DISTINCT {name} FROM read WHERE kind = 'event' AND {name} IS NOT NULL"
+        )
+        with self._written(_laid_out(name, number, raw) for number, (raw,) in enumerate(different)) as file:
+            self._database.run(
+                f"CREATE TABLE laid_out AS SELECT unnest(json_transform(line, '{shape}')) FROM read_csv(?, {_AS_TEXT})",
+                [[file]],
+            )
+        for sql in (
+            f"CREATE TABLE {name}_lists AS SELECT raw, list FROM laid_out",
+            f"CREATE TABLE {name} AS SELECT list, unnest(records, max_depth := 2) FROM laid_out",
+            f"DELETE FROM read WHERE kind = 'event' AND {name} IN (SELECT raw FROM laid_out WHERE list IS NULL)",
+            "DROP TABLE laid_out",
+        ):
+            self._database.run(sql)
 
-def _damaged(group: LogFiles, path: str, shown: str, error: ReportError) -> SkippedFile:
-    reason = f"this Parquet file cannot be read: {error}"
-    if path in group.named:
-        msg = f"{shown}: {reason}"
-        raise ReportError(msg) from None
-    return SkippedFile(file=shown, reason=reason)
+    @contextmanager
+    def _written(self, values: Iterable[object]) -> Iterator[str]:
+        """Write JSON lines to a file that is there meanwhile."""
+        file = self._folder / "written.jsonl"
+        with file.open("w", encoding="utf-8") as opened:
+            opened.writelines(f"{json.dumps(value)}\n" for value in values)
+        yield str(file)
+        file.unlink()
 
-
-def _cut(paths: list[str]) -> int:
-    """Return how many gzip files that the engine read end too early: before 2.0 it did not say so."""
-    import duckdb
-
-    if int(duckdb.__version__.partition(".")[0]) >= _TELLS_OF_CUT_FILES:
-        return 0
-    return sum(not unpacked(path, Path(os.devnull)) for path in paths)
-
-
-def _read_odd(database: Database, file: Path) -> None:
-    """Let Python read the lines that the engine might read otherwise."""
-    lines = (row[0] for row in database.stream("SELECT line FROM read WHERE kind = 'odd'"))
-    if _write(file, (_canonical(event) for event in map(read_event, lines) if event is not None)):
-        database.run(READ_ODD, [[str(file)]])
-    file.unlink()
+    def _run(self, sql: str, paths: list[str]) -> None:
+        self._database.run(sql, [paths], doing="reading")
 
 
 def _canonical(event: CallEvent) -> dict[str, Any]:
     known = event.model_dump(mode="json", exclude_defaults=True)
-    return known | {name: min(known[name], _LONGEST_COUNT) for name in COUNTS if name in known}
+    return known | {name: min(known[name], _LONGEST_COUNT) for name in _COUNTS if name in known}
 
 
-def _read_lists(database: Database, name: str, folder: Path) -> None:
-    """Number the different lists of one field, and lay out their entries, place by place.
-
-    A line whose list does not fit the model is no event.
-    """
-    check, record = _RECORDS[name], _LAID_OUT[name]
-    lists, records = folder / f"{name}_lists.jsonl", folder / f"{name}.jsonl"
-    with lists.open("w", encoding="utf-8") as all_lists, records.open("w", encoding="utf-8") as all_records:
-        for number, (raw,) in enumerate(database.stream(_DIFFERENT[name])):
-            valid = _valid(check, raw)
-            known = None if valid is None else number
-            all_lists.write(f"{json.dumps({'raw': raw, 'list': known})}\n")
-            counted = Counter(tuple(record(each).items()) for each in valid or ())
-            all_records.writelines(
-                f"{json.dumps({'list': number, 'times': times, **dict(fields)})}\n"
-                for fields, times in counted.items()
-            )
-    database.run(_CREATE_LISTS[name], [[str(lists)]])
-    database.run(_CREATE_RECORDS[name], [[str(records)]])
-    database.run(_DELETE[name])
-    lists.unlink()
-    records.unlink()
-
-
-def _valid(check: TypeAdapter[Any], raw: str) -> Any:
+def _laid_out(name: str, number: int, raw: str) -> dict[str, Any]:
+    """Return a list with its number, and its entries counted; without a number where it does not fit the model."""
     try:
-        return check.validate_python(pydantic_core.from_json(raw.encode()))
+        records = _RECORDS[name].validate_python(pydantic_core.from_json(raw.encode()))
     except (ValidationError, ValueError):
-        return None
+        return {"raw": raw, "list": None, "records": []}
+    counted = Counter(tuple(_kept(record, field) for field in _FIELDS[name]) for record in records)
+    entries = [
+        {**dict(zip(_FIELDS[name], kept, strict=True)), "times": times} for kept, times in counted.items()
+    ]
+    return {"raw": raw, "list": number, "records": entries}
 
 
-def _write(file: Path, values: Iterable[object]) -> bool:
-    """Write JSON lines; return whether there are any."""
-    written = False
-    with file.open("w", encoding="utf-8") as opened:
-        for value in values:
-            opened.write(f"{json.dumps(value)}\n")
-            written = True
-    return written
-
-
-def _place(pointer: str) -> str:
-    return _INDEX.sub("/*", pointer)
-
-
-def _violation(record: ViolationRecord) -> dict[str, str | None]:
-    return {"code": record.code, "place": _place(record.pointer), "received": record.received}
-
-
-def _repair(record: RepairRecord) -> dict[str, str | None]:
-    return {
-        "rule": record.rule,
-        "place": _place(record.pointer),
-        "before": record.before,
-        "after": record.after,
-    }
-
-
-def _hint(record: HintRecord) -> dict[str, str | None]:
-    return {"code": record.code, "place": _place(record.pointer)}
-
-
-_LAID_OUT: Final[dict[str, Callable[[Any], dict[str, str | None]]]] = {
-    "violations": _violation,
-    "repairs": _repair,
-    "hints": _hint,
-}
-_FIELDS: Final = {
-    "violations": ("code", "place", "received"),
-    "repairs": ("rule", "place", "before", "after"),
-    "hints": ("code", "place"),
-}
-_DIFFERENT: Final = {
-    name: f"SELECT DISTINCT {name} FROM read WHERE kind = 'event' AND {name} IS NOT NULL" for name in LISTS
-}
-_DELETE: Final = {
-    name: f"DELETE FROM read WHERE kind = 'event' AND {name} IN (SELECT raw FROM {name}_lists WHERE list IS NULL)"
-    for name in LISTS
-}
-_CREATE_LISTS: Final = {
-    name: f"""
-        CREATE TABLE {name}_lists AS
-        SELECT json_extract_string(line, '$.raw') AS raw, CAST(json_extract(line, '$.list') AS BIGINT) AS list
-        FROM {_JSON_LINES}
-    """
-    for name in LISTS
-}
-_CREATE_RECORDS: Final = {
-    name: f"""
-        CREATE TABLE {name} AS
-        SELECT CAST(json_extract(line, '$.list') AS BIGINT) AS list,
-            CAST(json_extract(line, '$.times') AS BIGINT) AS times,
-            {", ".join(f"json_extract_string(line, '$.{field}') AS {field}" for field in fields)}
-        FROM {_JSON_LINES}
-    """
-    for name, fields in _FIELDS.items()
-}
+def _kept(record: Any, field: str) -> str | None:
+    value: str | None = _INDEX.sub("/*", record.pointer) if field == "place" else getattr(record, field)
+    return value
 
 
 def _select(database: Database, selection: Selection) -> None:
     if selection == Selection():
         database.run(_ALL)
         return
-    moments = {name: getattr(selection, name) for name in ("since", "until")}
-    database.run(
-        _SELECTED,
-        {
-            name: None if moment is None else int(moment.timestamp() * 1_000_000)
-            for name, moment in moments.items()
-        }
-        | {name: getattr(selection, name) for name in ("tool", "client", "server")},
-    )
+    moments = {"since": selection.since, "until": selection.until}
+    asked = {name: moment and int(moment.timestamp() * 1_000_000) for name, moment in moments.items()}
+    database.run(_SELECTED, asked | selection.model_dump(include={"tool", "client", "server"}))
     database.run("DROP TABLE read")
