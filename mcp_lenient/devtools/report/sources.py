@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import codecs
 import errno
-import fnmatch
 import glob
+import gzip
 import os
 import re
+import shutil
 import stat
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Protocol
+from typing import BinaryIO, Final, Literal
 
 from mcp_lenient.devtools.report.database import ReportError
 from mcp_lenient.devtools.report.model import SkippedFile
@@ -32,21 +33,14 @@ _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _PARQUET: Final = b"PAR1"
 """The bytes that a Parquet file begins and ends with."""
 _BLOCK: Final = 2**20
+"""The bytes that are unpacked at a time."""
 _HEAD: Final = 2**16
-_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 # Spark and Hive write their own files under such names.
 _HIDDEN: Final = (".", "_")
 _REASONS: Final = {
     errno.ENOENT: "there is no such file",
     errno.ELOOP: "its symbolic links form a loop",
 }
-
-
-class Sink(Protocol):
-    """Something that bytes are written to."""
-
-    def write(self, block: bytes, /) -> object:
-        """Take the next bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,7 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
             by_name.add(name)
             continue
         if name == STDIN:
-            found, named = [_from_stdin(stdin, folder / f"stream-{number}")], True
+            found, named = [_spooled(stdin, folder / f"stream-{number}")], True
         else:
             found, named = _found(name)
         for at, file in enumerate(found):
@@ -137,11 +131,7 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
 
 
 def nothing_readable(skipped: Mapping[str, str]) -> str:
-    """Say that there is nothing to read.
-
-    Args:
-        skipped: The files that were found, and why each cannot be read.
-    """
+    """Say that there is nothing to read, given the files that were found, and why each cannot be read."""
     if not skipped:
         return "no log is named: give files, folders, patterns or - for standard input"
     (file, reason), *others = sorted(skipped.items())
@@ -149,25 +139,14 @@ def nothing_readable(skipped: Mapping[str, str]) -> str:
 
 
 def unpacked(path: str, target: Path) -> bool:
-    """Unpack a gzip file up to where it is whole; return whether that is its end.
-
-    Args:
-        path: A path of :class:`LogFiles`.
-        target: The file to write.
-    """
-    with target.open("wb") as plain:
-        return pour(path, plain)
-
-
-def pour(path: str, sink: Sink) -> bool:
-    """Write what a file holds, unpacked by gzip where it is packed; return whether it is whole.
-
-    Args:
-        path: A path of :class:`LogFiles`.
-        sink: What takes the bytes, block by block.
-    """
-    with Path(unescaped(path)).open("rb") as packed:
-        return _keep(_blocks(packed), sink)
+    """Unpack a gzip file, by its path in :class:`LogFiles`, up to where it is whole; return whether that is its end."""
+    try:
+        with gzip.open(unescaped(path)) as packed, target.open("wb") as plain:
+            while block := packed.read1(_BLOCK):
+                plain.write(block)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return False
+    return True
 
 
 def unescaped(path: str) -> str:
@@ -182,7 +161,7 @@ def _found(name: str) -> tuple[list[Path], bool]:
     except (OSError, ValueError) as error:
         if glob.has_magic(name) and not os.path.lexists(name):
             return _fitting(name), False
-        msg = f"{name}: {_reason(error)}"
+        msg = f"{name}: {reason(error)}"
         raise ReportError(msg) from None
     if not folder:
         return [Path(name)], True
@@ -217,63 +196,34 @@ def _fitting(pattern: str) -> list[Path]:
 def _step(folder: Path, part: str) -> Iterator[Path]:
     """Yield what one part of a pattern matches in a folder."""
     if part == "**":
-        yield from _folders(folder)
-    elif glob.has_magic(part):
-        names = (each.name for each in _entries(folder) or ())
-        yield from (
-            folder / name
-            for name in fnmatch.filter(names, part)
-            if part.startswith(".") or not name.startswith(".")
-        )
-    elif os.path.lexists(folder / part):
-        yield folder / part
+        return (below for below, _ in _folders(folder))
+    return (folder / name for name in sorted(glob.glob(part, root_dir=folder)))  # noqa: PTH207 - a Path finds hidden files too
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """Yield the files in a folder and below it, without hidden ones."""
-    for folder in _folders(top):
-        entries = _entries(folder)
-        if entries is None:
-            yield folder
-        for entry in entries or ():
-            if not entry.name.startswith(_HIDDEN) and not _is_folder(entry):
-                yield folder / entry.name
+    """Yield the files in a folder and below it, without hidden ones, and the folders that cannot be listed."""
+    failed: list[OSError] = []
+    for folder, files in _folders(top, failed.append):
+        yield from (folder / name for name in files)
+    yield from (Path(error.filename) for error in failed)
 
 
-def _folders(top: Path) -> Iterator[Path]:
-    """Yield a folder and those below it that are not hidden, each once, whatever links lead there."""
-    waiting, known = [top], set()
-    while waiting:
-        folder = waiting.pop()
+def _folders(
+    top: Path, on_error: Callable[[OSError], None] | None = None
+) -> Iterator[tuple[Path, list[str]]]:
+    """Yield a folder and those below it that are not hidden, each once whatever links lead there, with their files."""
+    known = set()
+    for name, folders, files in os.walk(top, onerror=on_error, followlinks=True):
         try:
-            at = folder.stat()
-        except OSError:
+            at = Path(name).stat()
+        except OSError:  # it was removed meanwhile
             continue
         if (at.st_dev, at.st_ino) in known:
+            folders.clear()
             continue
         known.add((at.st_dev, at.st_ino))
-        yield folder
-        waiting += (
-            folder / entry.name
-            for entry in reversed(_entries(folder) or ())
-            if not entry.name.startswith(_HIDDEN) and _is_folder(entry)
-        )
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
-    """Return the entries of a folder; None where it cannot be listed."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return None
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link in a loop
-        return False
+        folders[:] = sorted(each for each in folders if not each.startswith(_HIDDEN))
+        yield Path(name), sorted(each for each in files if not each.startswith(_HIDDEN))
 
 
 def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compression, FileKind]]:
@@ -289,7 +239,7 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
             opened.seek(-min(len(head), len(_PARQUET)), os.SEEK_END)
             tail = opened.read()
     except OSError as error:
-        raise _UnreadableError(_reason(error)) from None
+        raise _UnreadableError(reason(error)) from None
     if head.startswith(_ZSTD) and _PACKED_PARQUET.search(file.name):
         msg = "a Parquet file that zstd has packed as a whole is not read: unpack it first"
         raise _UnreadableError(msg)
@@ -299,8 +249,9 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
         return file.resolve(), ("none", _kind(head, tail))
     if not _start_of_gzip(head).startswith(_PARQUET):
         return file.resolve(), ("gzip", "lines")
-    unpacked(glob.escape(str(file)), spool)
-    return _opened(spool, spool, named=named)
+    plain = spool.with_name(f"{spool.name}-unpacked")
+    unpacked(glob.escape(str(file)), plain)
+    return _opened(plain, plain, named=named)
 
 
 def _piped(file: Path, spool: Path, *, named: bool) -> Path:
@@ -341,58 +292,22 @@ def _is_text(head: bytes) -> bool:
 
 def _start_of_gzip(head: bytes) -> bytes:
     try:
-        return zlib.decompressobj(_GZIP_WINDOW).decompress(head, len(_PARQUET))
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(head, len(_PARQUET))
     except zlib.error:
         return b""
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason(error: OSError | ValueError) -> str:
     """Say why a file cannot be opened, in a few words."""
     if not isinstance(error, OSError):
         return "this is not a file name"
     return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"
 
 
-def _from_stdin(stdin: BinaryIO | None, spool: Path) -> Path:
-    if stdin is None:
+def _spooled(stream: BinaryIO | None, spool: Path) -> Path:
+    if stream is None:
         msg = "standard input is not there to be read"
         raise ReportError(msg)
-    return _spooled(stdin, spool)
-
-
-def _spooled(stream: BinaryIO, spool: Path) -> Path:
-    with spool.open("wb") as plain:
-        _keep(_blocks(stream), plain)
+    with spool.open("wb") as copy:
+        shutil.copyfileobj(stream, copy)
     return spool
-
-
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    while block := stream.read(_BLOCK):
-        yield block
-
-
-def _keep(blocks: Iterable[bytes], plain: Sink) -> bool:
-    """Write the blocks of a stream, unpacked where it is a gzip file; return whether it is whole."""
-    packed, unpack = False, None
-    for number, block in enumerate(blocks):
-        packed = packed or (number == 0 and block.startswith(_GZIP))
-        if not packed:
-            plain.write(block)
-            continue
-        try:
-            unpack = _unpack(unpack, block, plain)
-        except zlib.error:  # damaged from here on
-            return False
-    return unpack is None
-
-
-def _unpack(unpack: zlib._Decompress | None, block: bytes, plain: Sink) -> zlib._Decompress | None:
-    """Return the state for the next block; None at the end of a file, of which there may be several in a row."""
-    waiting = block
-    while waiting:
-        unpack = unpack or zlib.decompressobj(_GZIP_WINDOW)
-        plain.write(unpack.decompress(waiting, 4 * _BLOCK))
-        waiting = unpack.unconsumed_tail
-        if unpack.eof:
-            waiting, unpack = unpack.unused_data, None
-    return unpack
