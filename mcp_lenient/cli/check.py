@@ -32,9 +32,9 @@ def check(
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError
     from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
-    from mcp_lenient.devtools.check import LEVELS
+    from mcp_lenient.devtools.check import LEVELS, chosen_checks, findings
     from mcp_lenient.devtools.check import output as shown
-    from mcp_lenient.devtools.check.checking import chosen_checks, findings, published
+    from mcp_lenient.devtools.check.surface import published
     from mcp_lenient.devtools.printing import put, show
 
     try:

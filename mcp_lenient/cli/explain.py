@@ -42,9 +42,8 @@ def explain(
 
     from mcp_lenient.cli.errors import DONE, FOUND, CommandError
     from mcp_lenient.cli.targets import one_line_errors, quiet, served
+    from mcp_lenient.devtools.explain import RUNS, explain_event
     from mcp_lenient.devtools.explain import explain as explain_call
-    from mcp_lenient.devtools.explain import explain_event
-    from mcp_lenient.devtools.explain.steps import RUNS
     from mcp_lenient.devtools.printing import put
 
     if (tool is None) is (event is None):

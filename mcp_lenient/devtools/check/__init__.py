@@ -10,8 +10,76 @@
 [('text_or_container', 'tags')]
 """
 
-from mcp_lenient.devtools.check.catalogue import CHECKS
-from mcp_lenient.devtools.check.checking import check
-from mcp_lenient.devtools.check.finding import LEVELS, Check, Finding, Level
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+
+from fastmcp import FastMCP
+from fastmcp.client.transports import ClientTransport
+from mcp_types import Tool
+
+from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Check, Finding, Level
+from mcp_lenient.devtools.check.surface import Surface, published
+from mcp_lenient.testing.trial import in_own_loop
 
 __all__ = ["CHECKS", "LEVELS", "Check", "Finding", "Level", "check"]
+
+Checkable = FastMCP | ClientTransport | Iterable[Tool]
+
+
+def check(
+    target: Checkable, *, select: Collection[str] = (), ignore: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Find what callers of a server's tools will misunderstand.
+
+    Args:
+        target: A server, a transport that leads to one, or tools as a client lists them.
+        select: Codes of the only rules to apply, or patterns (``*_description``); all when empty.
+        ignore: Codes or patterns of rules to leave out.
+
+    Returns:
+        The findings, tool by tool.
+
+    Raises:
+        ValueError: When a code or pattern names no rule.
+    """
+    chosen = chosen_checks(select, ignore)
+    if isinstance(target, FastMCP | ClientTransport):
+        return findings(in_own_loop(lambda: published(target)), chosen)
+    return findings(map(Surface, target), chosen)
+
+
+def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Check, ...]:
+    """Return the rules that codes or patterns choose, in the order of the catalogue.
+
+    Raises:
+        ValueError: When a code or pattern names no rule.
+    """
+    for pattern in (*select, *ignore):
+        if not any(fnmatchcase(each.code, pattern) for each in CHECKS):
+            msg = f"{pattern!r} names no rule; there are {', '.join(each.code for each in CHECKS)}"
+            raise ValueError(msg)
+    return tuple(
+        each
+        for each in CHECKS
+        if (not select or any(fnmatchcase(each.code, pattern) for pattern in select))
+        and not any(fnmatchcase(each.code, pattern) for pattern in ignore)
+    )
+
+
+def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Finding, ...]:
+    """Return what these rules find in these tools."""
+    return tuple(
+        Finding(
+            each.code,
+            hit.level or each.level,
+            surface.tool.name,
+            hit.place,
+            hit.reason,
+            hit.mend,
+            surface.file,
+            surface.line,
+        )
+        for surface in tools
+        for each in checks
+        for hit in each.find(surface)
+    )

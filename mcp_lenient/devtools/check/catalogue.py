@@ -4,16 +4,94 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
-from mcp_lenient.devtools.check.finding import Check, Hit, Level, Spot, Surface, within
+from mcp_lenient.devtools.check.surface import Spot, Surface, within
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.values.display import cut
 from mcp_lenient.values.json_values import pointer
 from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
+
+Level = Literal["note", "warning", "error"]
+"""How much a finding matters.
+
+``note``: right as it is, and some callers will still get it wrong. ``warning``: callers will be
+misunderstood. ``error``: no call can be right, or nothing can be judged.
+"""
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule finds in one tool.
+
+    Attributes:
+        place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
+        reason: What will go wrong, in one sentence.
+        mend: What to change, in one sentence.
+        level: How much it matters, where that differs from the rule's own level.
+    """
+
+    place: str
+    reason: str
+    mend: str
+    level: Level | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule of the linter.
+
+    Attributes:
+        level: How much its findings matter, unless a finding says otherwise.
+        summary: What it looks for, in one sentence.
+        why: What goes wrong when nothing is changed.
+        find: The function that looks at one tool.
+    """
+
+    level: Level
+    summary: str
+    why: str
+    find: Callable[[Surface], Iterable[Hit]]
+
+    @property
+    def code(self) -> str:
+        """Return its stable name, by which it is selected and ignored."""
+        return self.find.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that callers of a tool will misunderstand.
+
+    Attributes:
+        code: The rule that found it.
+        level: How much it matters.
+        tool: The tool.
+        place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
+        reason: What will go wrong.
+        mend: What to change.
+        file: The file of the tool's function, where it is known.
+        line: The line at which that function begins.
+    """
+
+    code: str
+    level: Level
+    tool: str
+    place: str
+    reason: str
+    mend: str
+    file: str | None = None
+    line: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON."""
+        return asdict(self)
+
 
 _LONGEST_REASON: Final = 200
 _TYPE_NAMES: Final = "array, boolean, integer, null, number, object or string"
@@ -439,105 +517,90 @@ def tool_without_description(surface: Surface) -> Iterator[Hit]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     Check(
-        "schema_unusable",
         "error",
         "The input schema is not valid, or refers to what is not in it.",
         "Nobody can judge a call by it, so nothing is repaired and callers are not told what is wrong.",
         schema_unusable,
     ),
     Check(
-        "schema_invalid",
         "warning",
         "A keyword of the input schema has a value that JSON Schema does not allow it.",
         "Clients that compile the schema drop the tool or the keyword, and models read it each in their own way.",
         schema_invalid,
     ),
     Check(
-        "required_undeclared",
         "warning",
         "A name is required that the schema does not declare; an error where no other name is allowed.",
         "Callers cannot know what to send under it.",
         required_undeclared,
     ),
     Check(
-        "tool_without_description",
         "warning",
         "A tool has no description.",
         "A model chooses a tool, and fills in its arguments, by its description.",
         tool_without_description,
     ),
     Check(
-        "untyped_parameter",
         "warning",
         "A parameter takes any JSON value; a note where it is described, and for the items of a list.",
         "A list or number that comes as text is accepted as text, so that nothing is there to repair.",
         untyped_parameter,
     ),
     Check(
-        "text_or_container",
         "warning",
         "A parameter takes a list or an object, and any text as well.",
         "A list that comes as JSON text is accepted as a text: the most frequent slip passes unseen.",
         text_or_container,
     ),
     Check(
-        "json_in_text",
         "note",
         "A text parameter is to hold JSON.",
         "Callers send the JSON itself, or get the escaping wrong, and the schema cannot say what is in it.",
         json_in_text,
     ),
     Check(
-        "free_form_object",
         "warning",
         "An object declares neither its properties nor the type of its values; a note where it is described.",
         "Callers guess the keys, and a misspelt one is accepted in silence.",
         free_form_object,
     ),
     Check(
-        "optional_overlooked",
         "note",
         "An object takes any name, beside names that may be left out.",
         "A misspelt name is accepted in silence, and the tool runs as if it had not been sent.",
         optional_overlooked,
     ),
     Check(
-        "default_refused",
         "warning",
         "A parameter's own default does not fit its type.",
         "Callers copy defaults from the schema, and the call is refused.",
         default_refused,
     ),
     Check(
-        "optional_not_nullable",
         "note",
         "Parameters may be left out, but not be null.",
         "Many callers send null for what they leave out; without the middleware the call is refused.",
         optional_not_nullable,
     ),
     Check(
-        "enum_without_description",
         "note",
         "Nothing says what the allowed values mean; a warning where a value is a number or a short code.",
         "Callers choose by the spelling of a value alone.",
         enum_without_description,
     ),
     Check(
-        "names_one_slip_apart",
         "warning",
         "Two names of one object differ by a letter, by singular and plural, or by case style.",
         "A caller who slips from one to the other gets no error, and no repair can tell.",
         names_one_slip_apart,
     ),
     Check(
-        "python_in_description",
         "warning",
         "A description shows Python: None, True, single quotes, Optional[...].",
         "Callers copy it into their JSON, where it is a text or no JSON at all.",
         python_in_description,
     ),
     Check(
-        "output_forbids_nothing",
         "note",
         "The output schema allows everything.",
         "Callers cannot know what comes back, and clients check every answer against it for nothing.",

@@ -14,8 +14,7 @@ from urllib.parse import quote
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from mcp_lenient.devtools.check.catalogue import CHECKS
-from mcp_lenient.devtools.check.finding import LEVELS, Finding
+from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Finding
 from mcp_lenient.values.display import shown
 
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}

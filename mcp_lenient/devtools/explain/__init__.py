@@ -1,7 +1,474 @@
-"""Explain what would become of a call, step by step, without running the tool."""
+"""Explain what would become of a call, step by step, without running the tool, and what a line of the log says."""
 
-from mcp_lenient.devtools.explain.calls import explain
-from mcp_lenient.devtools.explain.logged import explain_event
-from mcp_lenient.devtools.explain.steps import Explanation, Step
+from __future__ import annotations
 
-__all__ = ["Explanation", "Step", "explain", "explain_event"]
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from fastmcp import Context, FastMCP
+
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
+from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
+from mcp_lenient.declare.decorator_metadata import marks_of
+from mcp_lenient.devtools.explain.trace import Proposal, Trace
+from mcp_lenient.engine.contract import Decision
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.refusal.envelope import envelope, unknown_tool
+from mcp_lenient.refusal.wording import description, either, expected
+from mcp_lenient.rules import ABSENT, DEFAULT_RULES
+from mcp_lenient.rules.catalogue import FAMILY_OF
+from mcp_lenient.schema.node import FormReader, Forms, SchemaTree
+from mcp_lenient.telemetry.events import CallEvent
+from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue
+from mcp_lenient.values.display import cut, shown
+from mcp_lenient.values.json_values import pointer, tokens_of
+from mcp_lenient.values.names import near
+
+__all__ = ["RUNS", "Explanation", "Step", "explain", "explain_event"]
+
+Fate = Literal["accepted", "repaired", "refused", "forwarded", "observed", "off", "logged"]
+"""What would become of a call.
+
+``accepted``: it runs as it was sent. ``repaired``: it runs, changed. ``refused``: it is answered by the
+envelope. ``forwarded``: it goes on as it was sent, against the published schema. ``observed`` and ``off``:
+it goes on as it was sent, whatever is wrong. ``logged``: it is past, and known only from the log.
+"""
+RUNS: Final[frozenset[Fate]] = frozenset({"accepted", "repaired", "forwarded", "observed", "off"})
+"""What becomes of calls that reach the tool."""
+_LONGEST: Final = 240
+_LONGEST_LINE: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: a title, and what was found, line by line."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The explanation of one call.
+
+    Attributes:
+        tool: The tool that is called.
+        fate: What becomes of the call.
+        steps: How that comes about.
+        arguments: What the tool would get; None where it gets nothing.
+        repairs: What is changed.
+        envelope: What the caller would get in place of the tool's answer; None where the tool runs.
+    """
+
+    tool: str
+    fate: Fate
+    steps: tuple[Step, ...]
+    arguments: Any = None
+    repairs: tuple[Repair, ...] = ()
+    envelope: Mapping[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the explanation as JSON."""
+        return {
+            "tool": self.tool,
+            "fate": self.fate,
+            "steps": [{"title": each.title, "lines": list(each.lines)} for each in self.steps],
+            "arguments": self.arguments,
+            "repairs": [each._asdict() for each in self.repairs],
+            "envelope": self.envelope,
+        }
+
+    def __str__(self) -> str:
+        numbered = enumerate(self.steps, 1)
+        return "\n".join("\n   ".join((f"{at}. {each.title}", *each.lines)) for at, each in numbered)
+
+
+def _step(title: str, *lines: str) -> Step:
+    """Make a step that can be printed anywhere."""
+    return Step(shown(title, _LONGEST_LINE), tuple(shown(line, _LONGEST_LINE) for line in lines))
+
+
+def _tool_name(name: str) -> str:
+    return shown(name, _LONGEST)
+
+
+def _in_words(value: Any) -> str:
+    """Return a value as JSON, on one line and cut; "left out" for an absent one."""
+    if value is ABSENT:
+        return "left out"
+    try:
+        return cut(shown(json.dumps(value, ensure_ascii=False, default=repr), 4 * _LONGEST), _LONGEST)
+    except (ValueError, RecursionError):
+        return "a value that cannot be shown"
+
+
+def _where(pointer: str) -> str:
+    """Return a JSON Pointer for use in a sentence."""
+    return shown(pointer, _LONGEST) or "the arguments as a whole"
+
+
+_MOST_LINES = 60
+
+
+async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
+    """Explain what would become of a call, step by step. The tool does not run; authors' validators do.
+
+    Where the tool has no middleware of this package, the default one is used.
+
+    Args:
+        server: The server, within whose context (a connected client) this is called.
+        tool: The tool's name.
+        sent: The arguments as they were sent, also wrong in any way: a text, a list, nothing.
+    """
+    async with Context(fastmcp=server):
+        found = await server.get_tool(tool)
+        if found is None:
+            return await _no_such_tool(server, tool)
+        validators = await judged_by(server, await find_target(server, found))
+        known = validators[0] if validators else await LenientMiddleware().known(server, tool)
+    if known is None:
+        return await _no_such_tool(server, tool)
+    return _Explainer(tool, known, is_protected=bool(validators)).explain(sent)
+
+
+async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
+    names = {each.name for each in await server.list_tools()}
+    listed = ", ".join(map(_tool_name, sorted(names)))
+    said = _step("There is no such tool.", f"The server has {listed or 'no tools at all'}.")
+    return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names)))
+
+
+class _Explainer:
+    """Collects the steps of one call."""
+
+    def __init__(self, tool: str, known: CachedTool, *, is_protected: bool) -> None:
+        self.tool = tool
+        self.known = known
+        self.is_protected = is_protected
+        self.steps: list[Step] = []
+        self.tiers = {rule.name: rule.tier for rule in (*DEFAULT_RULES, *known.policy.rules)}
+
+    def explain(self, sent: Any) -> Explanation:
+        """Follow the call as the middleware would."""
+        known = self.known
+        self._step("Who judges", *self._judged_by())
+        if known.plan.unread:
+            what = "repaired" if known.certain else "judged or repaired"
+            lines = (f"{_where(each.pointer)}: {each.reason}" for each in known.plan.unread)
+            self._step(f"Places of the schema that are not {what}", *lines)
+        if known.mode == "off":
+            self._step("The outcome", "The policy's mode is off: the call goes on as it was sent.")
+            return self._end("off", sent)
+        moved: tuple[Repair, ...] = ()
+        arguments = sent if sent is not None else {}
+        if not isinstance(arguments, Mapping):
+            read = arguments_in_text(arguments, known.policy, destructive=known.plan.destructive)
+            if read is None:
+                return self._no_object(arguments)
+            arguments, record = read
+            moved = (record,)
+            self._step(
+                "The arguments came as a text",
+                f"{record.rule} (tier {self.tiers[record.rule]}) reads it as {_in_words(arguments)}",
+            )
+        return self._judged(sent, arguments, moved)
+
+    def _judged_by(self) -> Iterator[str]:
+        known = self.known
+        if known.certain:
+            yield f"{_tool_name(self.tool)}'s own function: its types, as FastMCP validates them."
+        else:
+            yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
+        if not self.is_protected:
+            yield "No LenientMiddleware stands before this tool: this is what it would do."
+            if marks_of(known.target.function) is not None:
+                yield "@lenient on its function repairs values alone; names and wrapped arguments it leaves."
+        if known.plan.destructive:
+            yield "The tool is destructive, so only rules of tiers 1 and 2 may act."
+        if known.normalizers:
+            yield f"The author declares normalizers for {', '.join(known.normalizers)}; they run first."
+
+    def _no_object(self, sent: Any) -> Explanation:
+        found = (not_an_object(sent),)
+        self._step("The arguments are no object", found[0].message)
+        if self.known.mode == "observe":
+            return self._end("observed", sent)
+        return self._end("refused", None, (), envelope(self.tool, self.known.plan.root, found))
+
+    def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
+        trace = Trace(arguments)
+        decision = self.known.contract.decide_parsed(arguments, trace)
+        if decision.status == "accepted":
+            self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
+            return self._settled(sent, decision.arguments, moved, repaired=bool(moved))
+        self._on_decision(trace)
+        if decision.status == "repaired":
+            return self._settled(sent, decision.arguments, (*moved, *decision.repairs), repaired=True)
+        return self._refused(sent, decision, moved)
+
+    def _on_decision(self, trace: Trace) -> None:
+        """Explain how the engine came to repair or refuse."""
+        first, *tried = trace.answers
+        self._step("What the judge says of it", *map(_fault_words, first.issues))
+        self._step("What the rules make of it", *_proposed(trace, self.known.plan))
+        if tried:
+            self._step(
+                "What the judge says of the best",
+                *(f"{'takes' if each.accepted else 'refuses'} {_in_words(each.arguments)}" for each in tried),
+            )
+        self._step("The choice", *_choice(trace.outcome, trace.proposals, self.tiers))
+
+    def _settled(
+        self, sent: Any, arguments: Mapping[str, Any], repairs: tuple[Repair, ...], *, repaired: bool
+    ) -> Explanation:
+        final = self.known.settled(arguments)
+        if final.repairs:
+            lines = (f"{each.rule} changes {_where(each.pointer)}" for each in final.repairs)
+            self._step("What the author declared", *lines)
+        repairs = (*repairs, *final.repairs)
+        if self.known.mode == "observe" and repairs:
+            self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
+            return self._end("observed", sent, repairs)
+        self._step("The outcome", f"{_tool_name(self.tool)} runs with {_in_words(final.arguments)}")
+        fate: Fate = "repaired" if repaired or final.repairs else "accepted"
+        return self._end(fate, dict(final.arguments), repairs)
+
+    def _refused(self, sent: Any, decision: Decision, moved: tuple[Repair, ...]) -> Explanation:
+        known, found = self.known, decision.violations
+        if known.mode == "observe":
+            self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
+            return self._end("observed", sent)
+        if not known.certain and known.policy.unrepairable == "forward":
+            self._step(
+                "The outcome",
+                "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward').",
+                *(each.message for each in found),
+            )
+            return self._end("forwarded", sent)
+        self._step("The outcome", "The tool is not run; the caller gets the envelope.")
+        repairs = (*moved, *decision.repairs)
+        return self._end("refused", None, repairs, envelope(self.tool, known.plan.root, found, repairs))
+
+    def _step(self, title: str, *lines: str) -> None:
+        rest = len(lines) - _MOST_LINES
+        kept = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
+        self.steps.append(_step(title, *kept))
+
+    def _end(
+        self,
+        fate: Fate,
+        arguments: Any,
+        repairs: tuple[Repair, ...] = (),
+        told: Mapping[str, Any] | None = None,
+    ) -> Explanation:
+        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, told)
+
+
+_FAULTS = {
+    "type": "the type is wrong",
+    "value": "the value is not allowed",
+    "missing": "is required, and missing",
+    "unknown": "is not a name that is known there",
+    "overlooked": "may be a declared name in another spelling, which the tool would not read",
+    "key": "is not a key that the tool takes here",
+    "size": "is too large or too deeply nested to be looked at",
+}
+
+
+def _fault_words(issue: ValidationIssue) -> str:
+    """Put a validation issue into words."""
+    why = issue.detail or issue.reason
+    said = f" ({why})" if why else ""
+    return f"{_where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
+
+
+def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
+    for each in trace.proposals:
+        yield f"{_where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
+    read = {each.pointer for each in trace.proposals}
+    unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
+    if not trace.proposals and not unread:
+        yield f"Nothing: {_silence(plan)}."
+    for place, rules in unread.items():
+        yield f"{_where(place)}: no rule has a reading of it. Those that were asked, and their guards:"
+        by_guard: dict[str, list[str]] = {}
+        for rule in rules:
+            guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
+            by_guard.setdefault(guards, []).append(rule)
+        yield from (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
+
+
+def _silence(plan: Plan) -> str:
+    """Say why no rule proposes anything."""
+    policy = plan.policy
+    if not policy.rules:
+        return "the policy has no rules, as Policy.strict(), so none may act"
+    allowed = [rule.name for rule in policy.rules if policy.allows(rule.name)]
+    disabled = [rule.name for rule in policy.rules if not policy.allows(rule.name)]
+    if not allowed:
+        return "the policy disables all of its rules, so none may act"
+    if disabled:
+        return f"no rule that the policy allows speaks about it; it disables {', '.join(disabled)}"
+    return "no rule speaks about it"
+
+
+def _made(proposal: Proposal) -> str:
+    if proposal.kind == "name":
+        return f"reads the name as {_in_words(proposal.after)}"
+    if proposal.kind in ("drop", "property"):
+        return "leaves it out"
+    fits = "" if proposal.fits else ", which does not fit as it is"
+    return f"reads it as {_in_words(proposal.after)}{fits}"
+
+
+def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
+    for tie in outcome.ties:
+        yield f"{_where(pointer(tie.path))}: {len(tie.readings)} readings are equally good, so none is used:"
+        yield from (f"  {_in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
+    kept = "repaired" if outcome.status == "repaired" else "would be repaired"
+    for each in outcome.repairs:
+        yield f"{_where(each.pointer)}: {kept} by {each.rule} (tier {tiers[each.rule]})"
+        yield from _beaten(each, proposals, tiers)
+    if outcome.status == "repaired":
+        yield "It is the only reading of the lowest tier; of higher tiers none is tried."
+    elif not outcome.ties:
+        if any(issue.kind == "overlooked" for issue in outcome.issues):
+            yield "The judge takes that, but not all of it would be heard:"
+        else:
+            yield "No reading is one that the judge takes. What is still wrong:"
+        yield from (f"  {_fault_words(issue)}" for issue in outcome.issues)
+
+
+def _rules(reading: Candidate, tiers: Mapping[str, int]) -> str:
+    return ", ".join(f"{each.rule} (tier {tiers[each.rule]})" for each in reading.repairs) or "no rule"
+
+
+def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
+    tier = tiers[winner.rule]
+    for each in proposals:
+        if each.pointer == winner.pointer and each.rule != winner.rule and each.fits and each.tier > tier:
+            yield f"  it is closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
+
+
+_TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
+
+_EVENTS: Final = {
+    "call_repaired": "The call was repaired, and the tool was run.",
+    "call_rejected": "The call was refused with the envelope; the tool was not run.",
+    "call_accepted": "The tool took the call as it was sent.",
+    "call_observed": "The call went on as it was sent; this is what repair mode would have done.",
+    "call_forwarded": "The call could not be repaired, and went on as it was sent.",
+    "call_refused_upstream": "The call went on to the server behind the proxy, which refused its arguments.",
+    "call_unanswered": "The call went on to the server behind the proxy, which did not answer.",
+}
+
+_CODES: Final = {
+    "type": "a value of another JSON type, in a form that has no single reading",
+    "enum": "a value that is none of the allowed ones, nor one of them in another spelling",
+    "value": "a value of the right type that the tool's own check refuses",
+    "range": "a number outside the allowed range; numbers are never moved into it",
+    "length": "too much or too little of it; nothing is cut off or filled up",
+    "pattern": "a text that does not have the required form",
+    "format": "a text that is not in the required format",
+    "missing": "nothing: the name was left out, and no other name stood for it with certainty",
+    "unknown": "a name that the tool does not have, and that is nobody's certain slip",
+    "ambiguous": "a value that can be read in two ways, equally well",
+    "size": "more than the limits allow, so that nothing of it was looked at",
+}
+
+
+async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
+    """Explain a line of the log: where, by which rule, and what was likely sent.
+
+    Args:
+        server: The server with the tool, within whose context (a connected client) this is called.
+        event: The event, as :func:`mcp_lenient.telemetry.events.read_event` gives it.
+    """
+    async with Context(fastmcp=server):
+        tool = await server.get_tool(event.tool)
+    steps = [_step("What was logged", *_facts(event))]
+    if tool is None:
+        steps.append(_step("The tool", f"The server has no tool {_tool_name(event.tool)} (any more)."))
+    reader = SchemaTree({} if tool is None else tool.parameters).reader
+    steps += [
+        _step(
+            f"Repaired at {_where(each.pointer)}",
+            *_repaired(reader, each.rule, each.pointer, f"{each.before} to {each.after}"),
+        )
+        for each in event.repairs
+    ]
+    steps += [
+        _step(f"Wrong at {_where(each.pointer)}", *_wrong(reader, each.code, each.pointer))
+        for each in event.violations
+    ]
+    return Explanation(event.tool, "logged", tuple(steps))
+
+
+def _facts(event: CallEvent) -> Iterator[str]:
+    yield f"{event.event} of {_tool_name(event.tool)}" + (
+        f", at {event.timestamp.isoformat()}" if event.timestamp else ""
+    )
+    yield _EVENTS[event.event]
+    if event.client_name is not None:
+        yield f"The client: {event.client_name} {event.client_version or ''}".rstrip() + "."
+    if event.error_code is not None:
+        yield f"The envelope's code: {event.error_code}."
+    for name, total, listed in (
+        ("repairs", event.repair_count, len(event.repairs)),
+        ("violations", event.violation_count, len(event.violations)),
+    ):
+        if total > listed:
+            yield f"Of {total} {name} the log lists {listed}."
+
+
+def _repaired(reader: FormReader, rule: str, pointer: str, change: str) -> Iterator[str]:
+    family = FAMILY_OF.get(rule)
+    if family is None:
+        yield f"{rule}: {change}; declared by the author or operator."
+    else:
+        yield f"{rule} (tier {_TIERS[rule]}): {change}."
+        yield f"Likely sent: {family.rules[rule]}."
+        yield f"Its guards: {family.unless}."
+    yield from _place_words(reader, pointer)
+
+
+def _wrong(reader: FormReader, code: str, pointer: str) -> Iterator[str]:
+    yield f"{code}. Likely sent: {_CODES[code]}."
+    yield from _place_words(reader, pointer)
+
+
+def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
+    """Describe a place by today's schema, which may differ from the schema at the time of the call."""
+    tokens = tokens_of(pointer)
+    here = _forms_at(reader, tokens)
+    if here:
+        words = expected(here)
+        yield f"The schema expects {words} there." if words else "The schema takes anything there."
+        said = description(here)
+        if said:
+            yield f"Its description: {said}"
+    elif tokens:
+        names = list(_properties_of(reader, tokens[:-1]))
+        likely = near(tokens[-1], names)
+        meant = f"; the nearest is {either(likely[:3])}" if likely else ""
+        yield (
+            f"The schema declares no such name{meant}." if names else "The schema says nothing of this place."
+        )
+
+
+def _properties_of(reader: FormReader, tokens: list[str]) -> dict[str, object]:
+    """Return the properties declared at a place, in any of its forms."""
+    return {name: sub for form in _forms_at(reader, tokens) for name, sub in form.properties.items()}
+
+
+def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:
+    here = reader.top
+    for token in tokens:
+        below = tuple(found for form in here for found in form.child(token))
+        if not below and token.isdecimal():
+            below = tuple(found for form in here for found in form.child(int(token)))
+        here = below
+    return here

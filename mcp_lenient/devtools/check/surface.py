@@ -1,15 +1,22 @@
-"""What the linter sees of a tool, and what it reports."""
+"""What the linter sees of a tool: as a client lists it, and what its server knows where that runs in this process."""
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, get_args
+from pathlib import Path
+from typing import Any, Final
 
+from fastmcp import Client, Context, FastMCP
+from fastmcp.client.transports import ClientTransport
 from mcp_types import Tool
 
+from mcp_lenient.adapters.fastmcp.middleware import judged_by
+from mcp_lenient.adapters.fastmcp.tools import find_target
+from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import SchemaNode, SchemaTree
 
@@ -19,15 +26,7 @@ _MOST_SPOTS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One place of an input schema.
-
-    Attributes:
-        node: The compiled schema there.
-        place: Where it is, such as ``rows[].age``.
-        name: The name of the parameter or property; None for items of a list and entries of a map.
-        optional: Whether it may be left out.
-        depth: 1 for a parameter of the tool.
-    """
+    """One place of an input schema, such as ``rows[].age``; items of lists and entries of maps have no name."""
 
     node: SchemaNode
     place: str
@@ -67,44 +66,47 @@ def _opened(node: SchemaNode, depth: int) -> Iterator[SchemaNode]:
         yield from _opened(branch, depth + 1)
 
 
+@dataclass(frozen=True)
 class Surface:
-    """A published tool, with its input schema compiled.
-
-    Args:
-        tool: The tool as a client sees it.
-        normalized: The parameters whose values the author has put right by a declared normalizer.
-        drops_null: Whether a middleware leaves out a null that the schema forbids.
-        destructive: Whether the tool is destructive; as its annotations say when None.
+    """A published tool.
 
     Attributes:
-        tool: As above.
-        normalized: As above.
-        drops_null: As above.
-        destructive: Whether the tool is destructive.
-        issue: Which places of its schema cannot be read; None where all can.
+        tool: The tool as a client sees it.
+        file: The file of its function.
+        line: The line at which that function begins.
+        normalized: The parameters for which the author declares a normalizer.
+        drops_null: Whether a middleware leaves out a null that the schema forbids.
+        judged_destructive: Whether a middleware treats the tool as destructive; None where there is no middleware.
     """
 
-    def __init__(
-        self,
-        tool: Tool,
-        normalized: Collection[str] = (),
-        *,
-        drops_null: bool = False,
-        destructive: bool | None = None,
-    ) -> None:
-        self.tool = tool
-        self.drops_null = drops_null
-        hint = tool.annotations is not None and tool.annotations.destructive_hint is True
-        self.destructive = hint if destructive is None else destructive
-        self.normalized = normalized
-        read = readable(tool.input_schema)
-        self.issue = read.told if read.unread else None
-        self._tree = SchemaTree(read)
+    tool: Tool
+    file: str | None = None
+    line: int | None = None
+    normalized: frozenset[str] = frozenset()
+    drops_null: bool = False
+    judged_destructive: bool | None = None
+
+    @property
+    def destructive(self) -> bool:
+        """Return whether the tool is destructive, by its middleware or else by its annotations."""
+        if self.judged_destructive is not None:
+            return self.judged_destructive
+        return self.tool.annotations is not None and self.tool.annotations.destructive_hint is True
+
+    @cached_property
+    def _tree(self) -> SchemaTree:
+        return SchemaTree(readable(self.tool.input_schema))
 
     @property
     def top(self) -> SchemaNode:
         """Return the node of the arguments as a whole."""
         return self._tree.top
+
+    @cached_property
+    def issue(self) -> str | None:
+        """Return which places of its schema cannot be read; None where all can."""
+        read = readable(self.tool.input_schema)
+        return read.told if read.unread else None
 
     @cached_property
     def spots(self) -> tuple[Spot, ...]:
@@ -159,12 +161,7 @@ def _below(node: SchemaNode, place: str, depth: int) -> Iterator[Spot]:
 
 
 def within(place: str, name: str) -> str:
-    """Return the place of a property, such as ``rows[].age``.
-
-    Args:
-        place: That of the object; empty for the arguments as a whole.
-        name: The name of the property.
-    """
+    """Return the place of a property in an object, whose place is empty for the arguments as a whole."""
     return f"{place}.{name}" if place else name
 
 
@@ -172,75 +169,41 @@ def _says(schema: Any) -> bool:
     return isinstance(schema, Mapping) and bool(schema)
 
 
-Level = Literal["note", "warning", "error"]
-"""How much a finding matters.
-
-``note``: right as it is, and some callers will still get it wrong. ``warning``: callers will be
-misunderstood. ``error``: no call can be right, or nothing can be judged.
-"""
-LEVELS: Final[tuple[Level, ...]] = get_args(Level)
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """What a rule finds in one tool.
-
-    Attributes:
-        place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
-        reason: What will go wrong, in one sentence.
-        mend: What to change, in one sentence.
-        level: How much it matters, where that differs from the rule's own level.
-    """
-
-    place: str
-    reason: str
-    mend: str
-    level: Level | None = None
+async def published(target: FastMCP | ClientTransport) -> list[Surface]:
+    """List the tools as a client sees them; for a server in this process, also where their functions are."""
+    async with Client(target) as client:
+        tools = await client.list_tools()
+    if isinstance(target, FastMCP):
+        return [await _known(target, tool) for tool in tools]
+    return [Surface(tool) for tool in tools]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One rule of the linter.
-
-    Attributes:
-        code: Its stable name, by which it is selected and ignored.
-        level: How much its findings matter, unless a finding says otherwise.
-        summary: What it looks for, in one sentence.
-        why: What goes wrong when nothing is changed.
-        find: The function that looks at one tool.
-    """
-
-    code: str
-    level: Level
-    summary: str
-    why: str
-    find: Callable[[Surface], Iterable[Hit]]
+async def _known(server: FastMCP, published_tool: Tool) -> Surface:
+    async with Context(fastmcp=server):
+        tool = await server.get_tool(published_tool.name)
+        target = None if tool is None else await find_target(server, tool)
+        if target is None:
+            return Surface(published_tool)
+        validators = await judged_by(server, target)
+    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in validators))
+    drops_null = any(
+        known.mode == "repair" and known.policy.allows("null_to_absent") and not known.plan.destructive
+        for known in validators
+    )
+    file, line = _origin(target.function) if target.function is not None else (None, None)
+    destructive = any(known.plan.destructive for known in validators) if validators else None
+    return Surface(published_tool, file, line, frozenset(normalized), drops_null, destructive)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that callers of a tool will misunderstand.
+def _origin(function: Callable[..., Any]) -> tuple[str | None, int | None]:
+    written = inspect.unwrap(as_written(function))
+    try:
+        file, line = inspect.getsourcefile(written), inspect.getsourcelines(written)[1]
+    except (OSError, TypeError):
+        return None, None
+    return (None, None) if file is None else (_relative(Path(file).resolve()), line)
 
-    Attributes:
-        code: The rule that found it.
-        level: How much it matters.
-        tool: The tool.
-        place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
-        reason: What will go wrong.
-        mend: What to change.
-        file: The file of the tool's function, where it is known.
-        line: The line at which that function begins.
-    """
 
-    code: str
-    level: Level
-    tool: str
-    place: str
-    reason: str
-    mend: str
-    file: str | None = None
-    line: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON."""
-        return asdict(self)
+def _relative(file: Path) -> str:
+    here = Path.cwd()
+    return file.relative_to(here).as_posix() if file.is_relative_to(here) else file.as_posix()
