@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import BinaryIO
@@ -25,10 +25,10 @@ from mcp_lenient.devtools.report.database import (
     ReportError,
 )
 from mcp_lenient.devtools.report.intake import enough_memory, take_in
-from mcp_lenient.devtools.report.model import Advice, Report, Selection
+from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Selection
 from mcp_lenient.devtools.report.page import page
 from mcp_lenient.devtools.report.questions import answers, prepare
-from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs
+from mcp_lenient.devtools.report.sources import STDIN, find_logs
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
 
@@ -63,52 +63,35 @@ def read_report(
         ReportError: When a log is not there or cannot be read, ``memory`` is too low for it, or DuckDB is not
             installed.
     """
-    wanted = selection or Selection()
     stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
     with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         logs = find_logs(paths, folder, stream)
-        work = _Work(logs, wanted, top, memory, progress, STDIN in map(str, paths))
-        try:
-            return _made(work, folder / "first")
-        except OutOfMemoryError:
-            pass
-        try:  # what several threads have no room for, one may have
-            return _made(work, folder / "second", most_threads=1)
-        except OutOfMemoryError:
-            msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
-            raise ReportError(msg) from None
+        files = [path for group in logs.groups for path in (*group.paths, *group.names)]
+        remote = any(group.remote for group in logs.groups)
+        settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
+        for number, each in enumerate(settings):  # what several threads have no room for, one may have
+            own = folder / f"{number}"
+            own.mkdir()
+            with (
+                suppress(OutOfMemoryError),
+                closing(
+                    Database(own, files, remote=remote, memory=memory, progress=progress, **each)
+                ) as database,
+            ):
+                chosen = selection or Selection()
+                log = take_in(database, logs, chosen, own, stdin=STDIN in map(str, paths))
+                return _made(database, log, chosen, top)
+        msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
+        raise ReportError(msg)
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    logs: FoundLogs
-    selection: Selection
-    top: int
-    memory: str
-    progress: Progress | None
-    stdin: bool
-
-
-def _made(work: _Work, folder: Path, **settings: int) -> Report:
-    folder.mkdir()
-    database = Database(
-        folder,
-        [path for group in work.logs.groups for path in (*group.paths, *group.names)],
-        remote=any(group.remote for group in work.logs.groups),
-        memory=work.memory,
-        progress=work.progress,
-        **settings,
+def _made(database: Database, log: LogFigures, selection: Selection, top: int) -> Report:
+    prepare(database)
+    return Report(
+        made=datetime.now(timezone.utc),
+        selection=selection,
+        log=log,
+        advice=advice(database, top),
+        **answers(database, top),
     )
-    try:
-        log = take_in(database, work.logs, work.selection, folder, stdin=work.stdin)
-        prepare(database)
-        return Report(
-            made=datetime.now(timezone.utc),
-            selection=work.selection,
-            log=log,
-            advice=advice(database, work.top),
-            **answers(database, work.top),
-        )
-    finally:
-        database.close()

@@ -6,18 +6,24 @@ import json
 import keyword
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from mcp_lenient.devtools.report.database import Database
-from mcp_lenient.devtools.report.model import Advice
+from mcp_lenient.devtools.report.model import Advice, AdviceKind
 from mcp_lenient.devtools.report.wording import count
 from mcp_lenient.rules.rules import WRAPPERS
 from mcp_lenient.types import ViolationCode
 
-_FEWEST: Final = 5
+_FEWEST: Final = 3
+"""How many calls an advice needs."""
+_FREQUENT: Final = 5
 """How many calls make a mistake frequent."""
-_FIRST: Final = 3
+_MOST_OF_A_KIND: Final = 3
 _MOST_NAMED: Final = 3
+_MOST_NAMES: Final = 5
+_BETWEEN: Final = "\x1f"
+_CLIENTS: Final = 2
+_TOOLS: Final = 3
 # A call counts once for a place, however many items of a list are wrong there.
 _MISTAKES: Final = f"""
     SELECT tool, place, code, CAST(sum(times) AS BIGINT) AS calls, list(DISTINCT who ORDER BY who),
@@ -26,8 +32,8 @@ _MISTAKES: Final = f"""
         SELECT * EXCLUDE (received), coalesce(list(DISTINCT received) FILTER (received IS NOT NULL), []) AS came
         FROM faults WHERE code IS NOT NULL GROUP BY ALL
     )
-    GROUP BY tool, place, code HAVING calls >= {_FEWEST}
-    ORDER BY calls DESC, tool, code, place LIMIT {_FIRST}
+    GROUP BY tool, place, code HAVING calls >= {_FREQUENT}
+    ORDER BY calls DESC, tool, code, place LIMIT {_MOST_OF_A_KIND}
 """
 _SAY: Final = "Let its description say what it takes, with an example."
 _WORDS: Final[Mapping[ViolationCode, tuple[str, str]]] = {
@@ -51,64 +57,6 @@ _WORDS: Final[Mapping[ViolationCode, tuple[str, str]]] = {
 }
 
 
-def refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
-    """Yield the most frequent mistakes that no other advice covers, at most one for each tool.
-
-    Args:
-        database: With the tables of the calls, prepared.
-        others: All other advice.
-    """
-    tools: set[str] = set()
-    for tool, place, code, calls, clients, came in database.run(_MISTAKES):
-        if tool in tools or any(_is_about(each, tool, place, code) for each in others):
-            continue
-        tools.add(tool)
-        wrong, remedy = _WORDS[code]
-        types = f" (came: {', '.join(came)})" if came and code == "type" else ""
-        where = place or "the arguments as a whole"
-        yield Advice(
-            kind="refused_most",
-            calls=calls,
-            text=f"{count(calls, 'call')} of {tool} by {_by(clients)} failed at {where}, with {wrong}{types}, one of "
-            f"the most frequent mistakes in this log. {remedy} "
-            "mcp-lenient explain SERVER --event LINE says of a line what was likely sent.",
-            tool=tool,
-            parameter=place,
-            client=_named(clients[0]) if len(clients) == 1 else None,
-        )
-
-
-def _is_about(advice: Advice, tool: str, place: str, code: ViolationCode) -> bool:
-    if advice.kind == "drop_unknown":
-        return code == "unknown" and place == f"/{advice.parameter}"
-    if advice.tool != tool:
-        return False
-    if advice.kind == "declare_alias" and code == "unknown":
-        return place.count("/") == 1
-    if advice.kind == "too_large":
-        return code == "size"
-    return place in (advice.parameter, f"/{advice.parameter}")
-
-
-def _by(clients: Sequence[str]) -> str:
-    named = list(map(_named, clients[:_MOST_NAMED]))
-    rest = len(clients) - len(named)
-    if rest:
-        return f"{', '.join(named)} and {count(rest, 'other client')}"
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-
-
-def _named(client: str) -> str:
-    return " ".join(filter(None, client.split(_BETWEEN))) or "an unnamed client"
-
-
-FEWEST: Final = 3
-"""How many calls an advice needs."""
-_MOST_OF_A_KIND: Final = 3
-_MOST_NAMES: Final = 5
-_BETWEEN: Final = "\x1f"
-_CLIENTS: Final = 2
-_TOOLS: Final = 3
 _PAIRED: Final = """
     SELECT list, any_value(place) FILTER (code = 'missing') AS missing,
         any_value(place) FILTER (code = 'unknown') AS other
@@ -125,7 +73,7 @@ _ALIASES: Final = f"""
         FROM shapes JOIN paired ON shapes.violations = paired.list
         WHERE failed AND regexp_full_match(missing, '/[^/]+') AND regexp_full_match(other, '/[^/]+')
             AND other NOT IN ({", ".join(f"'/{name}'" for name in sorted(WRAPPERS))})
-        GROUP BY ALL HAVING calls >= {FEWEST}
+        GROUP BY ALL HAVING calls >= {_FEWEST}
     )
     SELECT tool, parameter, list(name ORDER BY calls DESC, name), CAST(sum(calls) AS BIGINT) AS calls
     FROM named GROUP BY tool, parameter ORDER BY calls DESC, tool, parameter
@@ -133,7 +81,7 @@ _ALIASES: Final = f"""
 _KEPT_TEXTS: Final = f"""
     SELECT tool, place, CAST(sum(shapes.times) AS BIGINT) AS calls
     FROM shapes JOIN hints ON shapes.hints = hints.list WHERE hints.code = 'json_text_kept'
-    GROUP BY tool, place HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place
+    GROUP BY tool, place HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool, place
 """
 _JSON_AS_TEXT: Final = f"""
     SELECT client_name, client_version, CAST(sum(calls) AS BIGINT) AS calls, count(DISTINCT tool) AS tools,
@@ -144,7 +92,7 @@ _JSON_AS_TEXT: Final = f"""
         WHERE before = 'string' AND after IN ('array', 'object')
             AND regexp_matches(rule, '^(json|json5|python)_text_to_')
     ) AS found
-    GROUP BY who, client_name, client_version HAVING calls >= {FEWEST}
+    GROUP BY who, client_name, client_version HAVING calls >= {_FEWEST}
     ORDER BY calls DESC, client_name, client_version
 """
 _AT_PLACES: Final = f"""
@@ -152,27 +100,26 @@ _AT_PLACES: Final = f"""
         any_value(who) AS client
     FROM faults WHERE code IS NOT NULL
         AND NOT (code = 'missing' AND violations IN (SELECT list FROM ({_PAIRED})))
-    GROUP BY tool, place, code, received HAVING calls >= {FEWEST} ORDER BY calls DESC, tool, place, code, received
+    GROUP BY tool, place, code, received HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool, place, code, received
 """
 _INJECTED: Final = f"""
     SELECT client_name, substr(place, 2) AS name, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT tool) AS tools
     FROM faults AS one
     WHERE code = 'unknown' AND regexp_full_match(place, '/[^/]+') AND client_name IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM violations WHERE list = one.violations AND code = 'missing')
-    GROUP BY client_name, place HAVING calls >= {FEWEST} AND tools >= {_TOOLS}
+    GROUP BY client_name, place HAVING calls >= {_FEWEST} AND tools >= {_TOOLS}
     ORDER BY calls DESC, client_name, place
 """
 _CODES: Final = f"""
     SELECT tool, error_code, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients
     FROM shapes WHERE failed AND error_code IN ('UNKNOWN_TOOL', 'ARGUMENTS_TOO_LARGE')
-    GROUP BY tool, error_code HAVING calls >= {FEWEST} ORDER BY calls DESC, tool
+    GROUP BY tool, error_code HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool
 """
 _REPEATERS: Final = f"""
     SELECT client_name, client_version, CAST(sum(times) AS BIGINT) AS calls, count(*) AS callers, max(times) AS most
-    FROM repeated WHERE subject IS NOT NULL AND times >= {2 * FEWEST}
+    FROM repeated WHERE subject IS NOT NULL AND times >= {2 * _FEWEST}
     GROUP BY ALL ORDER BY calls DESC, client_name, client_version
 """
-_FORMATS: Final = ("format", "pattern", "enum", "range", "length")
 _SAID: Final[Mapping[str, str]] = {
     "format": "the format",
     "pattern": "the pattern",
@@ -183,12 +130,7 @@ _SAID: Final[Mapping[str, str]] = {
 
 
 def advice(database: Database, most: int) -> tuple[Advice, ...]:
-    """Return the advice, most frequent first.
-
-    Args:
-        database: With the tables of the calls, prepared.
-        most: How many are given at most.
-    """
+    """Return the advice, most frequent first."""
     found = [
         *_aliases(database),
         *_kept_texts(database),
@@ -198,12 +140,11 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
         *_whole_calls(database),
         *_repeaters(database),
     ]
-    found += refused_most(database, found)
-    ordered = sorted(found, key=lambda each: -each.calls)
+    found += _refused_most(database, found)
     # One kind that is everywhere must not hide the others.
     of_kind: Counter[str] = Counter()
     first: list[Advice] = []
-    for each in ordered:
+    for each in sorted(found, key=lambda each: -each.calls):
         of_kind[each.kind] += 1
         if of_kind[each.kind] <= _MOST_OF_A_KIND:
             first.append(each)
@@ -230,6 +171,14 @@ def _definition(tool: str, parameter: str, entry: str) -> str | None:
     if not _exact(tool):
         return None
     return f"{_quoted(tool)}: {{parameters: {{{_quoted(parameter)}: {{{entry}}}}}}}"
+
+
+def _named(clients: Sequence[str]) -> str:
+    named = [_client(*who.split(_BETWEEN)) for who in clients[:_MOST_NAMED]]
+    rest = len(clients) - len(named)
+    if rest:
+        return f"{', '.join(named)} and {count(rest, 'other client')}"
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _client(name: str | None, version: str | None = None) -> str:
@@ -285,35 +234,22 @@ def _json_as_text(database: Database) -> Iterator[Advice]:
 def _at_places(database: Database) -> Iterator[Advice]:
     for tool, place, code, received, calls, clients, client in database.run(_AT_PLACES):
         by = count(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
-        known: dict[str, Any] = {"calls": calls, "tool": tool, "parameter": place}
-        if code in _FORMATS and clients >= _CLIENTS:
-            yield Advice(
-                kind="describe_format",
-                text=f"{count(calls, 'call')} of {tool} by {by} had the wrong {code} at {place}. Its description "
-                f"should say {_SAID[code]}, with an example.",
-                **known,
-            )
+        kind: AdviceKind
+        if code in _SAID and clients >= _CLIENTS:
+            kind, what = "describe_format", f"had the wrong {code} at {place}"
+            remedy = f"Its description should say {_SAID[code]}, with an example."
         elif code == "missing" and clients >= _CLIENTS:
-            yield Advice(
-                kind="required_parameter",
-                text=f"{count(calls, 'call')} of {tool} by {by} left out {place}. Give it a default, or have its "
-                f"description say where the value comes from.",
-                **known,
-            )
+            kind, what, remedy = "required_parameter", f"left out {place}", _WORDS["missing"][1]
         elif code == "type" and received == "null":
-            yield Advice(
-                kind="nullable_parameter",
-                text=f"{count(calls, 'call')} of {tool} by {by} sent null for {place}. Let the type take null, or say "
-                f"what null stands for with null_as().",
-                **known,
-            )
+            kind, what = "nullable_parameter", f"sent null for {place}"
+            remedy = "Let the type take null, or say what null stands for with null_as()."
         elif code == "ambiguous":
-            yield Advice(
-                kind="two_readings",
-                text=f"{count(calls, 'call')} of {tool} by {by} had a value at {place} that can be read in two ways. "
-                f"Declare which is meant, with split() or a normalizer of your own.",
-                **known,
-            )
+            kind, what = "two_readings", f"had a value at {place} that can be read in two ways"
+            remedy = _WORDS["ambiguous"][1]
+        else:
+            continue
+        text = f"{count(calls, 'call')} of {tool} by {by} {what}. {remedy}"
+        yield Advice(kind=kind, calls=calls, text=text, tool=tool, parameter=place)
 
 
 def _injected(database: Database) -> Iterator[Advice]:
@@ -351,3 +287,37 @@ def _repeaters(database: Database) -> Iterator[Advice]:
             f"up to {most:,} times one. See whether it hands the error's text to its model.",
             client=_client(name, version),
         )
+
+
+def _refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
+    """Yield the most frequent mistakes that no other advice covers, at most one for each tool."""
+    tools: set[str] = set()
+    for tool, place, code, calls, clients, came in database.run(_MISTAKES):
+        if tool in tools or any(_is_about(each, tool, place, code) for each in others):
+            continue
+        tools.add(tool)
+        wrong, remedy = _WORDS[code]
+        types = f" (came: {', '.join(came)})" if came and code == "type" else ""
+        where = place or "the arguments as a whole"
+        yield Advice(
+            kind="refused_most",
+            calls=calls,
+            text=f"{count(calls, 'call')} of {tool} by {_named(clients)} failed at {where}, with {wrong}{types}, one of "
+            f"the most frequent mistakes in this log. {remedy} "
+            "mcp-lenient explain SERVER --event LINE says of a line what was likely sent.",
+            tool=tool,
+            parameter=place,
+            client=_named(clients) if len(clients) == 1 else None,
+        )
+
+
+def _is_about(advice: Advice, tool: str, place: str, code: ViolationCode) -> bool:
+    if advice.kind == "drop_unknown":
+        return code == "unknown" and place == f"/{advice.parameter}"
+    if advice.tool != tool:
+        return False
+    if advice.kind == "declare_alias" and code == "unknown":
+        return place.count("/") == 1
+    if advice.kind == "too_large":
+        return code == "size"
+    return place in (advice.parameter, f"/{advice.parameter}")

@@ -34,23 +34,15 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def s3_secret(environment: Mapping[str, str]) -> str | None:
-    """Return the statement that makes DuckDB sign its requests; None where there is no key to sign with.
-
-    Args:
-        environment: Of the process; the first variable of each option that is not empty counts.
-    """
+    """Return the statement that makes DuckDB sign its requests; None where there is no key to sign with."""
     known = {
         option: next(filter(None, map(environment.get, names)), None) for option, names in _OPTIONS.items()
     }
     if not (known["KEY_ID"] and known["SECRET"]):
         return None
-    given = ", ".join(f"{option} {_quoted(value)}" for option, value in known.items() if value)
-    return f"CREATE SECRET (TYPE s3, {given})"
-
-
-def _quoted(value: str) -> str:
-    """Quote a text for SQL; nothing in it but the quote is special."""
-    return "'" + value.replace("'", "''") + "'"
+    # Nothing in an SQL text but the quote is special.
+    quoted = {option: "'" + value.replace("'", "''") + "'" for option, value in known.items() if value}
+    return f"CREATE SECRET (TYPE s3, {', '.join(' '.join(each) for each in quoted.items())})"
 
 
 Progress = Callable[[str, float], None]
@@ -72,8 +64,7 @@ class Database:
     """A database that lives for one report.
 
     Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
-    one exception are the credentials of :func:`mcp_lenient.devtools.report.database.s3_secret`, which no statement takes as
-    parameters.
+    one exception are the credentials of :func:`s3_secret`, which no statement takes as parameters.
 
     Args:
         folder: An empty folder for the database and what does not fit into memory.
@@ -101,33 +92,39 @@ class Database:
         most_threads: int = _MOST_THREADS,
     ) -> None:
         self._connection = _connection(folder, memory)
-        self.threads = min(most_threads, _threads(_limit(self._connection)))
-        self._connection.execute(f"SET threads={self.threads:d}")
-        # Without it the engine does not tell how far it is; printing it is not its business.
-        self._connection.execute("SET enable_progress_bar=true")
-        self._connection.execute("SET enable_progress_bar_print=false")
         self._progress = progress
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-lenient-report")
+        run = self._connection.execute
+        self.threads = max(
+            1, min(most_threads, _processors(), int(_limit(self._connection) // _THREAD_MEMORY))
+        )
+        run(f"SET threads={self.threads:d}")
+        # Without it the engine does not tell how far it is; printing it is not its business.
+        run("SET enable_progress_bar=true")
+        run("SET enable_progress_bar_print=false")
         if remote:
             self._allow_addresses(paths)
         else:
-            self._lock(folder, paths)
+            run("SET allowed_directories=?", [[f"{folder}{os.sep}"]])
+            run("SET allowed_paths=?", [list(paths)])
+            run("SET enable_external_access=false")
+        run("SET lock_configuration=true")
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-lenient-report")
 
     def _allow_addresses(self, paths: Sequence[str]) -> None:
         import duckdb
 
+        run = self._connection.execute
         try:
-            self._connection.execute("INSTALL httpfs")
-            self._connection.execute("LOAD httpfs")
+            run("INSTALL httpfs")
+            run("LOAD httpfs")
         except duckdb.Error as error:
             msg = f"addresses are read with DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
             raise ReportError(msg) from None
         secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
         if secret is not None:
             self._sign(secret)
-        self._connection.execute("SET autoinstall_known_extensions=false")
-        self._connection.execute("SET autoload_known_extensions=false")
-        self._connection.execute("SET lock_configuration=true")
+        run("SET autoinstall_known_extensions=false")
+        run("SET autoload_known_extensions=false")
 
     def _sign(self, secret: str) -> None:
         import duckdb
@@ -137,13 +134,6 @@ class Database:
         except duckdb.Error as error:  # its text may hold the credentials
             msg = f"the AWS credentials of the environment are not taken by DuckDB: {type(error).__name__}"
             raise ReportError(msg) from None
-
-    def _lock(self, folder: Path, paths: Sequence[str]) -> None:
-        run = self._connection.execute
-        run("SET allowed_directories=?", [[f"{folder}{os.sep}"]])
-        run("SET allowed_paths=?", [list(paths)])
-        run("SET enable_external_access=false")
-        run("SET lock_configuration=true")
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows; report progress meanwhile, and allow an interrupt.
@@ -158,7 +148,7 @@ class Database:
         """
         import duckdb
 
-        running = self._pool.submit(self._fetched, sql, parameters)
+        running = self._pool.submit(lambda: self._connection.execute(sql, parameters).fetchall())
         try:
             while True:
                 try:
@@ -171,9 +161,6 @@ class Database:
         except BaseException:
             self._connection.interrupt()
             raise
-
-    def _fetched(self, sql: str, parameters: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, parameters).fetchall()
 
     def records(self, sql: str, parameters: object = None) -> list[dict[str, Any]]:
         """Run one statement and return its rows by the names of their columns."""
@@ -229,11 +216,6 @@ def _limit(connection: DuckDBPyConnection) -> float:
         connection.close()
         raise OutOfMemoryError
     return limit
-
-
-def _threads(limit: float) -> int:
-    """Return how many threads fit into a memory limit."""
-    return max(1, min(_processors(), int(limit // _THREAD_MEMORY)))
 
 
 def _processors() -> int:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from mcp_lenient.devtools.report.database import ReportError
 from mcp_lenient.devtools.report.model import Report
-from mcp_lenient.devtools.report.wording import NUMBERS, STYLES, TITLES, as_rows, head, outcome, title
+from mcp_lenient.devtools.report.wording import NUMBERS, STYLES, TABLES, head, outcome, rows, title
 from mcp_lenient.values.display import escaped
 
 _LONGEST_LABEL: Final = 22
@@ -24,12 +24,7 @@ _ROW: Final = 30
 _MARGIN: Final = {"l": 8, "r": 8, "t": 8, "b": 8}
 
 
-def plotly_script() -> str:
-    """Return Plotly's own JavaScript.
-
-    Raises:
-        ReportError: When Plotly is not installed.
-    """
+def _plotly_script() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError:
@@ -38,7 +33,7 @@ def plotly_script() -> str:
     return str(get_plotlyjs())
 
 
-def charts(report: Report) -> Mapping[str, Any]:
+def _charts(report: Report) -> Mapping[str, Any]:
     """Return each chart under the id of its place in the page, without those that have no data."""
     drawn = {
         "over-time": _over_time(report),
@@ -48,7 +43,7 @@ def charts(report: Report) -> Mapping[str, Any]:
     return {name: json.loads(figure.to_json()) for name, figure in drawn.items() if figure is not None}
 
 
-def plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
+def _plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
     """Escape a text for Plotly, which reads a few HTML tags."""
     return html.escape(escaped(text, limit=limit), quote=False)
 
@@ -106,7 +101,12 @@ def _tool_by_client(report: Report) -> Any:
             [
                 None
                 if cell is None
-                else [plain(cell.tool), plain(cell.client or "(none)"), f"{cell.failed:,}", f"{cell.calls:,}"]
+                else [
+                    _plain(cell.tool),
+                    _plain(cell.client or "(none)"),
+                    f"{cell.failed:,}",
+                    f"{cell.calls:,}",
+                ]
                 for cell in row
             ]
             for row in found
@@ -141,7 +141,7 @@ def _top_repairs(report: Report) -> Any:
         text=[f"{each.repairs:,}" for each in rules],
         textposition="outside",
         cliponaxis=False,
-        customdata=[[plain(each.rule), f"{each.tools:,}", f"{each.clients:,}"] for each in rules],
+        customdata=[[_plain(each.rule), f"{each.tools:,}", f"{each.clients:,}"] for each in rules],
         hovertemplate="%{customdata[0]}<br>%{x:,} repairs<br>%{customdata[1]} tools, %{customdata[2]} clients<extra></extra>",
     )
     return _figure(
@@ -156,7 +156,7 @@ def _labels(texts: list[str]) -> dict[str, Any]:
     """Make an axis with a text at each whole number: names may look like numbers, dates or each other."""
     return {
         "tickvals": list(range(len(texts))),
-        "ticktext": [plain(text, _LONGEST_LABEL) for text in texts],
+        "ticktext": [_plain(text, _LONGEST_LABEL) for text in texts],
         "automargin": True,
         "fixedrange": True,
         "showgrid": False,
@@ -186,16 +186,13 @@ def page(report: Report) -> str:
     Raises:
         ReportError: When Plotly is not installed.
     """
-    scripts = (
-        {"plotly": plotly_script(), "script": _file("page.js")}
-        if report.calls
-        else {"plotly": "", "script": ""}
-    )
-    drawn = charts(report) if report.calls else {}
+    # Without a call there is nothing to draw.
+    plotly, script = (_plotly_script(), _file("page.js")) if report.calls else ("", "")
+    drawn = _charts(report) if report.calls else {}
     return Template(_file("page.html")).substitute(
-        plotly=_packed(scripts["plotly"]),
-        script=scripts["script"],
-        hashes=" ".join(map(_hash, scripts.values())),
+        plotly=_packed(plotly),
+        script=script,
+        hashes=" ".join(map(_hash, (plotly, script))),
         style=_file("page.css"),
         charts=_json(drawn),
         body="\n".join(_body(report, drawn)),
@@ -235,7 +232,7 @@ def _body(report: Report, drawn: Mapping[str, object]) -> Iterator[str]:
     for name, heading in _CHARTS:
         if name in drawn:
             yield f'<section><h2>{heading}</h2><div class="chart" id="{name}"></div></section>'
-    for name in TITLES:
+    for name in TABLES:
         if getattr(report, name):
             yield _table(report, name)
 
@@ -253,12 +250,12 @@ def _advice(report: Report) -> str:
 
 
 def _table(report: Report, name: str) -> str:
-    columns, rows = as_rows(report, name)
+    columns = TABLES[name].columns
     sides = [' class="number"' if column in NUMBERS else "" for column in columns]
     first = "".join(f"<th{side}>{column}</th>" for side, column in zip(sides, columns, strict=True))
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_cell(cell)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
-        for row in rows
+        for row in rows(report, name)
     )
     return (
         f"<section><h2>{_text(title(report, name))}</h2>"

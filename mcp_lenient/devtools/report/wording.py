@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mcp_lenient.devtools.report.model import LogFigures, Report, Timeline
+from mcp_lenient.devtools.report.model import (
+    ClientFigures,
+    LogFigures,
+    ParameterFigures,
+    RepeatedMistake,
+    Report,
+    Timeline,
+    ToolFigures,
+    Unrepaired,
+)
 from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.values.display import escaped
 
@@ -61,91 +70,83 @@ def _sources(log: LogFigures) -> str:
     return " and ".join(["standard input"] * log.stdin + [count(files, "file")] * (files > 0))
 
 
-TITLES: Final[Mapping[str, str]] = {
-    "tools": "Tools, by calls that no rule could repair",
-    "unknown_tools": "Tools that do not exist, and were called",
-    "parameters": "Parameters, by calls that no rule could repair",
-    "rules": "Repairs",
-    "clients": "Clients",
-    "repeated": "Callers that repeat a mistake",
-    "unrepaired": "Errors that no rule could repair",
+class _Table(NamedTuple):
+    """A table: its title, its columns, and the cells of an entry."""
+
+    title: str
+    columns: Sequence[str]
+    cells: Callable[[Any], tuple[TableCell, ...]]
+
+
+def _with_outcomes(name: str, each: ToolFigures | ClientFigures) -> tuple[TableCell, ...]:
+    repaired = each.outcomes.get("call_repaired", 0)
+    share = f"{each.failed / each.calls:.0%}"
+    return name, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+
+
+def _parameter(each: ParameterFigures) -> tuple[TableCell, ...]:
+    wrong = ", ".join(f"{code} {times:,}" for code, times in each.codes.items())
+    came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
+    return each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
+
+
+def _repeated(each: RepeatedMistake) -> tuple[TableCell, ...]:
+    who = client(each.client, each.version)
+    mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
+    return f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, mistake
+
+
+def _unrepaired(each: Unrepaired) -> tuple[TableCell, ...]:
+    where = f"{each.code} {each.place}" if each.code else ""
+    return each.tool, each.error_code or "", where, each.calls, each.clients
+
+
+_OUTCOMES: Final = ("calls", "repaired", "failed", "share", "most frequent error")
+TABLES: Final[Mapping[str, _Table]] = {
+    "tools": _Table(
+        "Tools, by calls that no rule could repair",
+        ("tool", *_OUTCOMES),
+        lambda each: _with_outcomes(each.tool, each),
+    ),
+    "unknown_tools": _Table(
+        "Tools that do not exist, and were called",
+        ("name", "calls", "clients"),
+        lambda each: (each.tool, each.calls, each.clients),
+    ),
+    "parameters": _Table(
+        "Parameters, by calls that no rule could repair",
+        ("tool", "parameter", "failed", "repaired", "what is wrong"),
+        _parameter,
+    ),
+    "rules": _Table(
+        "Repairs",
+        ("rule", "repairs", "tools", "clients"),
+        lambda each: (each.rule, each.repairs, each.tools, each.clients),
+    ),
+    "clients": _Table(
+        "Clients",
+        ("client", *_OUTCOMES),
+        lambda each: _with_outcomes(client(each.client, each.version), each),
+    ),
+    "repeated": _Table("Callers that repeat a mistake", ("caller", "tool", "times", "mistake"), _repeated),
+    "unrepaired": _Table(
+        "Errors that no rule could repair", ("tool", "error", "where", "calls", "clients"), _unrepaired
+    ),
 }
 """The tables in their order, by the fields of the report."""
+NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "tools", "clients", "times"})
+"""The columns that are aligned to the right."""
 
 
 def title(report: Report, name: str) -> str:
     """Return the title of a table, with how much of it is shown."""
     shown, found = len(getattr(report, name)), report.found[name]
-    return TITLES[name] + (f" ({shown:,} of {found:,})" if found > shown else "")
+    return TABLES[name].title + (f" ({shown:,} of {found:,})" if found > shown else "")
 
 
-def as_rows(report: Report, name: str) -> tuple[Sequence[str], list[tuple[TableCell, ...]]]:
-    """Return the columns and rows of a table.
-
-    Args:
-        report: The report.
-        name: One of :data:`TITLES`.
-    """
-    columns, rows = _TABLES[name]
-    return columns, list(rows(report))
-
-
-def _tools(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.tools:
-        repaired = each.outcomes.get("call_repaired", 0)
-        share = f"{each.failed / each.calls:.0%}"
-        yield each.tool, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
-
-
-def _unknown_tools(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.unknown_tools:
-        yield each.tool, each.calls, each.clients
-
-
-def _parameters(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.parameters:
-        wrong = ", ".join(f"{code} {times:,}" for code, times in each.codes.items())
-        came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
-        yield each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
-
-
-def _rules(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.rules:
-        yield each.rule, each.repairs, each.tools, each.clients
-
-
-def _clients(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.clients:
-        repaired = each.outcomes.get("call_repaired", 0)
-        share = f"{each.failed / each.calls:.0%}"
-        name = client(each.client, each.version)
-        yield name, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
-
-
-def _repeated(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.repeated:
-        who = client(each.client, each.version)
-        mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
-        yield f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, mistake
-
-
-def _unrepaired(report: Report) -> Iterator[tuple[TableCell, ...]]:
-    for each in report.unrepaired:
-        where = f"{each.code} {each.place}" if each.code else ""
-        yield each.tool, each.error_code or "", where, each.calls, each.clients
-
-
-_TABLES: Final[Mapping[str, tuple[Sequence[str], Callable[[Report], Iterator[tuple[TableCell, ...]]]]]] = {
-    "tools": (("tool", "calls", "repaired", "failed", "share", "most frequent error"), _tools),
-    "unknown_tools": (("name", "calls", "clients"), _unknown_tools),
-    "parameters": (("tool", "parameter", "failed", "repaired", "what is wrong"), _parameters),
-    "rules": (("rule", "repairs", "tools", "clients"), _rules),
-    "clients": (("client", "calls", "repaired", "failed", "share", "most frequent error"), _clients),
-    "repeated": (("caller", "tool", "times", "mistake"), _repeated),
-    "unrepaired": (("tool", "error", "where", "calls", "clients"), _unrepaired),
-}
-NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "tools", "clients", "times"})
-"""The columns that are aligned to the right."""
+def rows(report: Report, name: str) -> list[tuple[TableCell, ...]]:
+    """Return the rows of a table."""
+    return [TABLES[name].cells(each) for each in getattr(report, name)]
 
 
 def client(name: str | None, version: str | None) -> str:
@@ -203,7 +204,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         return
     yield _outcomes(report)
     yield _over_time(report.timeline)
-    for name in TITLES:
+    for name in TABLES:
         if getattr(report, name):
             yield _table(report, name)
     yield _advice(report)
@@ -241,7 +242,6 @@ def _spark(counts: list[int]) -> Text:
 
 
 def _table(report: Report, name: str) -> Table:
-    columns, rows = as_rows(report, name)
     table = Table(
         title=_plain(title(report, name), "bold"),
         title_justify="left",
@@ -250,12 +250,12 @@ def _table(report: Report, name: str) -> Table:
         padding=(0, 2, 0, 0),
         header_style="dim",
     )
-    for column in columns:
+    for column in TABLES[name].columns:
         number = column in NUMBERS
         table.add_column(
             column, justify="right" if number else "left", no_wrap=number, overflow="fold", min_width=6
         )
-    for row in rows:
+    for row in rows(report, name):
         table.add_row(*(_plain(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row))
     return table
 
