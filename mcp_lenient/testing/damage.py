@@ -34,6 +34,7 @@ class _DamagedParameter:
 
 _Change = tuple[Any, tuple[Any, ...]]
 """A damaged value, and the right ones."""
+_Damage = Callable[[_DamagedParameter], Iterator[_Change]]
 
 _WRAPPERS: Final = ("args", "arguments", "input", "params", "parameters", "kwargs")
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
@@ -44,29 +45,42 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _number_as_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if _is_number(parameter.value):
-        yield json.dumps(parameter.value), (parameter.value,)
+def _is_boolean(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
-def _number_as_spaced_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if _is_number(parameter.value):
-        yield f" {json.dumps(parameter.value)} ", (parameter.value,)
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
-def _boolean_as_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if isinstance(parameter.value, bool):
-        yield str(parameter.value).lower(), (parameter.value,)
+def _is_container(value: Any) -> bool:
+    return isinstance(value, (list, dict))
 
 
-def _boolean_as_python_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if isinstance(parameter.value, bool):
-        yield str(parameter.value), (parameter.value,)
+def _is_small_integer(value: Any) -> bool:
+    return type(value) is int and abs(value) < 2**53
 
 
-def _whole_float(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if type(parameter.value) is int and abs(parameter.value) < 2**53:
-        yield float(parameter.value), (parameter.value,)
+def _has_numbers(value: Any) -> bool:
+    return _is_list(value) and value and all(_is_number(item) or _is_boolean(item) for item in value)
+
+
+def _has_objects(value: Any) -> bool:
+    return _is_list(value) and value and all(isinstance(item, dict) for item in value)
+
+
+def _each_as_text(value: Any) -> list[str]:
+    return [json.dumps(item) for item in value]
+
+
+def _written(fits: Callable[[Any], bool], write: Callable[[Any], Any]) -> _Damage:
+    """Write the values that fit in another way, so that only the value itself is right."""
+
+    def change(parameter: _DamagedParameter) -> Iterator[_Change]:
+        if fits(parameter.value):
+            yield write(parameter.value), (parameter.value,)
+
+    return change
 
 
 def _number_for_text(parameter: _DamagedParameter) -> Iterator[_Change]:
@@ -82,30 +96,6 @@ def _enum_case(parameter: _DamagedParameter) -> Iterator[_Change]:
                 yield other, (value,)
 
 
-def _container_as(write: Callable[[Any], str]) -> Callable[[_DamagedParameter], Iterator[_Change]]:
-    def change(parameter: _DamagedParameter) -> Iterator[_Change]:
-        if isinstance(parameter.value, (list, dict)):
-            yield write(parameter.value), (parameter.value,)
-
-    return change
-
-
-def _items_as_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    value = parameter.value
-    if (
-        isinstance(value, list)
-        and value
-        and all(_is_number(item) or isinstance(item, bool) for item in value)
-    ):
-        yield [json.dumps(item) for item in value], (value,)
-
-
-def _items_as_json_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    value = parameter.value
-    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        yield [json.dumps(item) for item in value], (value,)
-
-
 def _one_item_without_its_list(parameter: _DamagedParameter) -> Iterator[_Change]:
     if isinstance(parameter.value, list) and parameter.value and not _says_more(parameter.value[0]):
         yield parameter.value[0], (parameter.value[:1],)
@@ -116,17 +106,7 @@ def _says_more(item: Any) -> bool:
     return isinstance(item, str) and (looks_like_json(item) or item in ("null", "None"))
 
 
-def _list_in_item_object(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if isinstance(parameter.value, list):
-        yield {"item": parameter.value}, (parameter.value,)
-
-
-def _scalar_in_a_list(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if not isinstance(parameter.value, (list, dict)):
-        yield [parameter.value], (parameter.value,)
-
-
-def _for_absent(value: Any) -> Callable[[_DamagedParameter], Iterator[_Change]]:
+def _for_absent(value: Any) -> _Damage:
     def change(parameter: _DamagedParameter) -> Iterator[_Change]:
         if parameter.may_be_absent:
             yield value, (ABSENT,) if value is None else (ABSENT, None)
@@ -139,23 +119,25 @@ def _wrong_type(parameter: _DamagedParameter) -> Iterator[_Change]:
         yield {_UNKNOWN: "wrong"}, ()
 
 
-_OF_VALUES: Final[Mapping[str, Callable[[_DamagedParameter], Iterator[_Change]]]] = {
-    "number_as_text": _number_as_text,
-    "number_as_spaced_text": _number_as_spaced_text,
-    "boolean_as_text": _boolean_as_text,
-    "boolean_as_python_text": _boolean_as_python_text,
-    "whole_float": _whole_float,
+_OF_VALUES: Final[Mapping[str, _Damage]] = {
+    "number_as_text": _written(_is_number, json.dumps),
+    "number_as_spaced_text": _written(_is_number, lambda value: f" {json.dumps(value)} "),
+    "boolean_as_text": _written(_is_boolean, json.dumps),
+    "boolean_as_python_text": _written(_is_boolean, str),
+    "whole_float": _written(_is_small_integer, float),
     "number_for_text": _number_for_text,
     "enum_case": _enum_case,
-    "container_as_json_text": _container_as(json.dumps),
-    "container_as_python_text": _container_as(repr),
-    "container_in_fence": _container_as(lambda value: f"```json\n{json.dumps(value, indent=2)}\n```"),
-    "container_twice_encoded": _container_as(lambda value: json.dumps(json.dumps(value))),
-    "items_as_text": _items_as_text,
-    "items_as_json_text": _items_as_json_text,
+    "container_as_json_text": _written(_is_container, json.dumps),
+    "container_as_python_text": _written(_is_container, repr),
+    "container_in_fence": _written(
+        _is_container, lambda value: f"```json\n{json.dumps(value, indent=2)}\n```"
+    ),
+    "container_twice_encoded": _written(_is_container, lambda value: json.dumps(json.dumps(value))),
+    "items_as_text": _written(_has_numbers, _each_as_text),
+    "items_as_json_text": _written(_has_objects, _each_as_text),
     "one_item_without_its_list": _one_item_without_its_list,
-    "list_in_item_object": _list_in_item_object,
-    "scalar_in_a_list": _scalar_in_a_list,
+    "list_in_item_object": _written(_is_list, lambda value: {"item": value}),
+    "scalar_in_a_list": _written(lambda value: not _is_container(value), lambda value: [value]),
     "null_for_optional": _for_absent(None),
     "null_text_for_optional": _for_absent("null"),
     "empty_text_for_optional": _for_absent(""),

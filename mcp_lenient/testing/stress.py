@@ -201,8 +201,8 @@ def _finding(call: StressCall) -> str:
     )
 
 
-def _short_value(value: Any) -> str:
-    return cut(json.dumps(value, ensure_ascii=False, default=repr), _LONGEST_LINE)
+def _short_value(value: Any, limit: int = _LONGEST_LINE) -> str:
+    return cut(json.dumps(value, ensure_ascii=False, default=repr), limit)
 
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
@@ -373,7 +373,7 @@ def _right(attempt: Attempt) -> _Right:
 
 
 def _refusal(attempt: Attempt, origin: str) -> str:
-    return f"the tool does not take what {origin}, {_short(attempt.sent)}: {_reason(attempt)}"
+    return f"the tool does not take what {origin}, {_short_value(attempt.sent, _LONGEST)}: {_reason(attempt)}"
 
 
 def _details(attempt: Attempt) -> Mapping[str, Any]:
@@ -388,10 +388,6 @@ def _reason(attempt: Attempt) -> str:
     if attempt.reached is not None:
         said = f"it is repaired by {', '.join(dict.fromkeys(each.rule for each in attempt.repairs))}"
     return shown(said, _LONGEST)
-
-
-def _short(arguments: Sent) -> str:
-    return cut(json.dumps(arguments, ensure_ascii=False, default=repr), _LONGEST)
 
 
 async def _stress(trial: Trial, right: _Right) -> list[StressCall]:
