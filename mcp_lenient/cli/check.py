@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from mcp_lenient.cli.errors import DONE, FOUND, fail
+
 
 def check(
     *target: str,
@@ -30,7 +32,6 @@ def check(
 
     from rich.console import Console
 
-    from mcp_lenient.cli.errors import DONE, FOUND, CommandError
     from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
     from mcp_lenient.devtools.check import LEVELS, chosen_checks, findings
     from mcp_lenient.devtools.check import output as shown
@@ -40,7 +41,7 @@ def check(
     try:
         chosen = chosen_checks(select, ignore)
     except ValueError as error:
-        raise CommandError(str(error)) from None
+        fail(str(error))
     named = " ".join(target)
     with one_line_errors(named), no_name_warnings():
         tools = asyncio.run(published(target_of(target)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 DONE: Final = 0
 FOUND: Final = 1
@@ -13,3 +13,8 @@ WRONG_USE: Final = 2
 
 class CommandError(Exception):
     """A reason why a command cannot run, in one sentence that names what and where."""
+
+
+def fail(reason: str) -> NoReturn:
+    """End the command with exit code 2 and this line."""
+    raise CommandError(reason) from None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from mcp_lenient.cli.errors import DONE, FOUND, fail
 
+if TYPE_CHECKING:
     from fastmcp import FastMCP
 
     from mcp_lenient.devtools.explain import Explanation
+    from mcp_lenient.telemetry.events import CallEvent
 
 
 def explain(
@@ -38,18 +42,15 @@ def explain(
         output: `text` for people, `json` for programs.
     """
     import asyncio
-    import json
 
-    from mcp_lenient.cli.errors import DONE, FOUND, CommandError
     from mcp_lenient.cli.targets import one_line_errors, quiet, served
     from mcp_lenient.devtools.explain import RUNS, explain_event
     from mcp_lenient.devtools.explain import explain as explain_call
     from mcp_lenient.devtools.printing import put
 
     if (tool is None) is (event is None):
-        msg = "name a tool and its arguments, or give a line of the log with --event"
-        raise CommandError(msg)
-    events = list(_events(event)) if event is not None else []
+        fail("name a tool and its arguments, or give a line of the log with --event")
+    events = _events(event) if event is not None else []
 
     async def work(server: FastMCP) -> list[Explanation]:
         if tool is not None:
@@ -67,8 +68,6 @@ def explain(
 
 
 def _sent(arguments: str | None) -> Any:
-    import json
-
     if arguments is None:
         return {}
     try:
@@ -77,27 +76,17 @@ def _sent(arguments: str | None) -> Any:
         return arguments
 
 
-def _events(event: str) -> Iterator[Any]:
-    import sys
-
-    from mcp_lenient.cli.errors import CommandError
+def _events(event: str) -> list[CallEvent]:
     from mcp_lenient.telemetry.events import read_event
 
-    found = False
-    for line in sys.stdin if event == "-" else [event]:
-        read = read_event(line)
-        if read is not None:
-            found = True
-            yield read
-    if not found:
-        msg = "--event: there is no event of mcp-lenient in what was given"
-        raise CommandError(msg)
+    lines = sys.stdin if event == "-" else [event]
+    events = [read for read in map(read_event, lines) if read is not None]
+    if not events:
+        fail("--event: there is no event of mcp-lenient in what was given")
+    return events
 
 
 def _print(explanations: list[Explanation]) -> None:
-    import json
-    from textwrap import wrap
-
     from rich.text import Text
 
     from mcp_lenient.devtools.printing import Output

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import anyio
 from cyclopts import Parameter
 
-from mcp_lenient.cli.errors import DONE, CommandError
+from mcp_lenient.cli.errors import DONE, fail
 from mcp_lenient.errors import LenientError
 
 if TYPE_CHECKING:
@@ -34,43 +34,19 @@ _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
 
 
+_Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+
+
 def proxy(
-    *target: Annotated[
-        str, Parameter(help="The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.")
-    ],
-    http: Annotated[str | None, Parameter(help="Serve streamable HTTP at `HOST:PORT`, path `/mcp`.")] = None,
-    config: Annotated[
-        Path | None, Parameter(help="YAML or TOML file with what you declare of tools.")
-    ] = None,
-    observe: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Change nothing; log what would be done.")
-    ] = False,
-    log: Annotated[
-        Path | None, Parameter(help="Write the log to this file, which is rotated, not to stderr.")
-    ] = None,
-    policy: Annotated[
-        Literal["lenient", "strict"],
-        Parameter(help="`strict` repairs nothing, and refuses what is not right with a good error."),
-    ] = "lenient",
-    unrepairable: Annotated[
-        Literal["refuse", "forward"], Parameter(help="What becomes of a call that cannot be repaired.")
-    ] = "refuse",
-    header: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.",
-        ),
-    ] = (),
-    forward_header: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="A caller's header that goes on, `NAME`; of several servers to the one named, `NAME=SERVER`.",
-        ),
-    ] = (),
+    *target: str,
+    http: str | None = None,
+    config: Path | None = None,
+    observe: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    log: Path | None = None,
+    policy: Literal["lenient", "strict"] = "lenient",
+    unrepairable: Literal["refuse", "forward"] = "refuse",
+    header: _Several = (),
+    forward_header: _Several = (),
 ) -> int:
     """Stand in front of any MCP server: repair its nearly right calls, refuse the rest with one envelope.
 
@@ -78,13 +54,23 @@ def proxy(
 
     The target is a command line after `--`, a URL, a client configuration (`servers.json`) or a Python file
     (`server.py`, `server.py:name`). Without `--http` the proxy speaks over stdin and stdout.
+
+    Args:
+        target: The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.
+        http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`.
+        config: YAML or TOML file with what you declare of tools.
+        observe: Change nothing; log what would be done.
+        log: Write the log to this file, which is rotated, not to stderr.
+        policy: `strict` repairs nothing, and refuses what is not right with a good error.
+        unrepairable: What becomes of a call that cannot be repaired.
+        header: A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.
+        forward_header: A caller's header that goes on, `NAME`; of several servers to the one named, `NAME=SERVER`.
     """
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.rules.policy import Policy
 
     if config is not None and not config.is_file():
-        msg = f"--config {config}: there is no such file"
-        raise CommandError(msg)
+        fail(f"--config {config}: there is no such file")
     address = None if http is None else _address(http)
     kind = Policy.strict() if policy == "strict" else Policy()
     chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)
@@ -165,10 +151,9 @@ def _server(
         except ValueError as error:
             if isinstance(error, LenientError):
                 raise
-            raise CommandError(str(error).replace("forward_headers", "--forward-header")) from None
+            fail(str(error).replace("forward_headers", "--forward-header"))
     if forwarded is not None:
-        msg = "--forward-header: only a server at a URL is sent headers"
-        raise CommandError(msg)
+        fail("--forward-header: only a server at a URL is sent headers")
     own = LenientMiddleware(policy) if config is None else LenientMiddleware.from_file(config, policy=policy)
     target.add_middleware(own)
     return target
@@ -183,22 +168,18 @@ def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
     for each in given:
         found = _FORWARDED.fullmatch(each)
         if found is None:
-            msg = (
-                "--forward-header: one is not written `NAME` or `NAME=SERVER`"  # not shown: it may hold a key
-            )
-            raise CommandError(msg)
+            # What was written is not shown: it may hold a key.
+            fail("--forward-header: one is not written `NAME` or `NAME=SERVER`")
         (alone if found[2] is None else by_server.setdefault(found[2], [])).append(found[1])
     if alone and by_server:
-        msg = "--forward-header: say which of the servers each header goes to, as NAME=SERVER"
-        raise CommandError(msg)
+        fail("--forward-header: say which of the servers each header goes to, as NAME=SERVER")
     return by_server or alone
 
 
 def _address(text: str) -> dict[str, Any]:
     found = _ADDRESS.fullmatch(text.strip())
     if found is None or int(found["port"]) > 65_535:
-        msg = f"--http {text}: this is no HOST:PORT, such as 127.0.0.1:8000"
-        raise CommandError(msg)
+        fail(f"--http {text}: this is no HOST:PORT, such as 127.0.0.1:8000")
     host = (found["host"] or "127.0.0.1").strip("[]")
     return {"transport": "http", "host": host, "port": int(found["port"])}
 
@@ -211,12 +192,10 @@ def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -
     if not headers:
         return target
     if not isinstance(target, (SSETransport, StreamableHttpTransport)):
-        msg = "--header: only a server at a URL is sent headers"
-        raise CommandError(msg)
+        fail("--header: only a server at a URL is sent headers")
     for header in headers:
         found = _HEADER.fullmatch(header)
         if found is None:
-            msg = "--header: one is not written `NAME: VALUE`"  # not shown: it may hold a key
-            raise CommandError(msg)
+            fail("--header: one is not written `NAME: VALUE`")  # not shown: it may hold a key
         target.headers[found[1]] = from_environment(found[2], f"--header {found[1]}")
     return target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,10 +15,10 @@ from fastmcp.client.transports import ClientTransport
 from mcp_types import Tool
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.cli.errors import fail
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress import damaged_calls, example_calls
 from mcp_lenient.values.display import cut, shown
@@ -28,43 +28,27 @@ Given = Mapping[str, list[dict[str, Any]]]
 
 
 def given_arguments(file: Path) -> Given:
-    """Read a JSON file with the right arguments of tools: an object, or a list of them, by tool.
-
-    Raises:
-        CommandError: When there is no such file, or something else is in it.
-    """
+    """Read a JSON file with the right arguments of tools: an object, or a list of them, by tool."""
     try:
         written = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        msg = f"--arguments: {file}: {error.strerror or error}"
-        raise CommandError(msg) from error
+        fail(f"--arguments: {file}: {error.strerror or error}")
     except (ValueError, RecursionError) as error:
-        msg = f"--arguments: {file}: this is not JSON: {error}"
-        raise CommandError(msg) from error
+        fail(f"--arguments: {file}: this is not JSON: {error}")
     if not isinstance(written, dict) or not written:
-        msg = f'--arguments: {file}: an object is expected, with arguments by tool, like {{"search": {{"query": "tea"}}}}'
-        raise CommandError(msg)
+        fail(
+            f'--arguments: {file}: an object is expected, with arguments by tool, like {{"search": {{"query": "tea"}}}}'
+        )
     return {tool: _calls(file, tool, each) for tool, each in written.items()}
 
 
 def _calls(file: Path, tool: str, written: Any) -> list[dict[str, Any]]:
     calls = written if isinstance(written, list) else [written]
     if not calls or not all(isinstance(call, dict) for call in calls):
-        msg = f"--arguments: {file}: what stands at {tool!r} is neither the arguments of a call, as an object, nor a list of such"
-        raise CommandError(msg)
+        fail(
+            f"--arguments: {file}: what stands at {tool!r} is neither the arguments of a call, as an object, nor a list of such"
+        )
     return calls
-
-
-def check_names(given: Given, tools: Iterable[str]) -> None:
-    """Check that all arguments belong to existing tools.
-
-    Raises:
-        CommandError: When one is not.
-    """
-    unknown = [tool for tool in given if tool not in set(tools)]
-    if unknown:
-        msg = f"--arguments: the server has no tool {unknown[0]!r}"
-        raise CommandError(msg)
 
 
 _LONGEST: Final = 60
@@ -81,12 +65,9 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The planned calls; prints as a table.
+    """The planned calls, and whether they reach the tools; prints as a table.
 
-    Attributes:
-        tools: The tools that would be called.
-        left_out: Those that would not, since they may change something.
-        is_real: Whether the calls reach the tools.
+    ``left_out`` are the tools that are not called, since they may change something.
     """
 
     tools: tuple[Planned, ...]
@@ -109,10 +90,12 @@ class Rehearsal:
         tools = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         parts: list[RenderableType] = [Text(f"{total} calls of {tools}, which {reaches}")]
         if self.tools:
-            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-            table.add_column("tool", overflow="fold")
-            table.add_column("calls", justify="right")
-            table.add_column("such as", overflow="fold")
+            columns = (
+                Column("tool", overflow="fold"),
+                Column("calls", justify="right"),
+                Column("such as", overflow="fold"),
+            )
+            table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
             for each in self.tools:
                 table.add_row(Text(shown(each.name)), str(each.calls), Text(_short(each.first)))
             parts.append(table)
@@ -123,11 +106,9 @@ class Rehearsal:
 
 
 def _short(arguments: dict[str, Any] | None) -> str:
-    return (
-        cut(shown(json.dumps(arguments, ensure_ascii=False), 4 * _LONGEST), _LONGEST)
-        if arguments is not None
-        else "nothing: no right call is known"
-    )
+    if arguments is None:
+        return "nothing: no right call is known"
+    return cut(shown(json.dumps(arguments, ensure_ascii=False), 4 * _LONGEST), _LONGEST)
 
 
 def rehearse(
@@ -139,18 +120,14 @@ def rehearse(
     everything: bool,
     given: Given,
 ) -> Rehearsal:
-    """Plan a stress run of a server. The tools of a server in this process never run.
-
-    Raises:
-        CommandError: When no tool matches the pattern, or arguments are given for a tool that is not there.
-    """
+    """Plan a stress run of a server. The tools of a server in this process never run."""
     is_real = not isinstance(target, FastMCP)
     tools = asyncio.run(_tools(target))
-    check_names(given, [tool.name for tool in tools])
+    for unknown in [name for name in given if name not in {tool.name for tool in tools}]:
+        fail(f"--arguments: the server has no tool {unknown!r}")
     matching = [tool for tool in tools if fnmatchcase(tool.name, pattern)]
     if not matching:
-        msg = f"--tool: no tool of the server matches {pattern!r}"
-        raise CommandError(msg)
+        fail(f"--tool: no tool of the server matches {pattern!r}")
     called = [tool for tool in matching if everything or not is_real or _is_read_only(tool)]
     left_out = tuple(tool.name for tool in matching if tool not in called)
     planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from mcp_lenient.cli.errors import DONE, CommandError
+from mcp_lenient.cli.errors import DONE, fail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +63,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
     if not files and sys.stdin.isatty():
-        msg = "no log is named: give files, patterns or - for standard input"
-        raise CommandError(msg)
+        fail("no log is named: give files, patterns or - for standard input")
     selection = Selection(
         since=_moment("--since", since),
         until=_moment("--until", until),
@@ -73,8 +72,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
         server=server,
     )
     if html is not None and not html.resolve().parent.is_dir():
-        msg = f"--html {html}: there is no folder {html.resolve().parent}"
-        raise CommandError(msg)
+        fail(f"--html {html}: there is no folder {html.resolve().parent}")
     try:
         with _progress() as progress:
             made = read_report(
@@ -84,7 +82,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
         sys.stderr.write("interrupted: no report was made\n")
         return _INTERRUPTED
     if made.log.lines and not made.log.events:
-        raise CommandError("; ".join((_no_events(made.log), *skipped(made.log))))
+        fail("; ".join((_no_events(made.log), *skipped(made.log))))
     if html is not None:
         _write(html, page(made))
     if format == "json":
@@ -110,16 +108,16 @@ def _moment(option: str, written: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(re.sub(r"[Zz]$", "+00:00", written)).astimezone(timezone.utc)
     except (ValueError, OverflowError):
-        msg = f"{option} {written!r}: write a time as 2026-11-01, 2026-11-01T08:00Z, or how long ago: 90m, 24h, 7d"
-        raise CommandError(msg) from None
+        fail(
+            f"{option} {written!r}: write a time as 2026-11-01, 2026-11-01T08:00Z, or how long ago: 90m, 24h, 7d"
+        )
 
 
 def _write(file: Path, text: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        msg = f"--html {file}: this cannot be written: {error.strerror}"
-        raise CommandError(msg) from None
+        fail(f"--html {file}: this cannot be written: {error.strerror}")
 
 
 @contextmanager

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+
+from mcp_lenient.cli.errors import DONE, FOUND, fail
 
 
 def stress(  # noqa: PLR0913 - each is an option of the command
@@ -43,20 +47,16 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         summary: Only the sums of all tools, without a table for each.
         output: `text` for people, `json` for programs.
     """
-    import json
-
     from fastmcp import FastMCP
     from rich.console import Console
 
-    from mcp_lenient.cli.errors import DONE, FOUND, CommandError
     from mcp_lenient.cli.rehearsal import given_arguments, rehearse
     from mcp_lenient.cli.targets import lenient_front, one_line_errors, quiet, target_of
     from mcp_lenient.devtools.printing import put, show
     from mcp_lenient.testing import stress as run_stress
 
     if per_tool < 1:
-        msg = f"--per-tool must be at least 1, got {per_tool}"
-        raise CommandError(msg)
+        fail(f"--per-tool must be at least 1, got {per_tool}")
     console = Console(highlight=False)
     given = given_arguments(arguments) if arguments is not None else {}
     with one_line_errors(" ".join(target)), quiet():
@@ -85,14 +85,9 @@ def stress(  # noqa: PLR0913 - each is an option of the command
 
 
 def _confirmed() -> bool:
-    import sys
-
     from rich.console import Console
     from rich.prompt import Confirm
 
-    from mcp_lenient.cli.errors import CommandError
-
     if not sys.stdin.isatty():
-        msg = "these calls would reach the server: say --yes to make them, or --dry-run to see them alone"
-        raise CommandError(msg)
+        fail("these calls would reach the server: say --yes to make them, or --dry-run to see them alone")
     return Confirm.ask("Make these calls?", console=Console(stderr=True), default=False)

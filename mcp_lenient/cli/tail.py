@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import sys
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from mcp_lenient.cli.errors import DONE
+from mcp_lenient.cli.errors import DONE, fail
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,28 +33,22 @@ def tail(
 
     Rotated and truncated files are followed too. Ctrl-C ends it.
 
-    Parameters
-    ----------
-    file
-        The log: JSON lines as they are written, `-` for standard input (`docker logs -f notes 2>&1 | mcp-lenient tail -`).
-    lines
-        How many of the lines that are there already are shown; of standard input, all are.
-    follow
-        Wait for more lines.
-    foreign
-        Show, dimmed, the lines that are no event.
+    Args:
+        file: The log: JSON lines as they are written, `-` for standard input
+            (`docker logs -f notes 2>&1 | mcp-lenient tail -`).
+        lines: How many of the lines that are there already are shown; of standard input, all are.
+        follow: Wait for more lines.
+        foreign: Show, dimmed, the lines that are no event.
     """
     from datetime import datetime
     from pathlib import Path
 
     from rich.console import Console
 
-    from mcp_lenient.cli.errors import CommandError
     from mcp_lenient.devtools.tail import Follower, text_of
 
     if lines < 0:
-        msg = f"--lines must be 0 or more, but is {lines}"
-        raise CommandError(msg)
+        fail(f"--lines must be 0 or more, but is {lines}")
     if file != "-":
         _check(file)
     console = Console(highlight=False, markup=False, emoji=False)
@@ -70,14 +63,13 @@ def tail(
     except KeyboardInterrupt:
         return DONE
     except OSError as error:
-        msg = f"{file}: {error.strerror}"
-        raise CommandError(msg) from None
+        fail(f"{file}: {error.strerror}")
     return DONE
 
 
 def _check(file: str) -> None:
     """Raise unless the file can be followed."""
-    from mcp_lenient.cli.errors import CommandError
+    from mcp_lenient.devtools.printing import why_not_opened
 
     try:
         mode = os.stat(file).st_mode  # noqa: PTH116 - a Path raises for fewer names
@@ -86,20 +78,11 @@ def _check(file: str) -> None:
             with open(file, "rb") as opened:  # noqa: PTH123
                 head = opened.read(len(_PARQUET))
     except (OSError, ValueError) as error:
-        reasons = {errno.ENOENT: "there is no such file", errno.ELOOP: "its symbolic links form a loop"}
-        reason = (
-            reasons.get(error.errno or 0, error.strerror)
-            if isinstance(error, OSError)
-            else "this is not a file name"
-        )
-        msg = f"{file}: {reason}"
-        raise CommandError(msg) from None
+        fail(f"{file}: {why_not_opened(error)}")
     if stat.S_ISDIR(mode):
-        msg = f"{file}: this is a folder; name one log"
-        raise CommandError(msg)
+        fail(f"{file}: this is a folder; name one log")
     if head == _PARQUET:
-        msg = f"{file}: a Parquet file cannot be followed; mcp-lenient report reads it"
-        raise CommandError(msg)
+        fail(f"{file}: a Parquet file cannot be followed; mcp-lenient report reads it")
 
 
 def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -38,7 +38,7 @@ from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import name_of
 from mcp_lenient.adapters.fastmcp.proxy.server import DEFAULT_POLICY
 from mcp_lenient.adapters.fastmcp.tools import META_KEY
-from mcp_lenient.cli.errors import CommandError
+from mcp_lenient.cli.errors import CommandError, fail
 from mcp_lenient.telemetry.log import silenced
 from mcp_lenient.values.display import shown
 
@@ -63,8 +63,7 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
         CommandError: Where the words name nothing that is there.
     """
     if not words:
-        msg = "no server is named: give a URL, a .json or .py file, or `-- command arguments`"
-        raise CommandError(msg)
+        fail("no server is named: give a URL, a .json or .py file, or `-- command arguments`")
     if len(words) > 1:
         return _started_by(words)
     (word,) = words
@@ -90,17 +89,14 @@ def _split(word: str) -> list[str]:
     try:
         return shlex.split(word)
     except ValueError as error:
-        msg = f"{word!r} is no command line: {error}"
-        raise CommandError(msg) from None
+        fail(f"{word!r} is no command line: {error}")
 
 
 def _started_by(words: Sequence[str]) -> StdioTransport:
     if not words:
-        msg = "no server is named: the command line is empty"
-        raise CommandError(msg)
+        fail("no server is named: the command line is empty")
     if shutil.which(words[0]) is None:
-        msg = f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file"
-        raise CommandError(msg)
+        fail(f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file")
     # The SDK by default passes little more than PATH, and keys are in the environment.
     return StdioTransport(command=words[0], args=list(words[1:]), env=dict(os.environ))
 
@@ -112,18 +108,14 @@ def _configured(path: Path) -> MCPConfigTransport:
             written = {"mcpServers": written["servers"]}  # as VS Code writes it
         config = MCPConfig.model_validate(written)
     except FileNotFoundError:
-        msg = f"{path}: there is no such file"
-        raise CommandError(msg) from None
+        fail(f"{path}: there is no such file")
     except ValidationError as error:
         places = "; ".join(".".join(map(str, issue["loc"])) + ": " + issue["msg"] for issue in error.errors())
-        msg = f"{path}: this is no client configuration: {places}"
-        raise CommandError(msg) from None
+        fail(f"{path}: this is no client configuration: {places}")
     except ValueError as error:
-        msg = f"{path}: this is not JSON: {error}"
-        raise CommandError(msg) from None
+        fail(f"{path}: this is not JSON: {error}")
     if not config.mcpServers:
-        msg = f"{path}: no server stands under mcpServers"
-        raise CommandError(msg)
+        fail(f"{path}: no server stands under mcpServers")
     return MCPConfigTransport(config)
 
 
@@ -147,8 +139,7 @@ def from_environment(text: str, where: str) -> str:
         name, default = found.groups()
         known: str | None = os.environ.get(name, default)
         if known is None:
-            msg = f"{where}: the environment has no {name}, which ${{{name}}} stands for"
-            raise CommandError(msg)
+            fail(f"{where}: the environment has no {name}, which ${{{name}}} stands for")
         return known
 
     return _VARIABLE.sub(value, text)
@@ -156,19 +147,18 @@ def from_environment(text: str, where: str) -> str:
 
 def _imported(path: Path, name: str | None) -> FastMCP:
     if not path.is_file():
-        msg = f"{path}: there is no such file"
-        raise CommandError(msg)
+        fail(f"{path}: there is no such file")
     module = _module(path)
     if name is not None:
         return _server(getattr(module, name, None), f"{path}: {name!r}")
-    for usual in _USUAL_NAMES:
-        if isinstance(server := getattr(module, usual, None), FastMCP):
-            return server
-    msg = (
-        f"{path}: no FastMCP server is named mcp, server or app; "
-        f"name yours, or a function that makes it: {path}:NAME"
-    )
-    raise CommandError(msg)
+    usual = (getattr(module, each, None) for each in _USUAL_NAMES)
+    server = next((each for each in usual if isinstance(each, FastMCP)), None)
+    if server is None:
+        fail(
+            f"{path}: no FastMCP server is named mcp, server or app; "
+            f"name yours, or a function that makes it: {path}:NAME"
+        )
+    return server
 
 
 def _server(found: object, named: str) -> FastMCP:
@@ -180,8 +170,7 @@ def _server(found: object, named: str) -> FastMCP:
             msg = f"{named} raised {type(error).__name__}: {error}"
             raise CommandError(msg) from error
     if not isinstance(found, FastMCP):
-        msg = f"{named} is no FastMCP server, and no function that returns one"
-        raise CommandError(msg)
+        fail(f"{named} is no FastMCP server, and no function that returns one")
     return found
 
 
@@ -230,11 +219,9 @@ def one_line_errors(named: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader of stdout is gone
         raise
     except ValidationError as error:
-        msg = f"{named}: the server cannot be asked: its answer is no valid {shown(error.title)}"
-        raise CommandError(msg) from error
+        fail(f"{named}: the server cannot be asked: its answer is no valid {shown(error.title)}")
     except (MCPError, HTTPError, RuntimeError, OSError) as error:
-        msg = f"{named}: the server cannot be asked: {_reason(error)}"
-        raise CommandError(msg) from error
+        fail(f"{named}: the server cannot be asked: {_reason(error)}")
 
 
 def _reason(error: BaseException) -> str:
@@ -242,29 +229,28 @@ def _reason(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-@contextmanager
-def no_name_warnings() -> Iterator[None]:
+def no_name_warnings() -> AbstractContextManager[None]:
     """Suppress the SDK's warnings about tool names: they repeat the names unescaped."""
-    with _errors_only(tool_name_validation.__name__):
-        yield
+    return _errors_only(tool_name_validation.__name__)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """Suppress the events of a command's own calls, and FastMCP's notices."""
-    with silenced(), no_name_warnings(), _errors_only("fastmcp"):
+    with silenced(), _errors_only(tool_name_validation.__name__, "fastmcp"):
         yield
 
 
 @contextmanager
-def _errors_only(name: str) -> Iterator[None]:
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+def _errors_only(*names: str) -> Iterator[None]:
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in levels:
+        logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in levels.items():
+            logger.setLevel(level)
 
 
 def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:

@@ -5,6 +5,7 @@ Where a reader leaves early (``| head``), the rest goes nowhere and the command 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -32,21 +33,12 @@ def drop_output() -> None:
 
 
 def put(text: str) -> None:
-    """Print a text unchanged on stdout.
-
-    Args:
-        text: What is printed, without the end of its last line.
-    """
+    """Print a text and the end of its last line on stdout."""
     _write(sys.stdout, f"{text}\n")
 
 
 def show(console: Console, *parts: RenderableType) -> None:
-    """Print parts below each other, without blanks at the end of a line unless on a terminal.
-
-    Args:
-        console: Where they go.
-        parts: What is printed.
-    """
+    """Print parts below each other, without blanks at the end of a line unless on a terminal."""
     for part in parts:
         if console.is_terminal:
             console.print(part)
@@ -64,3 +56,16 @@ def _write(file: IO[str], text: str) -> None:
         if file is not sys.stdout:
             raise
         drop_output()
+
+
+_REASONS: Final = {
+    errno.ENOENT: "there is no such file",
+    errno.ELOOP: "its symbolic links form a loop",
+}
+
+
+def why_not_opened(error: OSError | ValueError) -> str:
+    """Say why a file cannot be opened, in a few words."""
+    if not isinstance(error, OSError):
+        return "this is not a file name"
+    return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import errno
 import glob
 import gzip
 import os
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
+from mcp_lenient.devtools.printing import why_not_opened
 from mcp_lenient.devtools.report.database import ReportError
 from mcp_lenient.devtools.report.model import SkippedFile
 
@@ -37,10 +37,6 @@ _BLOCK: Final = 2**20
 _HEAD: Final = 2**16
 # Spark and Hive write their own files under such names.
 _HIDDEN: Final = (".", "_")
-_REASONS: Final = {
-    errno.ENOENT: "there is no such file",
-    errno.ELOOP: "its symbolic links form a loop",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +79,7 @@ class _UnreadableError(Exception):
 def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None) -> FoundLogs:
     """Find the files that names refer to, grouped by how they are read; read each file once.
 
-    Args:
-        names: Files, folders, patterns with ``*``, ``?``, ``[]`` and ``**``, ``s3://`` and other
-            addresses, and ``-`` for standard input.
-        folder: Where what comes as a stream is kept while it is read.
-        stdin: Standard input.
+    What comes as a stream is kept in the folder while it is read.
 
     Raises:
         ReportError: If a name refers to nothing readable.
@@ -161,7 +153,7 @@ def _found(name: str) -> tuple[list[Path], bool]:
     except (OSError, ValueError) as error:
         if glob.has_magic(name) and not os.path.lexists(name):
             return _fitting(name), False
-        msg = f"{name}: {reason(error)}"
+        msg = f"{name}: {why_not_opened(error)}"
         raise ReportError(msg) from None
     if not folder:
         return [Path(name)], True
@@ -239,7 +231,7 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
             opened.seek(-min(len(head), len(_PARQUET)), os.SEEK_END)
             tail = opened.read()
     except OSError as error:
-        raise _UnreadableError(reason(error)) from None
+        raise _UnreadableError(why_not_opened(error)) from None
     if head.startswith(_ZSTD) and _PACKED_PARQUET.search(file.name):
         msg = "a Parquet file that zstd has packed as a whole is not read: unpack it first"
         raise _UnreadableError(msg)
@@ -295,13 +287,6 @@ def _start_of_gzip(head: bytes) -> bytes:
         return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(head, len(_PARQUET))
     except zlib.error:
         return b""
-
-
-def reason(error: OSError | ValueError) -> str:
-    """Say why a file cannot be opened, in a few words."""
-    if not isinstance(error, OSError):
-        return "this is not a file name"
-    return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"
 
 
 def _spooled(stream: BinaryIO | None, spool: Path) -> Path:
