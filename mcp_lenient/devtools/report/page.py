@@ -14,7 +14,7 @@ from string import Template
 from typing import Any, Final
 
 from mcp_lenient.devtools.report.database import ReportError
-from mcp_lenient.devtools.report.model import Report
+from mcp_lenient.devtools.report.model import Cell, Report
 from mcp_lenient.devtools.report.wording import NUMBERS, STYLES, TABLES, head, outcome, rows, title
 from mcp_lenient.values.display import escaped
 
@@ -40,7 +40,7 @@ def _charts(report: Report) -> Mapping[str, Any]:
         "tool-by-client": _tool_by_client(report),
         "top-repairs": _top_repairs(report),
     }
-    return {name: json.loads(figure.to_json()) for name, figure in drawn.items() if figure is not None}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
 def _plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
@@ -48,34 +48,30 @@ def _plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
     return html.escape(escaped(text, limit=limit), quote=False)
 
 
-def _figure(traces: list[Any], **layout: Any) -> Any:
-    from plotly import graph_objects
-
-    figure = graph_objects.Figure(traces)
-    figure.update_layout(template=None, margin=_MARGIN, dragmode=False, **layout)
-    return figure
+def _figure(*traces: Mapping[str, Any], **layout: Any) -> dict[str, Any]:
+    """Return a figure as Plotly's script takes it."""
+    return {"data": traces, "layout": {"margin": _MARGIN, "dragmode": False, **layout}}
 
 
-def _over_time(report: Report) -> Any:
-    from plotly import graph_objects
-
+def _over_time(report: Report) -> dict[str, Any] | None:
     periods = report.timeline.periods
     if not periods:
         return None
     traces = [
-        graph_objects.Bar(
-            name=outcome(event),
-            meta=event,
-            x=[period.start.isoformat() for period in periods],
-            y=[period.outcomes.get(event, 0) for period in periods],
-            width=report.timeline.seconds * 900,
-            hovertemplate="%{y:,} %{fullData.name}<br>%{x|%d %b %Y %H:%M} UTC<extra></extra>",
-        )
+        {
+            "type": "bar",
+            "name": outcome(event),
+            "meta": event,
+            "x": [period.start.isoformat() for period in periods],
+            "y": [period.outcomes.get(event, 0) for period in periods],
+            "width": report.timeline.seconds * 900,
+            "hovertemplate": "%{y:,} %{fullData.name}<br>%{x|%d %b %Y %H:%M} UTC<extra></extra>",
+        }
         for event in STYLES
         if event in report.outcomes
     ]
     return _figure(
-        traces,
+        *traces,
         barmode="stack",
         height=300,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
@@ -84,68 +80,59 @@ def _over_time(report: Report) -> Any:
     )
 
 
-def _tool_by_client(report: Report) -> Any:
-    from plotly import graph_objects
-
+def _tool_by_client(report: Report) -> dict[str, Any] | None:
     tools = [each.tool for each in report.tools]
     clients = list(dict.fromkeys(each.client for each in report.clients))
     cells = {(cell.tool, cell.client): cell for cell in report.cells}
     if not cells:
         return None
     found = [[cells.get((tool, client)) for client in clients] for tool in tools]
-    trace = graph_objects.Heatmap(
-        z=[[None if cell is None else cell.failed / cell.calls for cell in row] for row in found],
-        text=[["" if cell is None else f"{cell.failed / cell.calls:.0%}" for cell in row] for row in found],
-        texttemplate="%{text}" if len(clients) <= 6 else None,
-        customdata=[
-            [
-                None
-                if cell is None
-                else [
-                    _plain(cell.tool),
-                    _plain(cell.client or "(none)"),
-                    f"{cell.failed:,}",
-                    f"{cell.calls:,}",
-                ]
-                for cell in row
-            ]
-            for row in found
-        ],
-        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<br>%{customdata[2]} of %{customdata[3]} calls failed<extra></extra>",
-        hoverongaps=False,
-        xgap=2,
-        ygap=2,
-        zmin=0,
-        zmax=max(cell.failed / cell.calls for cell in cells.values()) or 1,
-        colorbar={"tickformat": ".0%", "thickness": 10},
-    )
+    shares = [[cell and cell.failed / cell.calls for cell in row] for row in found]
+    trace = {
+        "type": "heatmap",
+        "z": shares,
+        "text": [["" if share is None else f"{share:.0%}" for share in row] for row in shares],
+        "customdata": [[cell and _cell_hover(cell) for cell in row] for row in found],
+        "hovertemplate": "%{customdata[0]}<br>%{customdata[1]}<br>%{customdata[2]} of %{customdata[3]} calls failed<extra></extra>",
+        "hoverongaps": False,
+        "xgap": 2,
+        "ygap": 2,
+        "zmin": 0,
+        "zmax": max(cell.failed / cell.calls for cell in cells.values()) or 1,
+        "colorbar": {"tickformat": ".0%", "thickness": 10},
+    }
+    if len(clients) <= 6:
+        trace["texttemplate"] = "%{text}"
     return _figure(
-        [trace],
+        trace,
         height=140 + _ROW * len(tools),
         xaxis=_labels([client or "(none)" for client in clients]) | {"side": "top", "tickangle": -40},
         yaxis=_labels(tools) | {"autorange": "reversed"},
     )
 
 
-def _top_repairs(report: Report) -> Any:
-    from plotly import graph_objects
+def _cell_hover(cell: Cell) -> list[str]:
+    return [_plain(cell.tool), _plain(cell.client or "(none)"), f"{cell.failed:,}", f"{cell.calls:,}"]
 
+
+def _top_repairs(report: Report) -> dict[str, Any] | None:
     rules = report.rules[:12]
     if not rules:
         return None
-    trace = graph_objects.Bar(
-        meta="call_repaired",
-        orientation="h",
-        x=[each.repairs for each in rules],
-        y=list(range(len(rules))),
-        text=[f"{each.repairs:,}" for each in rules],
-        textposition="outside",
-        cliponaxis=False,
-        customdata=[[_plain(each.rule), f"{each.tools:,}", f"{each.clients:,}"] for each in rules],
-        hovertemplate="%{customdata[0]}<br>%{x:,} repairs<br>%{customdata[1]} tools, %{customdata[2]} clients<extra></extra>",
-    )
+    trace = {
+        "type": "bar",
+        "meta": "call_repaired",
+        "orientation": "h",
+        "x": [each.repairs for each in rules],
+        "y": list(range(len(rules))),
+        "text": [f"{each.repairs:,}" for each in rules],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "customdata": [[_plain(each.rule), f"{each.tools:,}", f"{each.clients:,}"] for each in rules],
+        "hovertemplate": "%{customdata[0]}<br>%{x:,} repairs<br>%{customdata[1]} tools, %{customdata[2]} clients<extra></extra>",
+    }
     return _figure(
-        [trace],
+        trace,
         height=60 + _ROW * len(rules),
         xaxis={"automargin": True, "fixedrange": True, "nticks": 5},
         yaxis=_labels([each.rule for each in rules]) | {"autorange": "reversed"},
