@@ -159,13 +159,9 @@ class NoValueError(Exception):
 def valid_arguments(
     schema: Mapping[str, Any], random: Random, *, optional: float, wide: bool = False
 ) -> dict[str, Any]:
-    """Make arguments that the schema accepts.
+    """Make arguments that the schema accepts; ``optional`` is how likely a parameter that may be left out is there.
 
-    Args:
-        schema: The input schema of a tool.
-        random: Where all choices come from.
-        optional: How likely a parameter that may be left out is there.
-        wide: Whether texts and names of maps are chosen from more, for a tool that takes less than its schema.
+    ``wide`` chooses texts and names of maps from more, for a tool that takes less than its schema.
 
     Raises:
         NoValueError: When none could be made.

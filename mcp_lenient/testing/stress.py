@@ -139,11 +139,7 @@ class StressReport:
 
     def in_detail(self) -> RenderableType:
         """Return the report with a table for each tool."""
-        return Group(Text(self.headline), self.by_tool(), *self._sums())
-
-    def by_tool(self) -> RenderableType:
-        """Return a table for each tool: the outcomes of each kind of damage."""
-        return Group(*map(self._of_tool, self.tried))
+        return Group(Text(self.headline), *map(self._of_tool, self.tried), *self._sums())
 
     def _of_tool(self, tool: str) -> RenderableType:
         own = [call for call in self.calls if call.tool == tool]
@@ -309,11 +305,7 @@ class _Right:
 
 
 async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
-    """Try the given right arguments.
-
-    Raises:
-        NoValueError: When the tool does not take one of them.
-    """
+    """Try the given right arguments; raise NoValueError when the tool does not take one of them."""
     attempts = [await trial.attempt(each) for each in rights]
     for attempt in attempts:
         if not _is_accepted(trial, attempt):
@@ -322,11 +314,7 @@ async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> 
 
 
 async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
-    """Make arguments that the tool accepts: it may refuse what its schema allows, so try others.
-
-    Raises:
-        NoValueError: When it takes none of them.
-    """
+    """Make arguments that the tool accepts: it may refuse what its schema allows, so try others."""
     tool = trial.target.tool
     attempts = [
         await trial.attempt(each) for each in example_calls(tool.name, tool.parameters, seed, per_tool)

@@ -81,12 +81,9 @@ class Reached:
 
 
 class Recorder(Middleware):
-    """Records one call at a time, among those made within :meth:`recording`.
+    """Records one call at a time, among those made within :meth:`recording`, and lets it run or stops it.
 
     Every other call that passes by at the same time is left alone.
-
-    Args:
-        run: Whether a recorded call goes on to the tool.
     """
 
     def __init__(self, *, run: bool) -> None:
@@ -169,16 +166,9 @@ _REPAIR_FIELDS: Final = frozenset(Repair._fields)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What became of one call.
+    """What became of one call: what reached the tool, and what it was answered with.
 
-    Attributes:
-        sent: What was sent.
-        reached: What reached the tool; None where nothing did.
-        repairs: What was repaired on the way.
-        envelope: What a refused call was answered with.
-        answer: The text of the answer.
-        is_error: Whether the answer says that the call failed.
-        ran: Whether the tool's body was run.
+    ``envelope`` is that of a refused call; ``ran`` says whether the tool's body was run.
     """
 
     sent: Sent
@@ -202,12 +192,7 @@ class _AnyCall(CallToolRequest):
 class Trial:
     """One tool of a connected server, with a recorder in front of its body.
 
-    Attributes:
-        target: The tool, and what it is judged by.
-        client: A client of the server.
-        recorder: Sees what reaches the tool.
-        is_lenient: Whether the tool has a middleware of this package.
-        rules: The names of the rules that may speak; every other repair is one that the author declared.
+    ``rules`` are the names of the rules that may speak; every other repair is one that the author declared.
     """
 
     target: Target

@@ -27,14 +27,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule finds in one tool.
-
-    Attributes:
-        place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
-        reason: What will go wrong, in one sentence.
-        mend: What to change, in one sentence.
-        level: How much it matters, where that differs from the rule's own level.
-    """
+    """What a rule finds at a place, empty for the tool as a whole; ``level`` where that differs from the rule's own."""
 
     place: str
     reason: str

@@ -20,17 +20,7 @@ _ITEM: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What one rule makes of one value.
-
-    Attributes:
-        rule: The rule's name.
-        tier: Its tier.
-        kind: What it speaks about.
-        pointer: Where the value is, as far as known.
-        before: The value, or the name that was sent.
-        after: What the rule makes of it.
-        fits: Whether the schema at that place takes it as it is.
-    """
+    """What one rule makes of one value or name, where that is as far as known, and whether its schema takes it."""
 
     rule: str
     tier: int
@@ -53,12 +43,8 @@ class ValidatorAnswer(NamedTuple):
 class Trace:
     """The notes of one decision: an :class:`mcp_lenient.engine.observer.Observer`.
 
-    Attributes:
-        sent: The arguments.
-        proposals: What the rules made, each once.
-        answers: What the validator said of whole arguments, of those sent first.
-        kept_out: By pointer the rules that were asked about a value and have no reading of it.
-        outcome: What the engine decided.
+    ``answers`` is what the validator said of whole arguments, of those sent first; ``kept_out`` has by pointer the
+    rules that were asked about a value and have no reading of it.
     """
 
     sent: Mapping[str, Any]

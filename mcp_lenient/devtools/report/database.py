@@ -61,18 +61,10 @@ _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
 
 class Database:
-    """A database that lives for one report.
+    """A database that lives for one report, in an empty folder; it may read the paths it is given.
 
     Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
     one exception are the credentials of :func:`s3_secret`, which no statement takes as parameters.
-
-    Args:
-        folder: An empty folder for the database and what does not fit into memory.
-        paths: The files and addresses that may be read.
-        remote: Whether some of them are addresses.
-        memory: How much the engine may keep in memory, such as ``512MB``.
-        progress: Called with what is done, and how far it is.
-        most_threads: How many threads it may have at most; as many as memory and processors allow by default.
 
     Raises:
         OutOfMemoryError: When the memory is less than any log takes.
@@ -136,12 +128,7 @@ class Database:
             raise ReportError(msg) from None
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
-        """Run one statement and return its rows; report progress meanwhile, and allow an interrupt.
-
-        Args:
-            sql: The statement.
-            parameters: Its parameters.
-            doing: The words for progress; None reports no progress.
+        """Run one statement and return its rows; report meanwhile how far ``doing`` is, and allow an interrupt.
 
         Raises:
             ReportError: When the engine cannot carry it out.

@@ -87,17 +87,24 @@ def _every(conditions: list[str]) -> str:
     return "(" + " AND ".join(conditions) + ")"
 
 
+# Texts and counts that are spelled as the library spells them.
+_FIELDS_USUAL: Final = [
+    "e.tool IS NOT NULL",
+    "e.schema_version = '1'",
+    *(
+        f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
+        for name in (*_KEPT, *_CHECKED)
+    ),
+    *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
+]
 _FIELDS_PLAIN: Final = _every(
     [
-        "e.tool IS NOT NULL",
-        "e.schema_version = '1'",
+        *_FIELDS_USUAL,
         f"(e.timestamp IS NULL OR (regexp_full_match(e.timestamp, '{_RAW_INSTANT}') AND micros IS NOT NULL))",
         *(
-            f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')"
-            f" AND (simple OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))))"
+            f"(simple OR e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))"
             for name in (*_KEPT, *_CHECKED)
         ),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
         # In these a null is no event, and the engine reads it as nothing.
         "(NOT contains(line, 'null') OR "
         + _every([f"coalesce(json_type(line, '$.{name}'), '') <> 'NULL'" for name in (*_LISTS, *_COUNTS)])
@@ -133,17 +140,11 @@ _RAW_LIST: Final = r'\[(\{("[a-z]+":"[^"]*",?)*\},?)*\]'
 _FIELDS_SIMPLE: Final = _every(
     [
         "simple",
-        "e.schema_version = '1'",
-        "e.tool IS NOT NULL",
+        *_FIELDS_USUAL,
         f"e.event IN ({_EVENTS})",
         f"regexp_full_match(e.timestamp, '{_RAW_INSTANT}')",
         "micros IS NOT NULL",
-        *(
-            f"(e.{name} IS NULL OR (strlen(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
-            for name in (*_KEPT, *_CHECKED)
-        ),
         *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
         *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in _LISTS),
     ]
 )
@@ -367,17 +368,10 @@ _REJECTS: Final = (
 def take_in(
     database: Database, logs: FoundLogs, selection: Selection, folder: Path, *, stdin: bool = False
 ) -> LogFigures:
-    """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
+    """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``; keep the calls selected.
 
     A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
     ``hints_lists`` give the number under which the other tables hold their entries.
-
-    Args:
-        database: Where the tables are made.
-        logs: The files.
-        selection: Which calls are kept.
-        folder: Where files that are needed meanwhile may lie.
-        stdin: Whether one of the logs is standard input.
 
     Raises:
         ReportError: When a file cannot be read.
