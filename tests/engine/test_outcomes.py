@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from damage import damages, whole_damages
 from fastmcp.tools import Tool
-from judged import TYPES, VALUES, many, typed
+from judged import EACH_KIND, TYPES, VALUES, many, typed
 from pydantic import BaseModel, ConfigDict, Field
-from sampling import sampled
+from sampling import quick
 from strategies import TEXTS
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
@@ -193,14 +193,14 @@ def _place(path: Path) -> str:
     return f"/{'/'.join(map(ascii, path))}"
 
 
-@pytest.mark.parametrize("annotation", sampled(TYPES, 5))
+@pytest.mark.parametrize("annotation", quick(TYPES, *EACH_KIND))
 def test_every_value_for_a_type(annotation, request, file_regression):
     """What becomes of a value of each kind for a parameter of this type that is required."""
     written = _written(typed(annotation), [{"x": value} for value in SENT])
     file_regression.check(written, basename=request.node.callspec.id)
 
 
-@pytest.mark.parametrize(("function", "right"), sampled(TOOLS, 5))
+@pytest.mark.parametrize(("function", "right"), quick(TOOLS, "search"))
 def test_every_damage_to_a_call(function, right, request, file_regression):
     """What becomes of a right call of this tool that was damaged once, and twice."""
     tool = Tool.from_function(function, name="tool")

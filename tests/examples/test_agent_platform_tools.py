@@ -21,11 +21,12 @@ from fastmcp.exceptions import ToolError
 from fastmcp.utilities.mcp_server_config.v1.sources.filesystem import FileSystemSource
 
 from agent_platform import browser_use
-from agent_platform.browser_use import plan
-from agent_platform.documents import PROJECT, Library, best_sentences, terms
+from agent_platform.documents import PROJECT
 from agent_platform.microsandbox import Microsandbox
 from agent_platform.server import PORTS, build_server, groups
 from shared.transcript import repairs, value
+
+pytestmark = pytest.mark.slow  # sandboxes, Chromium and servers are processes of their own
 
 SERVER = Path(browser_use.__file__).with_name("server.py")
 TASK = "open /about.html, then scroll down"
@@ -312,7 +313,7 @@ def wait_for(port, process):
 @pytest_asyncio.fixture(
     scope="module",
     loop_scope="module",
-    params=[pytest.param(False, id="one"), pytest.param(True, id="four", marks=pytest.mark.slow)],
+    params=[pytest.param(False, id="one"), pytest.param(True, id="four")],
 )
 async def clients(request, tmp_path_factory):
     """A client for each tool: of one server, or of the four that are served at once."""
@@ -451,7 +452,6 @@ async def test_a_sandbox_works_without_bubblewrap(sandboxes):
     assert "MemoryError" in answer["error"]
 
 
-@pytest.mark.slow
 async def test_packages_are_seen_by_their_session(sandboxes):
     """A package is installed for one session or for all; what pip cannot find is an error."""
     await sandboxes.microsandbox_install_package("greeting", session_id="a")
@@ -502,7 +502,6 @@ async def test_search_says_what_it_cannot_read(clients, path, pattern, said):
             {"selector": "#none"},
             "Locator.evaluate: Timeout",
             id="selector",
-            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -513,7 +512,6 @@ async def test_the_browser_says_what_is_not_there(clients, tool, arguments, said
         await clients[tool].call_tool(tool, arguments)
 
 
-@pytest.mark.slow
 @needs_chromium
 @with_the_servers
 async def test_a_task_says_where_it_failed(clients):
@@ -524,26 +522,6 @@ async def test_a_task_says_where_it_failed(clients):
     assert "Buy" in got["error"]
 
 
-@pytest.mark.parametrize(
-    ("task", "steps"),
-    [
-        pytest.param("天气", [("search", ("天气",))], id="words"),
-        pytest.param(
-            "搜索Python教程并打开第一个结果", [("search", ("Python教程",)), ("open_first", ())], id="chinese"
-        ),
-        pytest.param("search for bread and butter.", [("search", ("bread and butter",))], id="and"),
-        pytest.param(
-            "Open /, type 'Li' into Name and then click \"Order\".\nPress Enter",
-            [("open", ("/",)), ("type", ("Li", "Name")), ("click", ("Order",)), ("press", ("Enter",))],
-            id="form",
-        ),
-    ],
-)
-def test_a_task_is_read_as_steps(task, steps):
-    """A task in words becomes steps; what names none is searched for."""
-    assert plan(task) == steps
-
-
 @with_the_servers
 async def test_a_model_that_is_not_there_is_an_error(clients):
     """Where the model that should write the answer cannot be used, the error says so."""
@@ -551,29 +529,6 @@ async def test_a_model_that_is_not_there_is_an_error(clients):
         await clients["research"].call_tool(
             "research", {"question": "null", "reasoning_model": "nobody:none"}
         )
-
-
-def test_documents_are_found_in_both_languages(tmp_path):
-    """Chinese text is found by any part of it, English text by its words in any form."""
-    (tmp_path / "tea.md").write_text(
-        "# 乌龙茶\n\n产于福建。\n\n```\n# no heading\n```\n\n# Brewing\n\nUse hot water.\n", "utf-8"
-    )
-    (tmp_path / "pot.py").write_text("import this\n\n\ndef pour(pot):\n    return pot\n", "utf-8")
-    library = Library(tmp_path, (".",))
-    found = {
-        query: [(hit.source, hit.line) for hit in library.search(query, 3)]
-        for query in ("乌龙", "茶", "brew", "pour", "?")
-    }
-    assert found == {
-        "乌龙": [("tea.md", 1)],
-        "茶": [("tea.md", 1)],
-        "brew": [("tea.md", 9)],
-        "pour": [("pot.py", 4)],
-        "?": [],
-    }
-    library.close()
-    assert terms("What is 乌龙茶?") == ["乌龙", "龙茶"]
-    assert best_sentences("Tea is hot. Pots are round. 茶。", "round pots", 1) == ["Pots are round."]
 
 
 async def test_the_file_is_a_server():

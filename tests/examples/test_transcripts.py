@@ -56,6 +56,7 @@ def run(*words):
     )
 
 
+@pytest.mark.slow
 @every_example
 def test_an_example_does_what_its_script_says(example, data_folder):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""

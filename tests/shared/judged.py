@@ -166,6 +166,10 @@ TYPES: dict[str, Any] = {
 }
 
 
+EACH_KIND = ("int", "literal", "optional_list", "union", "closed", "fails")
+"""One type of each kind: a scalar, a choice, a container, several at once, a model, and one that cannot be asked."""
+
+
 def typed(annotation: Any) -> Tool:
     """A tool with one required parameter ``x`` of this type."""
 

@@ -11,22 +11,32 @@ from hypothesis import settings
 ParameterSet = type(pytest.param())
 
 
-def sampled(rows: Mapping[str, Any] | Iterable[Any], every: int) -> list[Any]:
-    """The rows of a table by name, or as ``pytest.param``, of which all but each n-th are slow."""
-    return [row if at % every == 0 else slow(row) for at, row in enumerate(_rows(rows))]
+def quick(rows: Mapping[str, Any] | Iterable[Any], *names: str) -> list[Any]:
+    """The rows of a table by name, or as ``pytest.param``, of which all but the named are slow."""
+    rows = list(_rows(rows))
+    unknown = {*names} - {row.id for row in rows}
+    assert not unknown, f"the table has no row {unknown}"
+    return [row if row.id in names else slow(row) for row in rows]
 
 
 def pairwise(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
-    """Like ``lax_and_strict``, but only the whole of the tests tries each row on both: of others each second is strict."""
-    both = lax_and_strict(rows)
-    return [full(row) if at % 4 in (1, 2) else row for at, row in enumerate(both)]
+    """Each row on the server, lax or strict, that its neighbors are not on; only the whole of the tests tries both."""
+    both = [_on_both(row) for row in _rows(rows)]
+    return [
+        each if strict == at % 2 else full(each)
+        for at, row in enumerate(both)
+        for strict, each in enumerate(row)
+    ]
 
 
 def lax_and_strict(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
-    """Each row twice, for a server that is lax and for one that is strict; an argument ``strict`` comes last."""
+    """Each row on a server that is lax, which is slow, and on one that is strict; ``strict`` is the last argument."""
+    return [each for row in _rows(rows) for each in (slow(_on_both(row)[0]), _on_both(row)[1])]
+
+
+def _on_both(row: Any) -> list[Any]:
     return [
         pytest.param(*row.values, strict, id=f"{row.id}-{'strict' if strict else 'lax'}", marks=row.marks)
-        for row in _rows(rows)
         for strict in (False, True)
     ]
 

@@ -84,6 +84,7 @@ def test_texts_are_visible_and_short():
         assert len(text) <= 10
 
 
+@pytest.mark.slow
 def test_a_text_is_the_same_in_every_process():
     """A seed gives one text, however Python hashes."""
     code = (

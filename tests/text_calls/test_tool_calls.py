@@ -318,6 +318,7 @@ _HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 def test_hostile_text_is_bounded(text):
     """A text made to take long is refused soon (a guard against hanging, not a measurement)."""
