@@ -152,7 +152,9 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        pytest.param(["report", "--format", "json", str(EVENTS)], 0, id="report in JSON"),
+        pytest.param(
+            ["report", "--format", "json", str(EVENTS)], 0, id="report in JSON", marks=pytest.mark.full
+        ),
         pytest.param(["report", str(EVENTS)], 0, id="report", marks=pytest.mark.full),
         pytest.param(
             ["explain", "SERVER", "store", "{}", "--format", "json"],
@@ -161,7 +163,7 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
             marks=pytest.mark.full,
         ),
         pytest.param(["explain", "SERVER", "store", "{}"], 1, id="explain"),
-        pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON"),
+        pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON", marks=pytest.mark.full),
         pytest.param(["check", "SERVER"], 1, id="check", marks=pytest.mark.full),
         pytest.param(
             ["stress", "SERVER", "--per-tool", "1", "--format", "json"],
@@ -169,7 +171,7 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
             id="stress in JSON",
             marks=pytest.mark.full,
         ),
-        pytest.param(["stress", "SERVER", "--per-tool", "1"], 0, id="stress"),
+        pytest.param(["stress", "SERVER", "--per-tool", "1"], 0, id="stress", marks=pytest.mark.full),
         pytest.param(["tail", str(EVENTS)], 0, id="tail"),
         pytest.param(["--help"], 0, id="help", marks=pytest.mark.full),
     ],

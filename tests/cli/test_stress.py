@@ -256,7 +256,7 @@ def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
     assert "Left out, since they may change something" in capfd.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_dry_run_calls_nothing(server, capfd):
     """What would be called is shown, and what would be left out."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
@@ -274,7 +274,7 @@ def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capf
     assert calls_of(server) == {"search"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.usefixtures("capfd")
 def test_all_tools_are_called_when_told(server):
     """With ``--all`` the others are called as well."""
@@ -346,8 +346,8 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("is_error", [False, pytest.param(True, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("is_error", [False, True])
 def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
     """Only what the middleware in front says of a call counts, whatever another server has in its metadata."""
     claims, reports = [claim.values[0] for claim in CLAIMS], []

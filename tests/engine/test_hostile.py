@@ -246,7 +246,7 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.slow)]
+    "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.full)]
 )
 @pytest.mark.parametrize("union_of", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])

@@ -313,7 +313,7 @@ def wait_for(port, process):
 @pytest_asyncio.fixture(
     scope="module",
     loop_scope="module",
-    params=[pytest.param(False, id="one"), pytest.param(True, id="four")],
+    params=[pytest.param(False, id="one"), pytest.param(True, id="four", marks=pytest.mark.full)],
 )
 async def clients(request, tmp_path_factory):
     """A client for each tool: of one server, or of the four that are served at once."""

@@ -113,6 +113,7 @@ def test_the_wheel_can_be_imported_with_all_public_names(installed, tmp_path):
     assert run(str(installed / "python"), "-W", "error", "-c", program, cwd=tmp_path).stdout == "True\n"
 
 
+@pytest.mark.full
 def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tmp_path):
     """Where neither FastMCP nor the SDK nor Pydantic is installed, the engine repairs, refuses and reads calls."""
     absent = (

@@ -102,7 +102,7 @@ def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_repair_imports_no_refusal():
     """A repaired call imports the repair, and nothing of the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
@@ -111,7 +111,7 @@ def test_a_repair_imports_no_refusal():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["INFO", "ERROR"])
+@pytest.mark.parametrize("level", ["INFO", pytest.param("ERROR", marks=pytest.mark.full)])
 def test_structlog_is_imported_for_the_first_event_that_is_written(level):
     """Lines are structlog's where the application has configured none too; who writes none does not pay for it."""
     chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"

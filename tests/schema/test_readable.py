@@ -437,7 +437,7 @@ def test_generated_schemas_are_read_and_repaired() -> None:
         _assert_the_rest_is_repaired(seed)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_many_generated_schemas_are_read_and_repaired() -> None:
     """The same for 5,000 schemas."""
     for seed in range(250, 5_250):

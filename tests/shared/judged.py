@@ -170,6 +170,14 @@ EACH_KIND = ("int", "literal", "optional_list", "union", "closed", "fails")
 """One type of each kind: a scalar, a choice, a container, several at once, a model, and one that cannot be asked."""
 
 
+USUAL = (
+    *EACH_KIND,
+    *("float", "bool", "str", "any", "str_enum", "datetime", "secret", "json", "tuple", "dict", "typed_dict"),
+    *("union_of_models", "tagged", "recursive", "validated", "before"),
+)
+"""Types that are validated each in a way of their own."""
+
+
 def typed(annotation: Any) -> Tool:
     """A tool with one required parameter ``x`` of this type."""
 

@@ -152,6 +152,12 @@ EACH_KIND = (
     "marked-inside",
 )
 """One type of each kind: a scalar, a choice, containers, one with its own words, models, and one marked already."""
+USUAL = (
+    *EACH_KIND,
+    *("bool", "any", "date", "enum", "secret", "list", "dict", "model", "recursive", "typed-dict", "json"),
+    *("wrap-validator", "union", "discriminated-nullable", "items"),
+)
+"""Types that are validated each in a way of their own."""
 VALUES = [
     None, True, 0, 1, 7, -1, 1.0, 1.5, 1e400, 10**30, "", "red", "rot", "1", "1.50", "true", " 7 ",
     "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00Z", "10:00:00", "P1D", "2024-02-30", UNIQUE, "[1, 2]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -13,10 +13,21 @@ ParameterSet = type(pytest.param())
 
 def quick(rows: Mapping[str, Any] | Iterable[Any], *names: str) -> list[Any]:
     """The rows of a table by name, or as ``pytest.param``, of which all but the named are slow."""
+    return _but_for(names, rows, slow)
+
+
+def usual(rows: Mapping[str, Any] | Iterable[Any], *names: str) -> list[Any]:
+    """The rows of a table of which only the whole of the tests runs those that are not named."""
+    return _but_for(names, rows, full)
+
+
+def _but_for(
+    names: Iterable[str], rows: Mapping[str, Any] | Iterable[Any], mark: Callable[[Any], Any]
+) -> list[Any]:
     rows = list(_rows(rows))
     unknown = {*names} - {row.id for row in rows}
     assert not unknown, f"the table has no row {unknown}"
-    return [row if row.id in names else slow(row) for row in rows]
+    return [row if row.id in names else mark(row) for row in rows]
 
 
 def pairwise(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:

@@ -100,7 +100,9 @@ def _counts(report: StressReport) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize(
+    "strict", [pytest.param(False, id="lax", marks=pytest.mark.full), pytest.param(True, id="strict")]
+)
 def test_no_call_is_corrupted(strict):
     """With the default policy no damaged call of a tool with every kind of parameter gets another meaning."""
     report = stress(lenient_server(_many, store, mode, strict=strict), per_tool=6)
@@ -216,7 +218,7 @@ def _pay(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))])
 def test_arguments_are_made_up_until_the_tool_takes_them(seed):
     """A tool that takes less than its schema says gets other arguments until it takes some."""
     report = stress(lenient_server(_pay), seed=seed)

@@ -94,7 +94,7 @@ async def explained(server, tool, sent):
     [
         pytest.param(None, id="default"),
         pytest.param(Policy(unrepairable="refuse"), id="refuse", marks=pytest.mark.slow),
-        pytest.param(Policy.strict(), id="strict", marks=pytest.mark.slow),
+        pytest.param(Policy.strict(), id="strict", marks=pytest.mark.full),
     ],
 )
 def test_each_explanation_ends_as_the_call_does(policy):

@@ -5,13 +5,12 @@
 export async function converse(connect) {
   const { connection, calls } = JSON.parse(process.argv[2]);
   const { client, version } = await connect(connection);
-  const pages = [];
-  let cursor;
-  do {
-    const page = await client.listTools(cursor === undefined ? undefined : { cursor });
-    pages.push(page.tools);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  let pages = await listed(client);
+  // A proxy in front of several servers lists those that have started, which on a busy machine may be none yet.
+  for (let left = 60; left > 0 && !pages.flat().length; left--) {
+    await new Promise((resume) => setTimeout(resume, 1000));
+    pages = await listed(client);
+  }
   const outcomes = {};
   for (const [label, call] of Object.entries(calls)) {
     try {
@@ -23,4 +22,15 @@ export async function converse(connect) {
   const told = { version: version(), pages: pages.length, tools: pages.flat(), outcomes };
   await client.close();
   console.log(JSON.stringify(told));
+}
+
+async function listed(client) {
+  const pages = [];
+  let cursor;
+  do {
+    const page = await client.listTools(cursor === undefined ? undefined : { cursor });
+    pages.push(page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return pages;
 }

@@ -9,14 +9,14 @@ import pytest
 from differential import Build, Seen, differences
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
-from judged import EACH_KIND, TYPES, VALUES
-from sampling import lax_and_strict, pairwise, quick
+from judged import EACH_KIND, TYPES, USUAL, VALUES
+from sampling import lax_and_strict, pairwise, quick, usual
 
 from mcp_lenient import lenient
 
 # Validated differently each time, or compared by address.
-COMPARED = {name: annotation for name, annotation in TYPES.items() if name != "fails"}
-KINDS = [name for name in EACH_KIND if name in COMPARED]
+COMPARED = [row for row in usual(TYPES, *USUAL) if row.id != "fails"]
+KINDS = [name for name in EACH_KIND if name != "fails"]
 CALLS = [*({"x": value} for value in VALUES), {}, {"X": 1}, {"x": 1, "y": 2}]
 
 

@@ -70,7 +70,7 @@ def test_stdout_holds_the_protocol_only(tmp_path):
     assert "call_observed" not in err
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_passing_on_a_log_message_warns_of_nothing():
     """That logging goes out of use in the protocol is no matter of who runs a proxy."""
     (told,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
@@ -79,7 +79,7 @@ def test_passing_on_a_log_message_warns_of_nothing():
     assert "Warning" not in err
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_options_reach_the_policy():
     """``--policy strict`` repairs nothing, and ``--unrepairable forward`` sends on what cannot be repaired."""
     target = ["--", sys.executable, str(_SERVER)]

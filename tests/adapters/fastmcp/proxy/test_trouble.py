@@ -67,7 +67,7 @@ async def _after_cancelling(front) -> Any:
         return (await client.call_tool_mcp("add", {"a": 1, "b": 2})).structured_content
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_a_call_that_is_given_up(events):
     """A call that the caller gives up ends, the log says so, and other calls go on."""
     assert await _after_cancelling(create_proxy) == {"result": 3}
@@ -112,7 +112,7 @@ async def test_everything_else_passes():
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 async def test_several_servers_are_each_started_once(tmp_path, events):
     """Of a configuration with several servers each is kept, its tools have its name, and one may be gone."""
     starts = tmp_path / "starts"
