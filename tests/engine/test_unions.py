@@ -22,6 +22,11 @@ BY_REFERENCE = [
     obj(kind={"$ref": "#/$defs/B"}, n=INTEGER),
 ]
 BY_NAMES = [obj("path", path=TEXT, line=INTEGER), obj("url", url=TEXT, line=INTEGER)]
+BY_BOTH = [
+    obj("kind", "path", kind={"const": "a"}, path=TEXT),
+    obj("kind", "url", kind={"const": "b"}, url=TEXT),
+]
+LISTS = [{"type": "array", "items": TEXT}, {"type": "array", "items": INTEGER}]
 BESIDE_NUMBER = [obj("a", a=INTEGER), obj("b", b=INTEGER), NUMBER, {"type": "null"}]
 
 
@@ -71,6 +76,8 @@ def places(union, found):
         pytest.param(BY_NAMES, {"url": 1}, [1], id="a required name of its own"),
         pytest.param(BY_NAMES, {"line": "x"}, [0, 1], id="a shared name decides nothing"),
         pytest.param(BY_NAMES, {"url": 1, "path": 2}, [0, 1], id="names of two branches decide nothing"),
+        pytest.param([*LISTS, *BY_NAMES], ["url"], [0, 1], id="an item is no name"),
+        pytest.param(BY_BOTH, {"url": 1}, [0, 1], id="beside a discriminator names decide nothing"),
     ],
 )
 def test_one_answer(branches, value, meant):

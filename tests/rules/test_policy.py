@@ -103,6 +103,13 @@ def test_a_policy_is_frozen() -> None:
         Policy().changed(mode="on")
 
 
+@pytest.mark.parametrize("name", ["echo_values", "tell_model", "destructive"])
+def test_a_switch_is_a_boolean(name: str) -> None:
+    """Any other value, a word that says yes among them, is refused by name."""
+    with pytest.raises(PolicyError, match=rf"Policy\.{name} must be a bool, got 'yes'"):
+        Policy(**{name: "yes"})
+
+
 @pytest.mark.parametrize("rule", [rule.name for rule in DEFAULT_RULES])
 def test_every_rule_can_be_disabled(rule: str) -> None:
     """A rule that is off is not allowed, and every other one is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed
+from mcp_lenient.values.names import by_letters, by_letters_but_one, is_slip, one_slip_away, squashed
 
 
 def slips(sent, *declared):
@@ -62,6 +62,8 @@ def test_names_without_one_letter():
 def test_one_slip_away(sent, declared):
     """A letter too many, one missing, or two swapped."""
     assert slips(sent, declared, "other") == [(declared,)]
+    assert is_slip(sent, declared)
+    assert is_slip(declared, sent)
 
 
 @pytest.mark.parametrize(
@@ -74,13 +76,27 @@ def test_one_slip_away(sent, declared):
         pytest.param("page2", "page", id="a-digit-too-many"),
         pytest.param("page12", "page21", id="digits-swapped"),
         pytest.param("pag2e", "page2", id="a-digit-and-a-letter-swapped"),
+        pytest.param("abcde", "badde", id="swapped-and-the-next-another"),
+        pytest.param("tagsa", "atgsb", id="swapped-and-the-last-another"),
         pytest.param("ab", "abc", id="sent-too-short"),
         pytest.param("abc", "ab", id="declared-too-short"),
         pytest.param("ba", "ab", id="both-too-short"),
-        pytest.param("a" * 99 + "bc", "a" * 99 + "c", id="sent-too-long"),
-        pytest.param("a" * 100, "a" * 101, id="declared-too-long"),
     ],
 )
 def test_more_than_a_slip(sent, declared):
-    """What differs by more, by a digit, or is too short or too long to tell is no slip."""
+    """What differs by more, by a digit, or is too short to tell is no slip."""
+    assert slips(sent, declared, "other") == []
+    assert not is_slip(sent, declared)
+    assert not is_slip(declared, sent)
+
+
+@pytest.mark.parametrize(
+    ("sent", "declared"),
+    [
+        pytest.param("a" * 99 + "bc", "a" * 99 + "c", id="sent"),
+        pytest.param("a" * 100, "a" * 101, id="declared"),
+    ],
+)
+def test_a_name_may_be_too_long_to_look_for(sent, declared):
+    """No slip is looked for in what is longer than names are."""
     assert slips(sent, declared, "other") == []
