@@ -454,13 +454,14 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
     return server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("build", "strict"),
     [
-        pytest.param(_functions, False, id="lax", marks=pytest.mark.slow),
+        pytest.param(_functions, False, id="lax"),
         pytest.param(_functions, True, id="strict"),
-        pytest.param(_transformed, False, id="transformed", marks=pytest.mark.slow),
-        pytest.param(_mounted, False, id="mounted", marks=pytest.mark.slow),
+        pytest.param(_transformed, False, id="transformed"),
+        pytest.param(_mounted, False, id="mounted"),
     ],
 )
 async def test_functions_get_the_spelling_that_was_sent(build, strict):

@@ -10,6 +10,7 @@ from fastmcp import FastMCP
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import ArgTransform
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from sampling import on_both_servers
 from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
 
 from mcp_lenient import Policy, normalize
@@ -43,7 +44,7 @@ def rows(rows: list[Row]) -> list[list[str]]:
     return [row.tags for row in rows]
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
     """In a list, too, a field that the author's validator takes is not repaired beside one that is wrong."""
     answer = await call(lenient(rows, strict=strict), "rows", {"rows": [{"tags": "a b", "count": "1e3"}]})
@@ -117,7 +118,7 @@ def test_a_name_in_one_reading_alone_is_a_tie():
     assert [tie.path for tie in outcome.ties] == [("arguments",), ("n",)]
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 @pytest.mark.parametrize("wrappers", [1, 2, 3])
 async def test_no_more_than_two_wrappers(wrappers, strict):
     """A value in itself, and that in itself again, is still that value; what is deeper nobody meant."""

@@ -279,6 +279,7 @@ def test_costly_patterns(pattern: str) -> None:
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "item", quick({"objects": OBJECT, "integers": INTEGER, "lists": array(INTEGER)}, "objects")
 )

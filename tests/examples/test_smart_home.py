@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
-from sampling import lax_and_strict, quick, slow
+from sampling import lax_and_strict, on_both_servers, quick
 
 from shared.agent import Agent
 from shared.transcript import connected
@@ -20,10 +20,6 @@ ON = {"component": "main", "capability": "switch", "command": "on"}
 DIM = {"capability": "switchLevel", "command": "setLevel", "arguments": [30]}
 SAID = {"user_input": "柔和一些", "device_capabilities": ["switch", "switchLevel"]}
 CLIMATE = {"device_id": "uuid-air001", "temperature": 24.5}
-
-servers = pytest.mark.parametrize(
-    "strict", [slow(pytest.param(False, id="lax")), pytest.param(True, id="strict")]
-)
 
 
 @pytest.fixture
@@ -205,6 +201,7 @@ async def test_sentences_choose_a_command(home, said, capabilities, current, cho
     assert command["command"] in CAPABILITIES[command["capability"]]
 
 
+@pytest.mark.slow
 async def test_each_chosen_command_is_accepted(home):
     """What is chosen from the state of a device runs as it is."""
     for seed in DEVICES:
@@ -395,7 +392,7 @@ FORMS = [
 ]
 
 
-@servers
+@on_both_servers
 @pytest.mark.parametrize(("search", "execute"), FORMS)
 def test_the_conversation_runs_to_its_last_line(home, search, execute):
     """The living room's light is found and turned on, whichever way the model writes its calls."""

@@ -131,6 +131,7 @@ def test_the_engine_works_without_a_framework():
     assert run(BLOCKED.format(absent=NOT_IN_ENGINE) + ENGINE) == ""
 
 
+@pytest.mark.slow
 def test_what_an_author_declares_needs_no_framework():
     """Every public name but three, which are for servers, can be imported without FastMCP and the SDK."""
     names = [*mcp_lenient.__all__, "__version__"]
@@ -146,6 +147,7 @@ for name in {names!r}:
     assert [line.split()[0] for line in lines] == ["LenientMiddleware", "create_lenient_proxy", "lenient"]
 
 
+@pytest.mark.slow
 def test_a_repair_without_a_server_imports_no_refusal():
     """A first `normalize` that has nothing to refuse does not wait for the wording of refusals."""
     schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}

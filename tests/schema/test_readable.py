@@ -433,7 +433,7 @@ def _assert_the_rest_is_repaired(seed: int) -> None:
 
 def test_generated_schemas_are_read_and_repaired() -> None:
     """An odd keyword anywhere takes no repair from another place."""
-    for seed in range(250):
+    for seed in range(examples(250)):
         _assert_the_rest_is_repaired(seed)
 
 

@@ -81,3 +81,9 @@ def _rows(rows: Mapping[str, Any] | Iterable[Any]) -> Iterable[Any]:
     return (
         [pytest.param(value, id=name) for name, value in rows.items()] if isinstance(rows, Mapping) else rows
     )
+
+
+on_both_servers = pytest.mark.parametrize(
+    "strict", [slow(pytest.param(False, id="lax")), pytest.param(True, id="strict")]
+)
+"""On a server that is lax, which is slow, and on one that is strict."""

@@ -59,6 +59,7 @@ def test_a_server_is_one_more_test(how, request):
     result.stdout.fnmatch_lines(["*lenient-stress?served:right?*PASSED*"])
 
 
+@pytest.mark.slow
 def test_a_corrupted_call_fails_with_the_report(run):
     """A server that corrupts calls fails, and the report shows which; each server is a test of its own."""
     result = run("--lenient-stress", "served:right", "--lenient-stress", "served:broken")

@@ -124,6 +124,7 @@ def _send(order: _Order) -> None:
     raise SystemError(order)
 
 
+@pytest.mark.slow
 def test_a_model_overlooks_no_name():
     """Names of a model's fields in another style reach the tool as what was meant, or do not reach it."""
     report = stress(lenient_server(_send), per_tool=6)
@@ -163,6 +164,7 @@ def test_more_per_tool_are_more_calls():
         stress(server, per_tool=0)
 
 
+@pytest.mark.slow
 def test_given_arguments_are_damaged_in_place_of_made_up_ones():
     """A tool whose right arguments nobody could guess gets them from the caller."""
     server = lenient_server(_odd, strict=True)
@@ -269,6 +271,7 @@ def test_a_server_without_middleware_is_told_as_such():
     assert _counts(stress(server, policy=Policy()))["repaired"] > 0
 
 
+@pytest.mark.slow
 def test_a_mounted_server_is_stressed_through_its_parent():
     """Tools of mounted servers are called by the names that the parent publishes."""
     parent: FastMCP = FastMCP("parent")

@@ -21,6 +21,7 @@ from fastmcp.tools.tool_transform import (
 )
 from fastmcp.utilities.versions import VersionSpec
 from pydantic_core import core_schema
+from sampling import on_both_servers
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.tools import Target, find_target
@@ -132,7 +133,7 @@ async def test_agrees_with_fastmcp_below_mounts_and_transforms(server):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 @pytest.mark.parametrize("changes", OWN.values(), ids=OWN.keys())
 async def test_strictness_is_that_of_the_server_that_calls_the_function(changes, strict):
     """A transformed tool of another server is judged by its new server; a mounted one by the child."""

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged import CALLS, DEEP, EACH_KIND, FUNCTIONS, TYPES, VALUES, many, typed
 from pydantic import BaseModel, Field
-from sampling import pairwise, quick
+from sampling import on_both_servers, pairwise, quick
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, TransformedValidator, find_target
 from mcp_lenient.types import ValidationIssue
@@ -129,7 +129,7 @@ async def test_agrees_with_fastmcp_on_a_value(annotation, strict):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
 async def test_agrees_with_fastmcp_on_a_function(function, strict):
     """For a function of this kind, the judge accepts exactly the calls that FastMCP runs."""
@@ -193,7 +193,7 @@ def test_knows_exact_integers(name, strict, expected):
     assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 def test_finds_no_fault_in_many_right_values(strict):
     """A long list that is right has no fault, on a server of either strictness."""
     judge = FunctionValidator(typed(TYPES["list"]), strict=strict)
@@ -261,7 +261,7 @@ async def test_a_published_default_is_filled_in():
     assert await _disagreements(changed, [{}, {"z": 1}, {"z": "q"}], strict=False) == []
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
     """By the parent's validator, at its strictness, and with what is wrong told where it stands."""
     judge = await _transformed(typed(TYPES["list"]), strict=strict)

@@ -15,7 +15,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from marked import TYPES, USUAL, VALUES, Color, Node, Point, same
 from pydantic import BaseModel, Discriminator, Field, TypeAdapter, ValidationError
-from sampling import pairwise, usual
+from sampling import on_both_servers, pairwise, usual
 
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.declare.normalizers import (
@@ -136,7 +136,7 @@ class State(Enum):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 @pytest.mark.parametrize(
     ("kind", "sent", "got"),
     [
@@ -160,7 +160,7 @@ async def test_ready_made_ones(kind, sent, got, strict, lenient):
     assert await answers(server_with(kind, strict=strict, lenient=lenient), [sent]) == [(False, repr(got))]
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_null_for_the_default(strict):
     """Null stands for a parameter's own default."""
     server = server_with(Annotated[int, default_on_null()], strict=strict, default=7)
@@ -168,7 +168,7 @@ async def test_null_for_the_default(strict):
 
 
 @pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_fields_inside_of_models(strict, lenient):
     """A normalizer works on fields of models inside of models."""
 
@@ -185,7 +185,7 @@ async def test_fields_inside_of_models(strict, lenient):
     assert answer == (False, repr(wanted))
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_refused_without_middleware(strict):
     """Without the middleware FastMCP tells what the normalizer says."""
     server = server_with(Annotated[list[str], tags()], strict=strict)
@@ -194,7 +194,7 @@ async def test_refused_without_middleware(strict):
     assert "send an array of strings or null" in told
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_refused_with_middleware(strict):
     """With the middleware the envelope has the normalizer's code, with the parameter's name in it."""
     server = server_with(Annotated[list[str], tags()], strict=strict, lenient=True)

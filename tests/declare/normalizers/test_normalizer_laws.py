@@ -113,6 +113,7 @@ def test_deep_values(normalize, wrap):
         value = value[0] if isinstance(value, list) else value["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", quick({"bare": "", "apart": " ", "in-words": "a"}, "bare"))
 @pytest.mark.parametrize("normalize", [lower(), upper()], ids=repr)
 def test_case_of_every_character(normalize, between):

@@ -324,6 +324,7 @@ def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     assert (report.log.cut_files, report.log.foreign) == (1, 1)
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_are_counted(tmp_path):
     """Lines that are no UTF-8, and lines beyond every bound, are foreign lines among others."""
     file = tmp_path / "odd.jsonl"

@@ -16,6 +16,7 @@ from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import forward
 from pydantic import validate_call
+from sampling import on_both_servers
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, strip, tags
 
@@ -165,7 +166,7 @@ async def test_no_wrapper_runs_on_a_refused_call(wrap, decorate, mask):
     ],
     ids=lambda function: function.__name__.strip("_"),
 )
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
     """The text of the error is the envelope that the tool has without a wrapper."""
     seen: Seen = []
@@ -191,7 +192,7 @@ async def test_all_faults_of_a_wrapped_tool_are_told():
     [(keep, _sync), *((body, wrap) for body in BODIES for wrap in (_async, _changing))],
     ids=lambda function: function.__name__.strip("_"),
 )
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: Log):
     """What a wrapper gets and changes is the repaired value; each repair is logged."""
     seen: Seen = []

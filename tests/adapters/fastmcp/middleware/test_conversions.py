@@ -7,15 +7,14 @@ from typing import Annotated, Any
 import pytest
 from calls import Recorder, call, code, envelope, got, lenient, published, rules
 from pydantic import BeforeValidator
-
-SERVERS = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+from sampling import on_both_servers
 
 
 def _store(content: str, tags: list[str] | None = None) -> Any:
     return {"content": content, "tags": tags}
 
 
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize("tags", [None, [], ["tag1"], ["tag1", "tag2", "tag3"]], ids=str)
 async def test_right_tags_pass_unchanged(tags, strict):
     """Null and lists of strings are what the tool asks for."""
@@ -24,7 +23,7 @@ async def test_right_tags_pass_unchanged(tags, strict):
     assert rules(result) == []
 
 
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize(
     ("sent", "tags", "rule"),
     [
@@ -40,7 +39,7 @@ async def test_tags_of_one_reading_become_a_list(sent, tags, rule, strict):
     assert rules(result) == [rule]
 
 
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize(
     "sent",
     [123, 12.34, True, {"key": "value"}, ["tag1", 123, "tag2"], [None, "tag1"]],
@@ -84,7 +83,7 @@ CONVERSIONS = [
 ]
 
 
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
     """A text that is one value of the declared type reaches the body as that value."""
@@ -105,7 +104,7 @@ async def test_text_becomes_the_published_type(type_name, sent, value):
 TEXTS = ["42", "3.14", "true", "null", "[1,2,3]", '{"key": "value"}', "", " a "]
 
 
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize("sent", TEXTS)
 async def test_text_for_a_string_stays_as_it_is(sent, strict):
     """Where a string is declared, a text is what was asked for, whatever it looks like."""
@@ -115,7 +114,7 @@ async def test_text_for_a_string_stays_as_it_is(sent, strict):
 
 
 @pytest.mark.slow
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize("sent", [*TEXTS, 1, 2.5, True, None, [], {"a": "1"}], ids=repr)
 async def test_what_has_no_type_is_left_alone(sent, strict):
     """A parameter without a type takes everything as it came."""
@@ -129,7 +128,7 @@ async def test_what_has_no_type_is_left_alone(sent, strict):
 
 
 @pytest.mark.slow
-@SERVERS
+@on_both_servers
 @pytest.mark.parametrize(
     ("type_name", "sent"),
     [
@@ -187,7 +186,7 @@ async def test_an_accepted_call_goes_on_as_the_same_object():
     assert recorder.arguments[0]["tags"] is tags
 
 
-@SERVERS
+@on_both_servers
 async def test_an_authors_validator_gets_the_text_that_it_splits(strict):
     """A tool whose author splits ``"a,b"`` still gets its string, also beside a repaired parameter."""
     given: list[Any] = []

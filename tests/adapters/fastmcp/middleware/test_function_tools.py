@@ -14,6 +14,7 @@ from fastmcp.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
+from sampling import on_both_servers
 from typing_extensions import TypedDict
 
 
@@ -362,7 +363,7 @@ async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(m
     assert rules(result) == ["json_text_to_array"]
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@on_both_servers
 @pytest.mark.parametrize(
     ("model", "it"),
     [

@@ -15,6 +15,8 @@ from fastmcp.client.transports import StdioTransport
 from mcp_types import TextContent
 from wire import HANDSHAKE, MODERN, NOTES, Pipes, call, pipes
 
+pytestmark = pytest.mark.slow  # a server in a process of its own
+
 _RIGHT = {"text": "kept", "tags": ["a"], "priority": 1}
 _NEARLY = {"text": "kept", "tags": '["a"]', "priority": 1}
 _WRONG = {"text": "s3cr3t-looking", "tags": 123}
@@ -22,7 +24,7 @@ _TEXT = json.dumps(_RIGHT)
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 1}
 
 
-_ERAS = [pytest.param(False, id=HANDSHAKE), pytest.param(True, id=MODERN, marks=pytest.mark.slow)]
+_ERAS = [pytest.param(False, id=HANDSHAKE), pytest.param(True, id=MODERN)]
 
 
 class _Spoken:
@@ -46,7 +48,6 @@ def spoken(request: pytest.FixtureRequest) -> _Spoken:
     return _Spoken(modern=request.param)
 
 
-@pytest.mark.slow
 def test_stdout_carries_nothing_but_json_rpc(spoken):
     """Each line on stdout is one JSON-RPC message, while repairs and refusals are logged."""
     messages = [json.loads(line) for line in spoken.wire.stdout]
@@ -111,7 +112,6 @@ def test_an_unknown_tool_gets_the_envelope(spoken, sent):
     assert told["details"]["did_you_mean"][0] == "add_note"
 
 
-@pytest.mark.slow
 async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
     """FastMCP's client over stdio gets the repaired call's value with its repairs, and the envelope."""
     transport = StdioTransport(
@@ -135,7 +135,6 @@ def one_server() -> Iterator[Pipes]:
         yield wire
 
 
-@pytest.mark.slow
 def test_a_canceled_repaired_call_disturbs_no_later_one(one_server):
     """After a client cancels a repaired call, later calls are answered as if it had not been."""
     held = one_server.post("tools/call", {"name": "hold", "arguments": json.dumps({"tags": "a"})})
@@ -154,7 +153,6 @@ def _overlapping(wire: Pipes) -> dict[int, Any]:
     return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
 
 
-@pytest.mark.slow
 def test_calls_sent_without_waiting_get_their_own_answers(one_server):
     """Forty calls written in one go are each answered by what is right for them."""
     expected = [[], ["json_text_to_array"], ["json_text_to_object"], None]
