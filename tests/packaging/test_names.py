@@ -6,9 +6,12 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 import mcp_lenient
 
 
+@pytest.mark.slow
 def test_no_two_classes_have_one_name():
     """Each class has a name of its own, private ones included."""
     found = defaultdict(list)

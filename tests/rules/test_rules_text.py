@@ -236,6 +236,7 @@ def test_each_grammar_can_be_disabled(rule: str) -> None:
     check(schema, {"p": texts[rule]}, None, [], disable=disabled)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "schema", "text", "value"),
     [("array", STRINGS, r"['a\/b']", ["a/b"]), ("object", OBJECT, r"{'a': '\/'}", {"a": "/"})],

@@ -234,6 +234,7 @@ def test_a_server_without_tools_is_told_as_such():
     assert str(stress(FastMCP("empty"))) == "Nothing was tested: empty has no tools\n"
 
 
+@pytest.mark.slow
 def test_a_schema_that_nothing_fits_is_skipped():
     """A tool for which no arguments can be made up is told with the reason."""
     tool = published(code={"type": "string", "pattern": "^(?=a)b$"})

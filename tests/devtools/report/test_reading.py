@@ -254,6 +254,7 @@ def test_the_engine_agrees_with_the_model(lines):
     agree(lines)
 
 
+@pytest.mark.slow
 def test_a_cut_last_line_is_foreign(tmp_path):
     """A file that ends within a line, or within a character, is right up to there."""
     file = tmp_path / "cut.jsonl"

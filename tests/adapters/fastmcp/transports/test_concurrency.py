@@ -93,6 +93,7 @@ def _spoken(wire: Http, number: int) -> tuple[str, Any]:
     return kind, call(wire, "add_note", sent)
 
 
+@pytest.mark.slow
 def test_whole_arguments_of_concurrent_calls_are_not_mixed_up(url):
     """Sixty calls at once with text, objects and lists for arguments are each answered for what they sent."""
     wire = Http(url, modern=True)
@@ -155,6 +156,7 @@ async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events)
         assert await _ask(client, 3) == _expected(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modern", [False, True], ids=["handshake", "modern"])
 async def test_a_client_that_hangs_up_disturbs_no_other(url, modern, events):
     """After a client hangs up during a repaired call with text, others are answered as if it had not been there."""
