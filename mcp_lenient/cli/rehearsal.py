@@ -20,7 +20,7 @@ from rich.text import Text
 
 from mcp_lenient.cli.errors import fail
 from mcp_lenient.testing.example_arguments import NoValueError
-from mcp_lenient.testing.stress import damaged_calls, example_calls
+from mcp_lenient.testing.stress_run import damaged_calls, example_calls
 from mcp_lenient.values.display import cut, shown
 
 Given = Mapping[str, list[dict[str, Any]]]

@@ -4,7 +4,23 @@ Everything goes through a real server with the real middleware; a recorder behin
 stops each call before the tool's body.
 """
 
-from mcp_lenient.testing.assertions import assert_refuses, assert_repairs
-from mcp_lenient.testing.stress import StressCall, StressReport, stress
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp_lenient.values.lazy import loaded_by_name
+
+if TYPE_CHECKING:
+    from mcp_lenient.testing.assertions import assert_refuses, assert_repairs
+    from mcp_lenient.testing.stress_run import StressCall, StressReport, stress
 
 __all__ = ["StressCall", "StressReport", "assert_refuses", "assert_repairs", "stress"]
+
+# pytest loads the plugin in every run, which is to import no server framework.
+__getattr__ = loaded_by_name(
+    __name__,
+    {
+        "mcp_lenient.testing.assertions": "assert_refuses assert_repairs",
+        "mcp_lenient.testing.stress_run": "StressCall StressReport stress",
+    },
+)

@@ -283,7 +283,7 @@ def _pieces(path: str, compression: Compression, longest: int) -> Iterator[bytes
             yield piece
 
 
-class _Look(NamedTuple):
+class _LineScan(NamedTuple):
     """What Python sees of a file: lines that are not blank, one too long for the engine to count, and the end."""
 
     lines: int
@@ -291,7 +291,7 @@ class _Look(NamedTuple):
     is_whole: bool
 
 
-def _look_through(path: str, compression: Compression) -> _Look:
+def _look_through(path: str, compression: Compression) -> _LineScan:
     lines, filled, is_long, is_whole = 0, False, False, True
     with suppress(EOFError, zlib.error, gzip.BadGzipFile):
         is_whole = False
@@ -301,7 +301,7 @@ def _look_through(path: str, compression: Compression) -> _Look:
                 lines, filled = lines + filled, False
             is_long = is_long or len(piece) == _PART
         is_whole = True
-    return _Look(lines + filled, is_long, is_whole)
+    return _LineScan(lines + filled, is_long, is_whole)
 
 
 def _has_long_line(path: str) -> bool:
