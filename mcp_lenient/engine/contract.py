@@ -133,4 +133,5 @@ class ToolContract:
             plan.policy,
             destructive=plan.destructive,
             again=still_wrong(plan, validator),
+            tool=plan.tool,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -108,74 +107,70 @@ def _with(
 
 MAX_NEAR = 3
 MAX_VALUE = 200
-_MAX_COMPARED = 6
-"""Values of one list that are compared letter by letter, the likeliest first."""
-_NEAR = 0.6
 _MIN_START = 3
+_MIN_REPLACED = 5
+"""Letters of a text of which one may be another: of shorter words too many differ by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """The allowed texts of a place, folded, each with its letters and its digits."""
+    """The allowed texts of a place by their case-folded form, and the digits of each form."""
 
-    values: dict[str, str]
-    letters: tuple[tuple[str, frozenset[str], str], ...]
+    values: dict[str, list[str]]
+    digits: dict[str, str]
 
 
 def near_at(refusal: Refusal, place: Location) -> list[Any]:
-    """Return the allowed values that a text comes near to, best first: for :meth:`Refusal.once`."""
+    """Return the allowed values that a text comes near to, best first: for :meth:`Refusal.once`.
+
+    Near is what differs by case or by one letter, begins alike, or stands in the text with other words around it.
+    Letters in common are not enough: `disabled` has most of `enabled`.
+    """
     if not isinstance(place.value, str) or not place.value or len(place.value) > MAX_VALUE:
         return []
     listed = refusal.say(_listed, place.forms)
-    if not listed.values:
-        return []
     sent = place.value.strip().casefold()
-    if not sent:
+    if not listed.values or not sent:
         return []
-    digits = _digits(sent)
-    names = [(name, letters) for name, letters, own in listed.letters if own == digits]
-    begun = [name for name, _ in names if _begins(name, sent) or _begins(sent, name)]
-    near = [name for name, _ in names if _one_slip_apart(sent, name)]
-    if not near and refusal.may_compare():
-        near = _alike(sent, names)
+    own = _digits(sent)
+    names = [name for name, digits in listed.digits.items() if digits == own]
+    begun = [name for name in names if _begins(name, sent) or _begins(sent, name)]
+    near = [name for name in names if _one_slip_apart(sent, name)] or [
+        name for name in names if _holds_words(sent, name)
+    ]
     likely = dict.fromkeys((*(begun if len(begun) == 1 else ()), *near))
-    return [listed.values[name] for name in likely][:MAX_NEAR]
+    return [value for name in likely for value in listed.values[name]][:MAX_NEAR]
 
 
 def _listed(choices: Forms) -> _Listed:
-    values = {value.casefold(): value for value in allowed_values(choices) if isinstance(value, str)}
-    return _Listed(values, tuple((name, frozenset(name), _digits(name)) for name in values))
+    values: dict[str, list[str]] = {}
+    for value in allowed_values(choices):
+        if isinstance(value, str):
+            values.setdefault(value.casefold(), []).append(value)
+    return _Listed(values, {name: _digits(name) for name in values})
 
 
-def _alike(sent: str, names: list[tuple[str, frozenset[str]]]) -> list[str]:
-    """Return the names most like a text, of those that share enough letters to be like it at all."""
-    own = frozenset(sent)
-    likely = sorted(_shared(sent, own, names), reverse=True)[:_MAX_COMPARED]
-    return difflib.get_close_matches(sent, [name for _, name in likely], n=2 * MAX_NEAR, cutoff=_NEAR)
-
-
-def _shared(
-    sent: str, own: frozenset[str], names: list[tuple[str, frozenset[str]]]
-) -> Iterator[tuple[float, str]]:
-    """Yield each name with a bound on how alike it is: a letter that only one of the two has matches nothing."""
-    for name, letters in names:
-        most = min(len(sent) - len(own - letters), len(name) - len(letters - own))
-        bound = 2 * most / (len(sent) + len(name))
-        if bound >= _NEAR:
-            yield bound, name
+def _holds_words(sent: str, name: str) -> bool:
+    """Return whether a text is an allowed value with other words before or after it."""
+    return (
+        bool(name.strip())
+        and name in sent
+        and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sent) is not None
+    )
 
 
 def _one_slip_apart(one: str, other: str) -> bool:
-    """Return whether one letter is missing or two neighbors are swapped."""
+    """Return whether one letter is missing or another one, or two neighbors are swapped; the first letter is the same."""
     short, long = (one, other) if len(one) <= len(other) else (other, one)
-    if len(long) - len(short) > 1 or len(short) < _MIN_START:
+    if short == long:
+        return True
+    if len(long) - len(short) > 1 or len(short) < _MIN_START or short[0] != long[0]:
         return False
     at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
     if len(short) < len(long):
         return short[at:] == long[at + 1 :]
-    return (
-        short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :] and short != long
-    )
+    replaced = len(short) >= _MIN_REPLACED and short[at + 1 :] == long[at + 1 :]
+    return replaced or (short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :])
 
 
 def _begins(text: str, start: str) -> bool:
@@ -255,6 +250,7 @@ _ALSO_USUAL = _USUAL | frozenset(
 _OF_THE_CALL = frozenset(
     "name tool toolname function functionname type id method toolcallid callid server servername".split()
 )
+_NAMES_A_TOOL = frozenset("name tool toolname function functionname".split())
 _JOINTS = (".", "_", "__", "-", "/")
 
 
@@ -342,9 +338,14 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def unwrapping(found: Wrapped) -> Iterator[Patch]:
-    """The patch that brings the arguments to the top; none where something would be lost, or they are text."""
-    if found.whole and not found.in_text:
+def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
+    """The patch that brings the arguments to the top.
+
+    None where something would be lost, where they are text, or where another tool is named beside them.
+    """
+    sent = refusal.outcome.arguments
+    elsewhere = any(_squashed(name) in _NAMES_A_TOOL and sent[name] != refusal.tool for name in found.beside)
+    if found.whole and not found.in_text and not elsewhere:
         moves = [
             {"op": "move", "from": pointer((*found.path, name)), "path": pointer((name,))}
             for name in found.names
@@ -445,7 +446,7 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
         return
     found = wrapped(refusal) if not parent.path else None
     if found is not None and name in (found.path[0], *found.names, *found.beside):
-        yield from unwrapping(found)
+        yield from unwrapping(refusal, found)
     elif code == "missing":
         yield from gathering(refusal, refusal.look(path))
         yield from _moves_to(refusal, parent, name)

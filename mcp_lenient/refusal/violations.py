@@ -560,6 +560,7 @@ def violations(
     *,
     destructive: bool = False,
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = None,
+    tool: str | None = None,
 ) -> tuple[Violation, ...]:
     """What is wrong with a refused call, 20 violations at most.
 
@@ -573,8 +574,9 @@ def violations(
         policy: Which values may be repeated.
         destructive: Whether the tool destroys something, so that no fix is offered.
         again: What is still wrong with arguments once they are repaired; a fix may need a repair as well.
+        tool: The tool's name, where it is known.
     """
-    refusal = Refusal(reader, outcome, validator, policy, destructive=destructive, again=again)
+    refusal = Refusal(reader, outcome, validator, policy, destructive=destructive, again=again, tool=tool)
     ties = outcome.ties[:MAX_VIOLATIONS]
     groups, more = _groups(_leading(refusal))
     problems = _problems(refusal, groups)

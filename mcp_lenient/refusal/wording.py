@@ -608,7 +608,6 @@ def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) ->
 MAX_NAMES = 300
 MAX_EXTRA = 20
 MAX_INDEX = 32
-MAX_COMPARED = 8
 MIN_LIKENESS = 0.25
 LAST_RESORT = 0.3
 T = TypeVar("T")
@@ -630,8 +629,8 @@ class Refusal:
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = field(
         default=None, compare=False
     )
+    tool: str | None = None
     places: dict[Path, Location] = field(default_factory=dict, compare=False)
-    _comparisons: Iterator[int] = field(default_factory=lambda: iter(range(MAX_COMPARED)), compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def say(self, words: Callable[[Forms], T], choices: Forms) -> T:
@@ -645,10 +644,6 @@ class Refusal:
             self._found[key] = function(self, place)
         found: T = self._found[key]
         return found
-
-    def may_compare(self) -> bool:
-        """Return whether one more text may be compared with allowed values letter by letter, which takes long."""
-        return next(self._comparisons, None) is not None
 
     def look(self, path: Path) -> Location:
         """Return what the schema says of a place in the arguments, and the value there."""

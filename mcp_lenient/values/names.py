@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -224,7 +223,6 @@ _SAME_WORDS = 1.0
 _ONE_SLIP = 0.95
 _CONTAINED = 0.9
 _SAME_END = 0.8
-_SLIP = 0.75
 _SHARED = 0.5
 _UNLIKE = -1.0
 _MIN_END = 3
@@ -263,7 +261,7 @@ def likeness(sent: str, name: str) -> float:
         return _SAME_END
     if shared in (left, right):
         return _CONTAINED - 0.02 * (len(left | right) - len(shared))
-    return _spelt_alike(sent, name) or (_SHARED * len(shared) / len(left | right))
+    return _begins_alike(sent, name) or (_SHARED * len(shared) / len(left | right))
 
 
 def near(sent: str, names: Iterable[str]) -> list[str]:
@@ -296,10 +294,7 @@ def _opposed(left: frozenset[str], right: frozenset[str]) -> bool:
     )
 
 
-def _spelt_alike(sent: str, name: str) -> float:
-    left, right = ("".join(name_words(text)) for text in (sent, name))
-    short, long = sorted((left, right), key=len)
-    if len(short) >= _MIN_END and (long.endswith(short) or long.startswith(short)):
-        return _SAME_END
-    ratio = difflib.SequenceMatcher(None, left, right).ratio() if left[0] == right[0] else 0.0
-    return ratio * _CONTAINED if ratio >= _SLIP else 0.0
+def _begins_alike(sent: str, name: str) -> float:
+    short, long = sorted(("".join(name_words(text)) for text in (sent, name)), key=len)
+    # What is put in front of a word often says the contrary: `unread`, `inactive`.
+    return _SAME_END if len(short) >= _MIN_END and long.startswith(short) else 0.0

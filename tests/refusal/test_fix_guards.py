@@ -134,5 +134,39 @@ def test_fixes_of_different_parameters_are_tried_together():
 def test_patches_tried_together_are_judged_each_by_itself():
     """One parameter's patch helps although another one's, tried with it, does not."""
     schema = closed({"a": {"enum": ["red", "blue"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
-    found = normalize(schema, {"a": "rad", "b": "sevn"}).violations
+    found = normalize(schema, {"a": "bleu", "b": "sevn"}).violations
     assert {violation.parameter: bool(violation.fixes) for violation in found} == {"a": True, "b": False}
+
+
+@pytest.mark.parametrize(
+    ("member", "sent"),
+    [
+        *(("enabled", "disabled"), ("active", "inactive"), ("paid", "unpaid"), ("include", "exclude")),
+        *(("sync", "async"), ("increase", "decrease"), ("hypertension", "hypotension"), ("male", "female")),
+    ],
+)
+def test_letters_in_common_are_no_reason_for_a_fix(member, sent):
+    """A word that begins otherwise often says the contrary: it is neither a fix nor a suggestion."""
+    (violation,) = normalize(closed({"a": {"enum": [member, "other"]}}), {"a": sent}).violations
+    assert (violation.fixes, violation.did_you_mean) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"), [("read", "unread"), ("visible", "invisible"), ("allow_empty", "disallow_empty")]
+)
+def test_a_name_with_something_in_front_is_another_one(name, sent):
+    """A fix moves no value to a name that the sent one only ends in, where both are optional."""
+    schema = closed({name: {"type": "boolean"}, "query": {"type": "string"}})
+    assert not any("move" in str(each.fixes) for each in normalize(schema, {sent: True}).violations)
+
+
+def test_both_spellings_of_a_tie_are_named():
+    """Where two allowed values differ by case alone, a third spelling is refused and both are named."""
+    (violation,) = normalize(closed({"a": {"enum": ["asc", "ASC"]}}), {"a": "Asc"}).violations
+    assert violation.did_you_mean == ("asc", "ASC")
+
+
+def test_white_space_is_near_to_nothing():
+    """A text of white space alone is refused like any other."""
+    (violation,) = normalize(closed({"a": {"enum": ["", "asc"]}}), {"a": " "}).violations
+    assert violation.code == "enum"
