@@ -28,8 +28,8 @@ from mcp_lenient.adapters.fastmcp.compat import (
     validated_arguments,
 )
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
-from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, makes_a_difference
-from mcp_lenient.adapters.pydantic.issues import faults_of
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current
+from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import (
     Marks,

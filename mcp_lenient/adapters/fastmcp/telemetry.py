@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp.server.dependencies import get_access_token
 
-from mcp_lenient.refusal.envelope import error_code
-from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.events import event_fields
-from mcp_lenient.telemetry.kept_texts import kept_texts
-from mcp_lenient.telemetry.log import EventLog
-from mcp_lenient.telemetry.otel import Metrics, trace_ids
+from mcp_lenient.telemetry.calls import CallTelemetry
+from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from fastmcp import Context
     from fastmcp.server.dependencies import FastMCPRequestContext
 
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext
-    from mcp_lenient.telemetry.events import EventName
-    from mcp_lenient.types import Repair, Violation
 
 
 _CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
@@ -112,78 +103,21 @@ class CallInfo:
             return cls(own, name, started, exists=False)
         return cls(own, name, started, mounted=cached.target.mounted, secret=cached.policy.secret)
 
+    def client(self) -> str | None:
+        """Return what the client calls itself."""
+        return client_name(self.context)
 
-class Telemetry:
-    """The telemetry of one middleware, or of one decorated function.
+    def caller(self) -> dict[str, str | None]:
+        """Return the fields of an event that say who called, over which way."""
+        return _caller(self.context, self.mounted)
 
-    Args:
-        clients: Names of clients that metrics tell apart besides the well-known ones.
 
-    Attributes:
-        names: Names under which servers are logged instead of their own.
-    """
+class Telemetry(CallTelemetry):
+    """The telemetry of one middleware, or of one decorated function."""
 
-    __slots__ = ("_metrics", "log", "names")
-
-    def __init__(self, clients: Collection[str] = ()) -> None:
-        self.log = EventLog()
-        self.names: dict[str, str] = {}
-        self._metrics = Metrics(clients)
+    __slots__ = ()
 
     def accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
-        """Record a call that was right: count it, and nothing more unless the log wants it."""
-        if self._metrics.live:
-            self._metrics.accepted(call.context.message.name, call.started)
-        if self.log.wants("call_accepted"):
-            spans.record("call_accepted", tool=call.name)
-            info = CallInfo.of(call.context, cached, call.started)
-            self._write("call_accepted", info, hints=kept_texts(cached.plan.root, arguments))
-
-    def record(
-        self,
-        event: EventName,
-        call: CallInfo,
-        *,
-        repairs: Sequence[Repair] = (),
-        violations: Sequence[Violation] = (),
-        code: str | None = None,
-        kept_in: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
-    ) -> None:
-        """Record a call that was not right.
-
-        Args:
-            event: What became of it.
-            call: The call.
-            repairs: What was changed, or would have been.
-            violations: What was still wrong after repair.
-            code: The envelope's code where no argument was wrong.
-            kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
-        """
-        if self._metrics.live:
-            self._metrics.count(
-                event,
-                tool=call.name if call.exists else None,
-                client=client_name(call.context),
-                started=call.started,
-                repairs=repairs,
-                violations=violations,
-            )
-        recording, wanted = spans.recording(), self.log.wants(event)
-        if not recording and not wanted:
-            return
-        code = error_code(violations) if violations else code
-        outcome: dict[str, Any] = {"repairs": repairs, "violations": violations, "error_code": code}
-        if recording:
-            spans.record(event, tool=call.name, secret=call.secret, **outcome)
-        if wanted:
-            self._write(event, call, hints=kept_texts(*kept_in) if kept_in is not None else (), **outcome)
-
-    def _write(self, event: EventName, call: CallInfo, **outcome: Any) -> None:
-        duration = (perf_counter_ns() - call.started) // 1000
-        caller = _caller(call.context, call.mounted)
-        server = caller.get("server")
-        if server in self.names:
-            caller["server"] = self.names[server]
-        self.log.emit(
-            event_fields(event, call.name, caller, duration_us=duration, secret=call.secret, **outcome)
-        )
+        """Record a call that was right; its context is read only where somebody wants it."""
+        if self.watches_accepted():
+            self.record_accepted(CallInfo.of(call.context, cached, call.started), cached.plan.root, arguments)

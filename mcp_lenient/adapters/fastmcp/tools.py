@@ -18,7 +18,7 @@ from mcp_types import TextContent
 from pydantic_core import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.pydantic.issues import issues_of_many, ordered, step, unwritable
+from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
@@ -144,18 +144,6 @@ def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]],
         return None
     # mutant: the quick check saves time only
     return lambda arguments: pays(arguments) and is_plain(arguments)
-
-
-def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:
-    """Return whether validation gives different results for the two, and equal ones for one of them twice.
-
-    What is refused, or cannot be compared, is different.
-    """
-    try:
-        first, second, again = map(validate, (one, other, one))
-        return bool(first != second) and bool(first == again)
-    except Exception:  # noqa: BLE001 - whatever an author's validator raises
-        return True
 
 
 @dataclass(frozen=True, slots=True)

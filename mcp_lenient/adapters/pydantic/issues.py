@@ -330,6 +330,18 @@ def _holds(here: object, step: str | int) -> bool:
     return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
 
 
+def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:
+    """Return whether validation gives different results for the two, and equal ones for one of them twice.
+
+    What is refused, or cannot be compared, is different.
+    """
+    try:
+        first, second, again = map(validate, (one, other, one))
+        return bool(first != second) and bool(first == again)
+    except Exception:  # noqa: BLE001 - whatever an author's validator raises
+        return True
+
+
 def ordered(issues: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
     """The issues, each once, in the order of the arguments, then what is missing."""
     positions = {step(name): at for at, name in enumerate(arguments)}
