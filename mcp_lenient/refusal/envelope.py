@@ -14,6 +14,8 @@ from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_name
 from mcp_lenient.values.json_values import tokens_of
 
+META_KEY: Final = "mcp_lenient"
+"""Where a result's ``_meta`` has the envelope, or the repairs."""
 MAX_MESSAGE = 4_000
 MAX_PARAMETER = 64
 MAX_POINTER = 300

@@ -26,7 +26,7 @@ from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidato
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.refusal.envelope import envelope, repairs_note, repairs_told, written
+from mcp_lenient.refusal.envelope import META_KEY, envelope, repairs_note, repairs_told, written
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Repair, ValidationIssue, Validator
@@ -214,7 +214,6 @@ def _published(
     )
 
 
-META_KEY = "mcp_lenient"
 ResultT = TypeVar("ResultT")
 
 

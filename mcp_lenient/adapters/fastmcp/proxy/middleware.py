@@ -29,8 +29,8 @@ from pydantic import ValidationError as PydanticError
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo
-from mcp_lenient.adapters.fastmcp.tools import META_KEY, as_result, run
-from mcp_lenient.refusal.envelope import envelope, upstream_unavailable
+from mcp_lenient.adapters.fastmcp.tools import as_result, run
+from mcp_lenient.refusal.envelope import META_KEY, envelope, upstream_unavailable
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label, sentence
 

@@ -1,0 +1,351 @@
+"""One call of a host that has tools by name: find the tool, decide, record, and say what the host does with it.
+
+The host runs the tool with the verdict's arguments, or answers with its refusal. Nothing here knows a framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import anyio.to_thread
+
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.decorator_metadata import combined
+from mcp_lenient.declare.policies import Policies
+from mcp_lenient.engine.contract import Decision, ToolContract
+from mcp_lenient.engine.declared import NormalizingValidator
+from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.refusal.envelope import (
+    META_KEY,
+    envelope,
+    repairs_note,
+    repairs_told,
+    unknown_tool,
+    written,
+)
+from mcp_lenient.schema.compile import readable
+from mcp_lenient.telemetry.calls import CallTelemetry
+from mcp_lenient.types import Repair, Validator, Violation
+from mcp_lenient.values.json_values import holds_many
+from mcp_lenient.values.names import near
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp_lenient.declare.definitions import Definitions
+    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.telemetry.events import EventName
+
+_MOST: Final = 10_000
+_MANY_PARAMETERS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class HostTool:
+    """A tool as its host has it.
+
+    Attributes:
+        name: The name that callers use.
+        schema: The published input schema.
+        destructive: What the tool's ``destructiveHint`` says.
+        has_output_schema: Whether clients check results against a schema.
+        validator: The tool's own validator; None where only the published schema is known.
+        declared: What the tool's author declares of it.
+        policy: The policy that ``@lenient`` gives it.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    destructive: bool = False
+    has_output_schema: bool = False
+    validator: Validator | None = None
+    declared: Declared = field(default_factory=Declared)
+    policy: Policy | None = None
+
+
+class ToolSource(Protocol):
+    """The tools of one host, as the caller of one call may see them.
+
+    Attributes:
+        compiled: The contracts that were made of them, by name; kept by the host between calls.
+        certain_names: Whether a name that is not listed is surely no tool.
+    """
+
+    compiled: dict[str, CompiledTool]
+    certain_names: bool
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
+        """Return a tool; with ``fresh``, as it is now and not as it was listed before."""
+        ...
+
+    async def names(self) -> Iterable[str]:
+        """Return the names of all tools."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HostCall:
+    """A call as it came.
+
+    Attributes:
+        name: The tool that is called.
+        arguments: As they were sent: an object, None, or anything else.
+        started: When it came, by ``perf_counter_ns``.
+        who: Returns the fields of an event that say who called; asked only where somebody wants them.
+    """
+
+    name: str
+    arguments: Any
+    started: int
+    who: Callable[[], dict[str, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTool:
+    """A tool and what decides about its calls."""
+
+    tool: HostTool
+    contract: ToolContract
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force for this tool."""
+        return self.contract.plan.policy
+
+    def refusal(
+        self, name: str, violations: tuple[Violation, ...], repairs: tuple[Repair, ...]
+    ) -> dict[str, Any]:
+        """Return the result that refuses a call under this name."""
+        answer = envelope(name, self.contract.plan.root, violations, repairs)
+        return refusal_result(answer, has_output_schema=self.tool.has_output_schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a host does with a call.
+
+    Attributes:
+        arguments: What the tool is run with; None for what was sent.
+        repairs: What was changed.
+        refusal: The result in the tool's place, in the protocol's terms.
+        tell_model: Whether the result gets a text block that says what was repaired.
+    """
+
+    arguments: dict[str, Any] | None = None
+    repairs: tuple[Repair, ...] = ()
+    refusal: dict[str, Any] | None = None
+    tell_model: bool = False
+
+    def told(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Return a result in the protocol's terms with the repairs in its ``_meta``."""
+        if not self.repairs:
+            return result
+        changed = {
+            **result,
+            "_meta": {**(result.get("_meta") or {}), META_KEY: repairs_told(self.repairs)},
+        }
+        if self.tell_model:
+            note = {"type": "text", "text": repairs_note(self.repairs)}
+            changed["content"] = [*result.get("content", ()), note]
+        return changed
+
+
+AS_SENT: Final = Verdict()
+"""The call goes on as it came."""
+
+
+def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dict[str, Any]:
+    """Return an envelope as the result of a call, in the protocol's terms.
+
+    Some clients check ``structuredContent`` against the output schema even on errors and throw the envelope
+    away, so it is only set when the tool has no output schema.
+    """
+    safe, text = written(answer)
+    result = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META_KEY: safe}}
+    return result if has_output_schema else {**result, "structuredContent": safe}
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A call as telemetry reads it."""
+
+    call: HostCall
+    exists: bool
+    secret: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.call.name
+
+    @property
+    def started(self) -> int:
+        return self.call.started
+
+    def client(self) -> str | None:
+        return self.call.who().get("client_name")
+
+    def caller(self) -> dict[str, str | None]:
+        return self.call.who()
+
+
+class Gate:
+    """Decide about the calls of a host, and record what becomes of them.
+
+    Args:
+        policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        tools: Policies for tool names that match a pattern; the first match wins.
+        definitions: What a file declares of tools.
+        clients: Names of clients that metrics tell apart, besides the well-known ones.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: Definitions | None = None,
+        clients: Collection[str] = (),
+    ) -> None:
+        self._policies = Policies(policy, tools or {}, definitions)
+        self._telemetry = CallTelemetry(clients)
+
+    def policy_for(self, tool: str) -> Policy:
+        """Return the operator's policy for a tool name, apart from what the tool's author says of it."""
+        return self._policies.named(tool)
+
+    async def verdict(self, call: HostCall, source: ToolSource) -> Verdict:
+        """Decide what becomes of one call, and record it; the host does the rest."""
+        tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
+        if tool is None:
+            return await self._unknown(call, source)
+        compiled = self._compiled(tool, source)
+        if compiled.policy.mode == "off":
+            return AS_SENT
+        decision, read, violation = await _decided(compiled, call.arguments)
+        if decision is None or decision.status != "accepted":
+            # Nothing is changed or refused by what a tool of this name once accepted.
+            fresh = await source.tool(call.name, fresh=True)
+            if fresh is None:
+                return await self._unknown(call, source)
+            if fresh is not tool:
+                compiled = self._compiled(fresh, source)
+                decision, read, violation = await _decided(compiled, call.arguments)
+        if decision is None:
+            return self._told(call, compiled, (), (violation,) if violation else (), certain=True)
+        if decision.status == "refused":
+            certain = compiled.tool.validator is not None
+            return self._told(
+                call, compiled, (*read, *decision.repairs), decision.violations, certain=certain
+            )
+        return self._run(call, compiled, decision, read)
+
+    def _run(
+        self, call: HostCall, compiled: CompiledTool, decision: Decision, read: tuple[Repair, ...]
+    ) -> Verdict:
+        """Return what the tool is run with, after the normalizers that were declared."""
+        arguments, repairs = decision.arguments, (*read, *decision.repairs)
+        validator = compiled.contract.validator
+        if isinstance(validator, NormalizingValidator):
+            final = validator.settled(arguments)
+            arguments, repairs = final.arguments, (*repairs, *final.repairs)
+        if not repairs:
+            if self._telemetry.watches_accepted():
+                self._telemetry.record_accepted(
+                    _Recorded(call, exists=True), compiled.contract.plan.root, arguments
+                )
+            return AS_SENT
+        if compiled.policy.mode == "observe":
+            self._record("call_observed", call, compiled, repairs=repairs)
+            return AS_SENT
+        self._record(
+            "call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.contract.plan.root, arguments)
+        )
+        return Verdict(dict(arguments), repairs, tell_model=compiled.policy.tell_model)
+
+    def _told(
+        self,
+        call: HostCall,
+        compiled: CompiledTool,
+        repairs: tuple[Repair, ...],
+        violations: tuple[Violation, ...],
+        *,
+        certain: bool,
+    ) -> Verdict:
+        """Refuse a call, or forward it as it came where that is not certain or not wanted."""
+        policy = compiled.policy
+        if policy.mode == "observe":
+            self._record("call_observed", call, compiled, repairs=repairs, violations=violations)
+            return AS_SENT
+        if not certain and policy.unrepairable == "forward":
+            self._record("call_forwarded", call, compiled, violations=violations)
+            return AS_SENT
+        self._record("call_rejected", call, compiled, repairs=repairs, violations=violations)
+        return Verdict(refusal=compiled.refusal(call.name, violations, repairs))
+
+    async def _unknown(self, call: HostCall, source: ToolSource) -> Verdict:
+        """Answer a call of a tool that the host does not have; forward it where the host may have more than it lists."""
+        policy = self.policy_for(call.name)
+        if policy.mode == "off" or not (source.certain_names or policy.unrepairable == "refuse"):
+            return AS_SENT
+        answer = unknown_tool(call.name, near(call.name, set(await source.names()) - {call.name}))
+        event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
+        self._telemetry.record(event, _Recorded(call, exists=False), code=answer["error_code"])
+        return (
+            AS_SENT
+            if policy.mode == "observe"
+            else Verdict(refusal=refusal_result(answer, has_output_schema=False))
+        )
+
+    def _compiled(self, tool: HostTool, source: ToolSource) -> CompiledTool:
+        cached = source.compiled.get(tool.name)
+        if cached is not None and (cached.tool is tool or cached.tool == tool):
+            return cached
+        if len(source.compiled) >= _MOST:
+            source.compiled.pop(next(iter(source.compiled)), None)
+        compiled = source.compiled[tool.name] = CompiledTool(tool, self._contract(tool))
+        return compiled
+
+    def _contract(self, tool: HostTool) -> ToolContract:
+        read = readable(tool.schema)
+        if read.unread:
+            self._telemetry.log.warn_once("tool_not_compiled", tool.name, read.told)
+        declared = combined(tool.declared, self._policies.declared(tool.name))
+        policy = self._policies.of(tool.name, tool.policy, declared)
+        destructive = tool.destructive if policy.destructive is None else policy.destructive
+        validator = tool.validator or PublishedSchemaValidator(read)
+        if declared.normalizers:
+            validator = NormalizingValidator(validator, declared.normalizers)
+        return ToolContract(Plan(read, policy, destructive=destructive, tool=tool.name), validator)
+
+    def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
+        self._telemetry.record(event, _Recorded(call, exists=True, secret=compiled.policy.secret), **outcome)
+
+
+async def _decided(
+    compiled: CompiledTool, sent: Any
+) -> tuple[Decision | None, tuple[Repair, ...], Violation | None]:
+    """Decide about arguments as they came; return the decision, how a text was read, and why it was not."""
+    contract = compiled.contract
+    if sent is None or isinstance(sent, Mapping):
+        arguments: Mapping[str, Any] = {} if sent is None else sent
+        if contract.accepts(arguments):
+            return Decision("accepted", arguments, (), (), compiled.policy.mode), (), None
+        return await _in_thread_if_slow(contract, contract.decide_rejected, arguments), (), None
+    read = arguments_in_text(sent, compiled.policy, destructive=contract.plan.destructive)
+    if read is None:
+        return None, (), not_an_object(sent)
+    arguments, record = read
+    return await _in_thread_if_slow(contract, contract.decide_parsed, arguments), (record,), None
+
+
+async def _in_thread_if_slow(
+    contract: ToolContract, decide: Callable[[Mapping[str, Any]], Decision], arguments: Mapping[str, Any]
+) -> Decision:
+    is_wide = len(contract.plan.top.shape.properties) > _MANY_PARAMETERS
+    if is_wide or holds_many(arguments):
+        return await anyio.to_thread.run_sync(decide, arguments)
+    return decide(arguments)

@@ -1,0 +1,22 @@
+"""The official Python SDK: version 2 by a server middleware, version 1 by wrapping the handler of calls."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcp_lenient.adapters.mcp_sdk.handlers import make_lenient
+    from mcp_lenient.adapters.mcp_sdk.middleware import LenientServerMiddleware
+
+__all__ = ["LenientServerMiddleware", "make_lenient"]
+
+if (
+    not TYPE_CHECKING
+):  # each is imported where it is asked for: the two versions of the SDK exclude each other
+    from mcp_lenient.values.lazy import loaded_by_name
+
+    __getattr__ = loaded_by_name(
+        __name__,
+        {
+            "mcp_lenient.adapters.mcp_sdk.handlers": "make_lenient",
+            "mcp_lenient.adapters.mcp_sdk.middleware": "LenientServerMiddleware",
+        },
+    )

@@ -1,0 +1,119 @@
+"""The validator of tools that are functions on the official SDK, 1 and 2: its own model of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+from pydantic_core import ValidationError
+
+from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, unwritable
+from mcp_lenient.types import ValidationIssue
+
+_TEXT_IS_READ = "this server reads a text that is JSON as what it says; send a text that is not JSON"
+
+
+class ArgumentsModel(BaseModel):
+    """The base of the SDK's models of arguments, as far as it is used here."""
+
+    def model_dump_one_level(self) -> dict[str, Any]:
+        """Return what the function is called with."""
+        raise NotImplementedError
+
+
+class FunctionMetadata(Protocol):
+    """What the SDK keeps of a function, as far as it is used here."""
+
+    @property
+    def arg_model(self) -> type[ArgumentsModel]:
+        """The model of the arguments."""
+        ...
+
+    def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments with texts read as JSON where the parameter is no plain text."""
+        ...
+
+
+class ArgumentsValidator:
+    """What a function accepts: the SDK's own way from arguments to what the function is called with.
+
+    Args:
+        metadata: What the SDK keeps of the function.
+    """
+
+    by_schema = False
+    exact_integers = False
+    __slots__ = ("_metadata", "_validate")
+
+    def __init__(self, metadata: FunctionMetadata) -> None:
+        self._metadata = metadata
+        self._validate: Callable[[dict[str, Any]], object] = self._called_with
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are about the same function."""
+        return isinstance(other, ArgumentsValidator) and self._metadata is other._metadata
+
+    def __hash__(self) -> int:
+        """Hash the function."""
+        return id(self._metadata)
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the tool accepts these arguments.
+
+        A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says nothing
+        about the arguments: the SDK answers with a tool error.
+        """
+        try:
+            self._validate(dict(arguments))
+        except (ValueError, RecursionError):
+            return False
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises
+            return True
+        return True
+
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        """Return all issues, in the order of the arguments, then what is missing."""
+        try:
+            self._validate(dict(arguments))
+        except ValidationError as error:
+            found = issues_of_many(error, arguments, self._validate)
+            return tuple(dict.fromkeys(self._at_its_text(issue, arguments) for issue in found))
+        except (ValueError, RecursionError) as error:
+            return (unwritable(error, arguments),)
+        except Exception:  # noqa: BLE001 - as in accepts
+            return ()
+        return ()
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Return whether the function would be called with other values."""
+        return makes_a_difference(self._validate, dict(one), dict(other))
+
+    def _called_with(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        parsed = self._metadata.pre_parse_json(arguments)
+        return self._metadata.arg_model.model_validate(parsed).model_dump_one_level()
+
+    def _at_its_text(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> ValidationIssue:
+        """Move an issue inside a text that the SDK has read as JSON to that text, which is what was sent."""
+        if not issue.path or not isinstance(arguments.get(str(issue.path[0])), str):
+            return issue
+        name = str(issue.path[0])
+        if len(issue.path) > 1:
+            return ValidationIssue((name,), "type")
+        read = self._metadata.pre_parse_json({name: arguments[name]})[name]
+        return (
+            issue
+            if isinstance(read, str)
+            else replace(issue, reason=_TEXT_IS_READ if self._takes_text(name, arguments) else issue.reason)
+        )
+
+    def _takes_text(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the parameter takes the text where it is not read as JSON first."""
+        try:
+            self._metadata.arg_model.model_validate({name: arguments[name]})
+        except ValidationError as error:
+            return all(detail["loc"][:1] != (name,) for detail in error.errors(include_url=False))
+        except (ValueError, RecursionError):
+            return False
+        return True

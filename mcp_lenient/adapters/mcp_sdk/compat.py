@@ -1,0 +1,121 @@
+"""Private APIs of the official SDK, 1 and 2, used nowhere else.
+
+Where one of them is gone, a tool is known by its published schema alone, and everything else keeps working;
+``tests/adapters/mcp_sdk`` notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+from mcp_lenient.adapters.gate import HostTool
+from mcp_lenient.adapters.mcp_sdk.arguments import ArgumentsValidator
+from mcp_lenient.declare.decorator_metadata import as_written, declared_of, marks_of
+
+_MOST_MIDDLEWARE: Final = 1_000
+_FUNCTION_SERVERS: Final = (
+    ("mcp.server.mcpserver", "MCPServer", "_handle_call_tool"),
+    ("mcp.server.fastmcp", "FastMCP", "call_tool"),
+)
+"""The servers whose tools are functions, and the method that the handler of calls leads to, by version."""
+
+
+def server_behind(call_next: object) -> Any:
+    """Return the low-level server that a middleware of SDK 2 was called by; None where it cannot be told.
+
+    A middleware is given no server. What it is given to call next is a chain of partials that ends in a closure
+    of the SDK's runner, which has the server.
+    """
+    for _ in range(_MOST_MIDDLEWARE):
+        if not isinstance(call_next, partial) or len(call_next.args) != 2:
+            break
+        call_next = call_next.args[1]
+    return getattr(_captured(call_next).get("self"), "server", None)
+
+
+def function_server(handler: object) -> Any:
+    """Return the server whose own functions a handler of calls runs; None where other code decides what is run."""
+    for module, name, method in _FUNCTION_SERVERS:
+        try:
+            kind = getattr(import_module(module), name)
+        except (ImportError, AttributeError):
+            continue
+        for bound in (handler, *_captured(handler).values()):
+            server = getattr(bound, "__self__", None)
+            if isinstance(server, kind) and getattr(bound, "__func__", None) is getattr(kind, method, None):
+                return server if type(server).call_tool is kind.call_tool else None
+    return None
+
+
+def function_tool(server: Any, name: str) -> Any:
+    """Return the SDK's own record of a tool that is a function; None where there is none.
+
+    Raises:
+        LookupError: The SDK does not keep its tools as it did.
+    """
+    get = getattr(getattr(server, "_tool_manager", None), "get_tool", None)
+    if get is None:
+        raise LookupError
+    return get(name)
+
+
+def host_tool(tool: Any) -> HostTool:
+    """Return a function of the SDK as a tool, with its own model of arguments for a validator."""
+    hints = tool.annotations
+    destructive = getattr(hints, "destructive_hint", getattr(hints, "destructiveHint", None))
+    marks = marks_of(tool.fn)
+    return HostTool(
+        tool.name,
+        tool.parameters,
+        destructive=destructive is True,
+        has_output_schema=tool.output_schema is not None,
+        validator=_validator(tool),
+        declared=declared_of(tool.fn),
+        policy=marks.policy if marks is not None else None,
+    )
+
+
+def _validator(tool: Any) -> ArgumentsValidator | None:
+    if not _runs_its_function(tool):
+        return None
+    written, metadata = as_written(tool.fn), tool.fn_metadata
+    if written is not tool.fn:
+        # What `@lenient` made of the function takes everything, to answer by itself.
+        build: Callable[..., Any] = import_module(type(metadata).__module__).func_metadata
+        metadata = build(written, skip_names=_not_sent(tool), structured_output=False)
+    return ArgumentsValidator(metadata)
+
+
+def _runs_its_function(tool: Any) -> bool:
+    """Return whether a tool validates and calls its function as the SDK's own tools do."""
+    own = type(tool).run.__module__.startswith("mcp.server.")
+    return own and callable(getattr(tool.fn_metadata, "pre_parse_json", None))
+
+
+def _not_sent(tool: Any) -> list[str]:
+    """Return the parameters that the SDK fills in itself."""
+    context = [tool.context_kwarg] if tool.context_kwarg is not None else []
+    return [*context, *getattr(tool, "resolved_params", ())]
+
+
+def validates_input(handler: object) -> bool:
+    """Return whether SDK 1 validates by the published schema before it runs a handler that was registered with it."""
+    captured = _captured(handler)
+    return captured.get("validate_input") is True
+
+
+def _captured(function: object) -> Mapping[str, Any]:
+    """Return what a function captured from where it was defined, by name."""
+    return dict(_cells(function))
+
+
+def _cells(function: object) -> Iterator[tuple[str, Any]]:
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue

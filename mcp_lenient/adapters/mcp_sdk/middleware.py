@@ -1,0 +1,182 @@
+"""LenientServerMiddleware: calls of a server on the official SDK 2, before the SDK validates them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp_types import SERVER_INFO_META_KEY, CallToolResult
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
+
+from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
+from mcp_lenient.telemetry.otel import trace_ids
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+    from mcp_lenient.declare.definitions import Definitions
+    from mcp_lenient.rules.policy import Policy
+
+    Request = ServerRequestContext[Any, Any]
+
+_CALL: Final = "tools/call"
+_CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
+
+
+class LenientServerMiddleware:
+    """Makes every tool of a server on the official SDK 2 lenient: ``MCPServer("notes", middleware=[LenientServerMiddleware()])``.
+
+    It sees the raw request, before the SDK validates anything. Arguments that the tool accepts go on untouched;
+    others are repaired if they can be read in exactly one way that it accepts; the rest is answered with the
+    envelope, and the tool is not run. Both are logged, without values.
+
+    What a function accepts, its own Pydantic model says. Of a low-level server's tools only the schemas that it
+    lists are known: what these forbid and cannot be repaired goes on as it came, unless the policy says
+    ``unrepairable="refuse"``.
+
+    >>> from mcp.server.mcpserver import MCPServer
+    >>> from mcp_lenient import Policy
+    >>> from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
+    >>> mcp = MCPServer("notes", middleware=[LenientServerMiddleware(tools={"delete_*": Policy.strict()})])
+
+    Args:
+        policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
+        definitions: What a file declares of tools, see :meth:`from_file`.
+        clients: Names of clients that metrics tell apart, besides the well-known ones.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: Definitions | None = None,
+        clients: Collection[str] = (),
+    ) -> None:
+        self._gate = Gate(policy, tools=tools, definitions=definitions, clients=clients)
+        self._kept: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        policy: Policy | None = None,
+        tools: Mapping[str, Policy] | None = None,
+        clients: Collection[str] = (),
+    ) -> LenientServerMiddleware:
+        """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
+
+        Args:
+            path: The file; its suffix tells the format.
+            policy: As for :class:`LenientServerMiddleware`; the file's own policy is laid over it.
+            tools: As for :class:`LenientServerMiddleware`.
+            clients: As for :class:`LenientServerMiddleware`.
+
+        Raises:
+            DefinitionError: When the file is wrong; names file, line or path, and field.
+        """
+        # A server without such a file does not pay for a YAML parser.
+        from mcp_lenient.declare.definitions import load_definitions
+
+        return cls(policy, tools=tools, definitions=load_definitions(path), clients=clients)
+
+    async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
+        """Validate one call, repair or refuse it, and record it; pass every other message on."""
+        params = ctx.params
+        name = params.get("name") if params is not None else None
+        if ctx.method != _CALL or ctx.request_id is None or params is None or not isinstance(name, str):
+            return await call_next(ctx)
+        server = compat.server_behind(call_next)
+        who = partial(_who, ctx, server)
+        call = HostCall(name, params.get("arguments"), perf_counter_ns(), who)
+        verdict = await self._gate.verdict(call, self._source(server, ctx, call_next))
+        if verdict.refusal is not None:
+            return _answer(ctx, verdict.refusal, server)
+        if verdict.arguments is None:
+            return await call_next(ctx)
+        result = await call_next(replace(ctx, params={**params, "arguments": verdict.arguments}))
+        return _with_repairs(result, verdict)
+
+    def _source(self, server: Any, ctx: Request, call_next: CallNext) -> ToolSource:
+        """Return where this call's tool is found; without the server nothing is kept between calls."""
+        kept = ServerTools()
+        if server is not None:
+            kept = self._kept.setdefault(server, kept)
+            entry = server.get_request_handler(_CALL)
+            functions = compat.function_server(entry.handler) if entry is not None else None
+            if functions is not None:
+                return FunctionTools(kept, functions)
+
+        async def list_page(cursor: str | None) -> Mapping[str, Any]:
+            page = await call_next(
+                replace(ctx, method="tools/list", params={} if cursor is None else {"cursor": cursor})
+            )
+            return page.model_dump(by_alias=True) if isinstance(page, BaseModel) else page or {}
+
+        return ListedTools(kept, list_page)
+
+
+def _answer(ctx: Request, refusal: dict[str, Any], server: Any) -> dict[str, Any]:
+    """Return a refusal as the SDK sends a result: shaped for the protocol's version, and complete."""
+    whole = {"resultType": "complete", **refusal}
+    result = serialize_server_result(_CALL, ctx.protocol_version, whole)
+    stamp = getattr(server, "server_info_stamp", None)
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or stamp is None:
+        return result
+    return {**result, "_meta": {**result["_meta"], SERVER_INFO_META_KEY: stamp}}
+
+
+def _with_repairs(result: HandlerResult, verdict: Verdict) -> HandlerResult:
+    """Return the result of a tool with its repairs; any other, such as a request for input, as it is."""
+    if isinstance(result, CallToolResult):
+        told = verdict.told(result.model_dump(by_alias=True, exclude_none=True))
+        return CallToolResult.model_validate(told, by_name=False)
+    if isinstance(result, dict) and result.get("resultType") in (None, "complete") and "content" in result:
+        return verdict.told(result)
+    return result
+
+
+def _who(ctx: Request, server: Any) -> dict[str, str | None]:
+    """Return the fields of an event that say who called."""
+    name, version = _client(ctx)
+    token, request = get_access_token(), ctx.request
+    trace_id, span_id = trace_ids()
+    return {
+        "server": getattr(server, "name", None),
+        "client_name": name,
+        "client_version": version,
+        "subject": None if token is None else token.subject or token.client_id,
+        "session_id": None if request is None else request.headers.get("mcp-session-id"),
+        "request_id": str(ctx.request_id),
+        "transport": None if request is None else _transport(request),
+        "trace_id": trace_id,
+        "span_id": span_id,
+    }
+
+
+def _transport(request: Any) -> str:
+    return "sse" if "session_id" in request.query_params else "streamable-http"
+
+
+def _client(ctx: Request) -> tuple[str | None, str | None]:
+    params = ctx.session.client_params
+    if params is not None:
+        return params.client_info.name, params.client_info.version
+    # The SDK drops what a request says of its client where the capabilities beside it are ill-formed.
+    info: Any = ctx.meta.get(_CLIENT_IN_META) if ctx.meta is not None else None
+    told = info if isinstance(info, Mapping) else {}
+    name, version = told.get("name"), told.get("version")
+    return name if isinstance(name, str) else None, version if isinstance(version, str) else None

@@ -1,0 +1,124 @@
+"""The tools of a server of the official SDK: functions with their own model, or what the server lists."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final
+
+from mcp_lenient.adapters.gate import CompiledTool, HostTool
+from mcp_lenient.adapters.mcp_sdk import compat
+
+_MOST_PAGES: Final = 100
+
+ListPage = Callable[[str | None], Awaitable[Mapping[str, Any]]]
+"""Returns a page of ``tools/list`` in the protocol's terms, from a cursor on."""
+
+
+class ServerTools:
+    """The tools of one server, kept between calls.
+
+    Attributes:
+        compiled: The contracts that were made of them, by name.
+        listed: The tools as the server listed them last; None before it was asked.
+        functions: The tools that are functions, with the SDK's own record that each was made of.
+    """
+
+    __slots__ = ("__weakref__", "compiled", "functions", "listed")
+
+    def __init__(self) -> None:
+        self.compiled: dict[str, CompiledTool] = {}
+        self.listed: dict[str, HostTool] | None = None
+        self.functions: dict[str, tuple[Any, HostTool]] = {}
+
+
+class FunctionTools:
+    """The functions of a server.
+
+    Args:
+        kept: What is kept between calls.
+        server: The SDK's server of functions.
+    """
+
+    certain_names = True
+
+    def __init__(self, kept: ServerTools, server: Any) -> None:
+        self.compiled = kept.compiled
+        self._functions = kept.functions
+        self._server = server
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:  # noqa: ARG002 - it always is
+        """Return a tool as it is now."""
+        found = compat.function_tool(self._server, name)
+        if found is None:
+            self._functions.pop(name, None)
+            return None
+        made_of, tool = self._functions.get(name, (None, None))
+        if tool is None or made_of is not found:
+            tool = compat.host_tool(found)
+            self._functions[name] = found, tool
+        return tool
+
+    async def names(self) -> Iterable[str]:
+        """Return the names of all tools."""
+        return [tool.name for tool in await self._server.list_tools()]
+
+
+class ListedTools:
+    """The tools that a server lists to the caller of one call.
+
+    Args:
+        kept: What is kept between calls.
+        list_page: Asks the server.
+        as_validator: Returns the server's own validator for a schema; None where it has none.
+    """
+
+    certain_names = False
+
+    def __init__(
+        self,
+        kept: ServerTools,
+        list_page: ListPage,
+        as_validator: Callable[[Mapping[str, Any]], Any] = lambda _schema: None,
+    ) -> None:
+        self.compiled = kept.compiled
+        self._kept = kept
+        self._list_page = list_page
+        self._as_validator = as_validator
+        self._is_fresh = False
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
+        """Return a tool as the server lists it, asked anew at most once for this call."""
+        return (await self._listed(fresh=fresh)).get(name)
+
+    async def names(self) -> Iterable[str]:
+        """Return the names of all tools."""
+        return await self._listed(fresh=True)
+
+    async def _listed(self, *, fresh: bool) -> dict[str, HostTool]:
+        known = self._kept.listed
+        if known is not None and (self._is_fresh or not fresh):
+            return known
+        self._is_fresh = True
+        listed: dict[str, HostTool] = {}
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._list_page(cursor)
+            listed.update((tool["name"], self._host_tool(tool)) for tool in page.get("tools", ()))
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                break
+        if known is not None:
+            # A tool that is as it was stays the same object, with its contract.
+            listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
+        self._kept.listed = listed
+        return listed
+
+    def _host_tool(self, tool: Mapping[str, Any]) -> HostTool:
+        hints, schema = tool.get("annotations") or {}, tool["inputSchema"]
+        return HostTool(
+            tool["name"],
+            schema,
+            destructive=hints.get("destructiveHint") is True,
+            has_output_schema=tool.get("outputSchema") is not None,
+            validator=self._as_validator(schema),
+        )
