@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import ValidationError
 
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, unwritable
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import ValidationIssue
 
 _TEXT_IS_READ = "this server reads a text that is JSON as what it says; send a text that is not JSON"
@@ -117,3 +118,37 @@ class ArgumentsValidator:
         except (ValueError, RecursionError):
             return False
         return True
+
+
+class InputValidator(PublishedSchemaValidator):
+    """What the low-level server of SDK 1 accepts, which validates by the published schema itself.
+
+    Args:
+        schema: The input schema of a tool.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        super().__init__(schema)
+        from jsonschema.validators import validator_for
+
+        self.schema = schema
+        self._asked = validator_for(schema)(schema)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both judge by one schema."""
+        return isinstance(other, InputValidator) and self.schema == other.schema
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the SDK takes these arguments; a schema that it cannot use is the SDK's to report."""
+        try:
+            return bool(self._asked.is_valid(dict(arguments)))
+        except Exception:  # noqa: BLE001 - a broken pattern or reference raises what the library likes
+            return True
+
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        """Return what the schema holds against these arguments."""
+        if self.accepts(arguments):
+            return ()
+        return super().issues(arguments) or (ValidationIssue((), "value"),)

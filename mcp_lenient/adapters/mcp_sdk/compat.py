@@ -101,6 +101,22 @@ def _not_sent(tool: Any) -> list[str]:
     return [*context, *getattr(tool, "resolved_params", ())]
 
 
+def low_level(server: Any) -> Any:
+    """Return the low-level server of SDK 1 that a server is, or is built on."""
+    return getattr(server, "_mcp_server", server)
+
+
+def request_handlers(server: object) -> dict[Any, Any] | None:
+    """Return the handlers of a server on SDK 1, by type of request; None for any other object."""
+    handlers = getattr(low_level(server), "request_handlers", None)
+    return handlers if isinstance(handlers, dict) else None
+
+
+def transport_of(request: Any) -> str:
+    """Return the transport that an HTTP request came over; both versions give an event no better sign."""
+    return "sse" if "session_id" in request.query_params else "streamable-http"
+
+
 def validates_input(handler: object) -> bool:
     """Return whether SDK 1 validates by the published schema before it runs a handler that was registered with it."""
     captured = _captured(handler)

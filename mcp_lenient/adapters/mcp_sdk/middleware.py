@@ -161,14 +161,10 @@ def _who(ctx: Request, server: Any) -> dict[str, str | None]:
         "subject": None if token is None else token.subject or token.client_id,
         "session_id": None if request is None else request.headers.get("mcp-session-id"),
         "request_id": str(ctx.request_id),
-        "transport": None if request is None else _transport(request),
+        "transport": None if request is None else compat.transport_of(request),
         "trace_id": trace_id,
         "span_id": span_id,
     }
-
-
-def _transport(request: Any) -> str:
-    return "sse" if "session_id" in request.query_params else "streamable-http"
 
 
 def _client(ctx: Request) -> tuple[str | None, str | None]:

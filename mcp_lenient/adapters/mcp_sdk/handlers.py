@@ -1,0 +1,171 @@
+"""``make_lenient``: servers on the official SDK 1, by wrapping the handler of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mcp import types
+from mcp.server.auth.middleware.auth_context import get_access_token
+
+from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
+from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
+from mcp_lenient.telemetry.otel import trace_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcp_lenient.declare.definitions import Definitions
+    from mcp_lenient.rules.policy import Policy
+
+    Handler = Callable[[Any], Awaitable[Any]]
+
+ServerT = TypeVar("ServerT")
+
+# What follows is read of the SDK 1 by names that the SDK 2 does not have, so no type checker sees them.
+_SDK: Any = types
+
+
+def make_lenient(
+    server: ServerT,
+    policy: Policy | None = None,
+    *,
+    tools: Mapping[str, Policy] | None = None,
+    definitions: Definitions | None = None,
+    clients: Collection[str] = (),
+) -> ServerT:
+    """Make every tool of a server on the official SDK lenient, those that are added later included.
+
+    Arguments that the tool accepts go on untouched; others are repaired if they can be read in exactly one way that
+    it accepts; the rest is answered with the envelope, and the tool is not run. Both are logged, without values.
+
+    It is for ``FastMCP`` and the low-level ``Server`` of SDK 1. On SDK 2 it adds a
+    :class:`mcp_lenient.adapters.mcp_sdk.LenientServerMiddleware`, which does more: SDK 1 refuses arguments that
+    are no object, such as a whole call as JSON text, before any code of ours.
+
+    Args:
+        server: The server. A low-level one must have its handler of calls already, since a handler that is
+            registered later replaces the lenient one.
+        policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
+        definitions: What a file declares of tools, as :func:`mcp_lenient.declare.definitions.load_definitions`
+            returns it.
+        clients: Names of clients that metrics tell apart, besides the well-known ones.
+
+    Returns:
+        The same server.
+
+    Raises:
+        TypeError: When it is no server of the official SDK.
+        ValueError: When the server has no handler of calls yet.
+    """
+    settings: dict[str, Any] = {"tools": tools, "definitions": definitions, "clients": clients}
+    handlers = compat.request_handlers(server)
+    if handlers is None:
+        _middleware_of(server).append(_middleware(policy, **settings))
+        return server
+    handler = handlers.get(_SDK.CallToolRequest)
+    if handler is None:
+        msg = "make_lenient: the server has no handler of calls yet; call it after @server.call_tool()."
+        raise ValueError(msg)
+    handlers[_SDK.CallToolRequest] = LenientHandler(
+        handler, handlers, compat.low_level(server), Gate(policy, **settings)
+    )
+    return server
+
+
+def _middleware_of(server: object) -> list[Any]:
+    middleware = getattr(server, "middleware", None)
+    if not isinstance(middleware, list):
+        msg = f"make_lenient takes a server of the official SDK, got {server!r}."
+        raise TypeError(msg)
+    return middleware
+
+
+def _middleware(policy: Policy | None, **settings: Any) -> Any:
+    from mcp_lenient.adapters.mcp_sdk.middleware import LenientServerMiddleware
+
+    return LenientServerMiddleware(policy, **settings)
+
+
+class LenientHandler:
+    """The handler of calls of a server on SDK 1, with ours around it.
+
+    Args:
+        handler: The server's own.
+        handlers: All handlers of the server, by type of request.
+        server: The low-level server.
+        gate: What decides.
+    """
+
+    def __init__(self, handler: Handler, handlers: Mapping[Any, Handler], server: Any, gate: Gate) -> None:
+        self._handler = handler
+        self._handlers = handlers
+        self._server = server
+        self._gate = gate
+        self._kept = ServerTools()
+        self._functions = compat.function_server(handler)
+        self._validator = InputValidator if compat.validates_input(handler) else _no_validator
+
+    async def __call__(self, request: Any) -> Any:
+        """Validate one call, repair or refuse it, and record it."""
+        params = request.params
+        call = HostCall(params.name, params.arguments, perf_counter_ns(), partial(_who, self._server))
+        verdict = await self._gate.verdict(call, self._source())
+        if verdict.refusal is not None:
+            return _SDK.ServerResult(_SDK.CallToolResult.model_validate(verdict.refusal))
+        if verdict.arguments is None:
+            return await self._handler(request)
+        repaired = params.model_copy(update={"arguments": verdict.arguments})
+        return _with_repairs(await self._handler(request.model_copy(update={"params": repaired})), verdict)
+
+    def _source(self) -> ToolSource:
+        if self._functions is not None:
+            return FunctionTools(self._kept, self._functions)
+        return ListedTools(self._kept, self._list_page, self._validator)
+
+    async def _list_page(self, cursor: str | None) -> Mapping[str, Any]:
+        handler = self._handlers.get(_SDK.ListToolsRequest)
+        if handler is None:
+            return {}
+        asked = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
+        result = await handler(_SDK.ListToolsRequest.model_validate(asked))
+        page: Mapping[str, Any] = result.root.model_dump(by_alias=True)
+        return page
+
+
+def _no_validator(_schema: Mapping[str, Any]) -> None:
+    """Return nothing: the server runs its handler with whatever came."""
+
+
+def _with_repairs(result: Any, verdict: Verdict) -> Any:
+    """Return the result of a tool with its repairs; any other, such as a task, as it is."""
+    own = result.root
+    if not isinstance(own, _SDK.CallToolResult):
+        return result
+    told = verdict.told(own.model_dump(by_alias=True, exclude_none=True, mode="json"))
+    return _SDK.ServerResult(_SDK.CallToolResult.model_validate(told))
+
+
+def _who(server: Any) -> dict[str, str | None]:
+    """Return the fields of an event that say who called."""
+    trace_id, span_id = trace_ids()
+    known: dict[str, str | None] = {"server": server.name, "trace_id": trace_id, "span_id": span_id}
+    try:
+        context = server.request_context
+    except LookupError:  # Python code called the handler
+        return known
+    params, request, token = context.session.client_params, context.request, get_access_token()
+    client = None if params is None else params.clientInfo
+    return known | {
+        "client_name": None if client is None else client.name,
+        "client_version": None if client is None else client.version,
+        "subject": None if token is None else getattr(token, "subject", None) or token.client_id,
+        "session_id": None if request is None else request.headers.get("mcp-session-id"),
+        "request_id": str(context.request_id),
+        "transport": None if request is None else compat.transport_of(request),
+    }
