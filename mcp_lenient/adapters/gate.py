@@ -49,7 +49,7 @@ class HostTool:
     """A tool as its host has it.
 
     Attributes:
-        name: The name that callers use.
+        name: The name that policies and definitions know it by.
         schema: The published input schema.
         destructive: What the tool's ``destructiveHint`` says.
         has_output_schema: Whether clients check results against a schema.

@@ -1,0 +1,136 @@
+"""LenientCallback: calls of the MCP servers behind LiteLLM's gateway, before they are sent on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final, final
+
+from litellm.integrations.custom_logger import CustomLogger
+
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.adapters.litellm import compat
+from mcp_lenient.telemetry.otel import trace_ids
+
+if TYPE_CHECKING:
+    from mcp_lenient.declare.definitions import Definitions
+    from mcp_lenient.rules.policy import Policy
+
+_CALLS: Final = frozenset({"call_mcp_tool", "mcp_call"})
+
+
+class _EvenEmpty(dict[str, Any]):
+    """Arguments for the gateway, which takes empty ones for none and would send on what came."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class _OneTool:
+    """The tool of one call: the gateway shows a hook no other, and has looked it up itself.
+
+    Args:
+        tool: The tool.
+        compiled: The contracts of all tools, by name.
+    """
+
+    certain_names = False
+
+    def __init__(self, tool: HostTool, compiled: dict[str, CompiledTool]) -> None:
+        self._tool = tool
+        self.compiled = compiled
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:  # noqa: ARG002 - there is no other
+        """Return the tool."""
+        return self._tool
+
+    async def names(self) -> Iterable[str]:
+        """Return its name."""
+        return [self._tool.name]
+
+
+@final
+class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not installed where types are checked
+    """Makes the tools of every MCP server behind LiteLLM's gateway lenient, as a callback of its ``config.yaml``.
+
+    It judges by the schemas that the servers publish. What a schema takes goes on untouched; the rest is repaired if it
+    can be read in exactly one way, else forwarded as it came, or with ``Policy(unrepairable="refuse")`` answered
+    with the envelope as JSON text. Calls of models, and MCP requests but calls of tools, pass by.
+
+    With the defaults, ``callbacks: ["mcp_lenient.adapters.litellm.lenient_callback"]`` is all that it takes. LiteLLM calls a
+    hook only where the class itself defines it, so this one is not for subclassing.
+
+    Args:
+        policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        tools: Policies for tools that match a pattern of ``server/tool`` (``*``, ``?``, ``[..]``; the first match wins).
+        definitions: What a file declares, by ``server/tool``.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: Definitions | None = None,
+        clients: Collection[str] = (),
+    ) -> None:
+        super().__init__()
+        self._gate = Gate(policy, tools=tools, definitions=definitions, clients=clients)
+        self._compiled: dict[str, CompiledTool] = {}
+
+    async def async_pre_call_hook(
+        self,
+        user_api_key_dict: object,  # noqa: ARG002 - LiteLLM passes these by name
+        cache: object,  # noqa: ARG002
+        data: dict[str, Any],
+        call_type: str,
+    ) -> dict[str, Any] | None:
+        """Repair the arguments of one call, or raise what makes the gateway answer with the envelope."""
+        name, schema = data.get("mcp_tool_name"), data.get("mcp_input_schema")
+        if call_type not in _CALLS or not isinstance(name, str) or not isinstance(schema, Mapping):
+            return None
+        server = data.get("mcp_server_name")
+        tool = HostTool(f"{server or ''}/{name}", schema, destructive=compat.is_destructive(server, name))
+        sent = data.get("modified_arguments") or data.get("mcp_arguments")
+        call = HostCall(compat.called_name(data, name), sent, perf_counter_ns(), partial(_who, data))
+        verdict = await self._gate.verdict(call, _OneTool(tool, self._compiled))
+        if verdict.refusal is not None:
+            envelope = verdict.refusal["_meta"]["mcp_lenient"]
+            raise compat.refusal(server, envelope["error_code"], verdict.refusal["content"][0]["text"])
+        if verdict.arguments is None:
+            return None
+        return _with_arguments(data, sent, verdict.arguments)
+
+
+def _with_arguments(data: dict[str, Any], sent: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the call with other arguments, in all places where the gateway and its guardrails look for them."""
+    changed = {**data, "mcp_arguments": arguments, "modified_arguments": _EvenEmpty(arguments)}
+    written, messages = f"\nArguments: {sent}", data.get("messages")
+    if (
+        isinstance(messages, list)
+        and len(messages) == 1
+        and str(messages[0].get("content")).endswith(written)
+    ):
+        text = messages[0]["content"].removesuffix(written)
+        changed["messages"] = [{**messages[0], "content": f"{text}\nArguments: {arguments}"}]
+    return changed
+
+
+def _who(data: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the fields of an event that say who called."""
+    metadata = data.get("metadata")
+    headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
+    session = headers.get("mcp-session-id") if isinstance(headers, Mapping) else None
+    trace_id, span_id = trace_ids()
+    return {
+        "server": _text(data.get("mcp_server_name")),
+        "subject": _text(data.get("user_api_key_user_id")),
+        "session_id": _text(session),
+        "trace_id": trace_id,
+        "span_id": span_id,
+    }
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,77 @@
+"""Private APIs of LiteLLM's MCP gateway, used nowhere else.
+
+Where one of them is gone, less is known of a tool, or a refusal begins with ``Error: ``; everything else keeps working.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Final
+
+_GATEWAY: Final = "litellm.proxy._experimental.mcp_server"
+_MODEL: Final = "MCP: "
+
+
+def refusal(server: str | None, error_code: str, text: str) -> Exception:
+    """Return what a hook raises, so that the gateway answers with this text.
+
+    The gateway writes ``Error: `` before the text of every exception but of the one that says which of a user's
+    settings are missing.
+
+    Args:
+        server: The name of the MCP server, for the gateway's own log.
+        error_code: The envelope's code, for the gateway's own log.
+        text: What the model gets.
+    """
+    try:
+        plain = import_module(f"{_GATEWAY}.utils").MCPMissingUserEnvVarsError
+        error: Exception = plain(
+            server_id=server or "",
+            server_name=server,
+            missing=[f"(none; mcp-lenient refused the arguments: {error_code})"],
+            setup_url="",
+        )
+        error.args = (text,)
+    except (ImportError, AttributeError, TypeError):
+        return _http_error(text)
+    return error if str(error) == text else _http_error(text)
+
+
+def _http_error(text: str) -> Exception:
+    from fastapi import HTTPException
+
+    error: Exception = HTTPException(status_code=400, detail={"error": text})
+    return error
+
+
+def called_name(data: Mapping[str, Any], tool: str) -> str:
+    """Return the name by which the client called a tool, with the server's prefix where it wrote one."""
+    model = getattr(data.get("litellm_logging_obj"), "model", None)
+    called = model.removeprefix(_MODEL) if isinstance(model, str) else tool
+    return called if called.endswith(tool) else tool
+
+
+def is_destructive(server: str | None, tool: str) -> bool:
+    """Return whether a listed tool of a server has a ``destructiveHint``, which no hook is given."""
+    return any(_hint(each) is True for each in _listed(server, tool))
+
+
+def _hint(tool: Any) -> Any:
+    hints = getattr(tool, "annotations", None)
+    return getattr(hints, "destructive_hint", getattr(hints, "destructiveHint", None))
+
+
+def _listed(server: str | None, tool: str) -> Iterator[Any]:
+    """Yield a tool as the gateway has listed it for each of its callers."""
+    try:
+        manager = import_module(f"{_GATEWAY}.mcp_server_manager").global_mcp_server_manager
+        servers = manager.get_registry().values()
+        by_server: Mapping[str, Any] = manager._listed_tools_by_server_id  # noqa: SLF001 - see above
+    except (ImportError, AttributeError):
+        return
+    for each in servers:
+        if server in (each.alias, each.server_name, each.name):
+            yield from (
+                tools[tool] for tools in by_server.get(each.server_id, {}).values() if tools and tool in tools
+            )
