@@ -27,6 +27,7 @@ _SCRIPTS = {
     "side_by_side": ("json_file",),
     "text_calls": ("verbose",),
     "path": (),
+    "hosts": (),
     "structure": (),
 }
 """The scripts, each a module of this package with ``main(console, ...)``, and the options it takes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,13 +30,18 @@ def command(contender: Contender) -> list[str]:
         NotInstalledError: When it cannot be made.
     """
     program, *arguments = contender.adapter
-    return [_python(contender.requirements), str(ADAPTERS / program), *arguments]
+    return [interpreter(contender.requirements), str(ADAPTERS / program), *arguments]
 
 
-def _python(requirements: tuple[str, ...]) -> str:
+def interpreter(requirements: tuple[str, ...]) -> str:
+    """The Python of an environment with these packages, which is made where it is not there yet.
+
+    Raises:
+        NotInstalledError: When it cannot be made.
+    """
     if not requirements:
         return sys.executable
-    name = requirements[0].partition("=")[0]
+    name = re.split(r"\W", requirements[0])[0]
     known = hashlib.sha256("\n".join((sys.version, *requirements)).encode()).hexdigest()[:12]
     folder = FOLDER / f"{name}-{known}"
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"

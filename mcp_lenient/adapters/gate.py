@@ -67,6 +67,10 @@ class HostTool:
     policy: Policy | None = None
 
 
+class ToolsUnknownError(Exception):
+    """A host cannot say which tools it has."""
+
+
 class ToolSource(Protocol):
     """The tools of one host, as the caller of one call may see them.
 
@@ -79,7 +83,11 @@ class ToolSource(Protocol):
     certain_names: bool
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
-        """Return a tool; with ``fresh``, as it is now and not as it was listed before."""
+        """Return a tool; with ``fresh``, as it is now and not as it was listed before.
+
+        Raises:
+            ToolsUnknownError: When the host cannot say.
+        """
         ...
 
     async def names(self) -> Iterable[str]:
@@ -219,6 +227,14 @@ class Gate:
 
     async def verdict(self, call: HostCall, source: ToolSource) -> Verdict:
         """Decide what becomes of one call, and record it; the host does the rest."""
+        try:
+            return await self._verdict(call, source)
+        except ToolsUnknownError as error:
+            reason = f"the server cannot list its tools: {type(error.__cause__).__name__}"
+            self._telemetry.log.warn_once("hook_unavailable", "tools/list", reason)
+            return AS_SENT
+
+    async def _verdict(self, call: HostCall, source: ToolSource) -> Verdict:
         tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
         if tool is None:
             return await self._unknown(call, source)

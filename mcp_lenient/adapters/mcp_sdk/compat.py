@@ -7,7 +7,7 @@ Where one of them is gone, a tool is known by its published schema alone, and ev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -38,28 +38,36 @@ def server_behind(call_next: object) -> Any:
 
 def function_server(handler: object) -> Any:
     """Return the server whose own functions a handler of calls runs; None where other code decides what is run."""
+    for kind, method in _kinds():
+        for bound in (handler, *_captured(handler).values()):
+            server = getattr(bound, "__self__", None)
+            if isinstance(server, kind) and getattr(bound, "__func__", None) is method:
+                return server if _runs_own_functions(server, kind) else None
+    return None
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> tuple[tuple[Any, Any], ...]:
+    """Return the kinds of servers of functions that the installed SDK has, with their methods."""
+    found = []
     for module, name, method in _FUNCTION_SERVERS:
         try:
             kind = getattr(import_module(module), name)
         except (ImportError, AttributeError):
             continue
-        for bound in (handler, *_captured(handler).values()):
-            server = getattr(bound, "__self__", None)
-            if isinstance(server, kind) and getattr(bound, "__func__", None) is getattr(kind, method, None):
-                return server if type(server).call_tool is kind.call_tool else None
-    return None
+        if hasattr(kind, method):
+            found.append((kind, getattr(kind, method)))
+    return tuple(found)
+
+
+def _runs_own_functions(server: Any, kind: Any) -> bool:
+    manager = getattr(server, "_tool_manager", None)
+    return type(server).call_tool is kind.call_tool and callable(getattr(manager, "get_tool", None))
 
 
 def function_tool(server: Any, name: str) -> Any:
-    """Return the SDK's own record of a tool that is a function; None where there is none.
-
-    Raises:
-        LookupError: The SDK does not keep its tools as it did.
-    """
-    get = getattr(getattr(server, "_tool_manager", None), "get_tool", None)
-    if get is None:
-        raise LookupError
-    return get(name)
+    """Return the SDK's own record of a tool that is a function; None where there is none."""
+    return server._tool_manager.get_tool(name)  # noqa: SLF001 - see above
 
 
 def host_tool(tool: Any) -> HostTool:

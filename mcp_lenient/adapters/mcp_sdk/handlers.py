@@ -129,9 +129,7 @@ class LenientHandler:
         return ListedTools(self._kept, self._list_page, self._validator)
 
     async def _list_page(self, cursor: str | None) -> Mapping[str, Any]:
-        handler = self._handlers.get(_SDK.ListToolsRequest)
-        if handler is None:
-            return {}
+        handler = self._handlers[_SDK.ListToolsRequest]
         asked = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
         result = await handler(_SDK.ListToolsRequest.model_validate(asked))
         page: Mapping[str, Any] = result.root.model_dump(by_alias=True)

@@ -121,9 +121,10 @@ class LenientServerMiddleware:
                 return FunctionTools(kept, functions)
 
         async def list_page(cursor: str | None) -> Mapping[str, Any]:
-            page = await call_next(
-                replace(ctx, method="tools/list", params={} if cursor is None else {"cursor": cursor})
-            )
+            asked = {"_meta": ctx.params["_meta"]} if ctx.params and "_meta" in ctx.params else {}
+            if cursor is not None:
+                asked["cursor"] = cursor
+            page = await call_next(replace(ctx, method="tools/list", params=asked))
             return page.model_dump(by_alias=True) if isinstance(page, BaseModel) else page or {}
 
         return ListedTools(kept, list_page)

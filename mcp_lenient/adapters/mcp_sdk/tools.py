@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
-from mcp_lenient.adapters.gate import CompiledTool, HostTool
+from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolsUnknownError
 from mcp_lenient.adapters.mcp_sdk import compat
 
 _MOST_PAGES: Final = 100
@@ -102,7 +102,7 @@ class ListedTools:
         listed: dict[str, HostTool] = {}
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await self._list_page(cursor)
+            page = await self._page(cursor)
             listed.update((tool["name"], self._host_tool(tool)) for tool in page.get("tools", ()))
             cursor = page.get("nextCursor")
             if cursor is None:
@@ -112,6 +112,13 @@ class ListedTools:
             listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
         self._kept.listed = listed
         return listed
+
+    async def _page(self, cursor: str | None) -> Mapping[str, Any]:
+        try:
+            return await self._list_page(cursor)
+        except Exception as error:
+            # Whatever a server's own code raises when it lists, its calls go on as without us.
+            raise ToolsUnknownError from error
 
     def _host_tool(self, tool: Mapping[str, Any]) -> HostTool:
         hints, schema = tool.get("annotations") or {}, tool["inputSchema"]

@@ -1,0 +1,108 @@
+"""Twelve calls that every host gets, and what becomes of them; standard library alone, to run in any environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True)
+class SmokeCall:
+    """A call and what is to become of it.
+
+    Attributes:
+        says: What it is, in a few words.
+        arguments: What is sent; a text is sent as it is, in place of an object.
+        ran: What the tool gets; None where it must not run.
+        code: The envelope's code where it must not.
+        tool: The tool that is called.
+    """
+
+    says: str
+    arguments: Any
+    ran: Mapping[str, Any] | None = None
+    code: str | None = None
+    tool: str = "store"
+
+
+def _ran(tags: list[str] | None = None, max_results: int = 10) -> dict[str, Any]:
+    return {"content": "kept", "tags": tags, "max_results": max_results}
+
+
+CALLS: Final[Mapping[str, SmokeCall]] = {
+    "right": SmokeCall("right as sent", {"content": "kept", "tags": ["a"]}, _ran(["a"])),
+    "json_text": SmokeCall(
+        "a list as JSON text", {"content": "kept", "tags": '["a", "b"]'}, _ran(["a", "b"])
+    ),
+    "python_text": SmokeCall(
+        "a list as Python text", {"content": "kept", "tags": "['a', 'b']"}, _ran(["a", "b"])
+    ),
+    "null": SmokeCall("null for what may be left out", {"content": "kept", "max_results": None}, _ran()),
+    "one_item": SmokeCall("one item for a list", {"content": "kept", "tags": "a"}, _ran(["a"])),
+    "required_name": SmokeCall("a required name in another case", {"Content": "kept"}, _ran()),
+    "optional_name": SmokeCall(
+        "an optional name in another case", {"content": "kept", "maxResults": 3}, _ran(max_results=3)
+    ),
+    "wrapped": SmokeCall(
+        "arguments in a wrapper", {"arguments": {"content": "kept", "tags": ["a"]}}, _ran(["a"])
+    ),
+    "whole_text": SmokeCall(
+        "all arguments as one JSON text", '{"content": "kept", "tags": ["a"]}', _ran(["a"])
+    ),
+    "wrong_type": SmokeCall("a wrong type", {"content": "kept", "tags": 5}, code="INVALID_TAGS_TYPE"),
+    "missing": SmokeCall("a missing argument", {"tags": ["a"]}, code="MISSING_CONTENT"),
+    "unknown_tool": SmokeCall("an unknown tool", {"content": "kept"}, code="UNKNOWN_TOOL", tool="stor"),
+}
+
+SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "content": {"type": "string"},
+        "tags": {
+            "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
+            "default": None,
+        },
+        "max_results": {"type": "integer", "default": 10},
+    },
+    "required": ["content"],
+    "additionalProperties": False,
+}
+"""What a low-level server publishes of ``store``."""
+
+
+def store(content: str, tags: list[str] | None = None, max_results: int = 10) -> dict[str, Any]:
+    """Keep a text."""
+    return {"content": content, "tags": tags, "max_results": max_results}
+
+
+def outcome(call: SmokeCall, answer: Mapping[str, Any], event: str | None) -> str:
+    """Return what became of a call: ``accepted``, ``repaired``, ``refused``, or what the host made of it.
+
+    Args:
+        call: The call.
+        answer: The result in the protocol's terms, or ``{"error": text}``.
+        event: What the log says of it.
+    """
+    if "error" in answer:
+        return f"host: {answer['error']}"
+    text = answer["content"][0]["text"] if answer.get("content") else ""
+    read = _json(text)
+    if (
+        call.code is not None
+        and answer.get("isError")
+        and isinstance(read, dict)
+        and read.get("error_code") == call.code
+    ):
+        return "refused"
+    if call.ran is not None and not answer.get("isError") and read == call.ran:
+        return "repaired" if event == "call_repaired" else "accepted"
+    return f"host: {text}"
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,40 @@
+"""The calls through LiteLLM's gateway, as the example starts it, by the official SDK's client; prints the answers.
+
+It runs in an environment with LiteLLM.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.hosts.calls import CALLS
+from benchmarks.hosts.log import read_events
+from benchmarks.hosts.sdk_2 import answer
+from examples.litellm_gateway.run import connected, started
+
+
+async def answers() -> Mapping[str, Any]:
+    """Return the answer and the events of each call."""
+    told: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "events.jsonl"
+        with started(str(log)) as (url, key):
+            async with connected(url, key) as client:
+                for name, call in CALLS.items():
+                    seen = len(read_events(log))
+                    told[name] = {
+                        "answer": await answer(client, call, "notes-"),
+                        "events": read_events(log)[seen:],
+                    }
+    return told
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(answers())))

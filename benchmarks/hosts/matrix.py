@@ -1,0 +1,152 @@
+"""The hosts, and the matrix of what becomes of each call on each of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.hosts.calls import CALLS, outcome
+from benchmarks.side_by_side.environments import NotInstalledError, interpreter
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PATIENCE: Final = 600
+_LISTED: Final = "the host drops a name that it does not know, unless `closed`"
+_FIRST: Final = "the host refuses arguments that are no object first"
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host, and the program that sends the calls to it.
+
+    Attributes:
+        title: How people call it.
+        program: The module, and its arguments.
+        needs: The packages of an environment of its own; empty for this one.
+        lost: The calls that come out otherwise there, and why.
+    """
+
+    title: str
+    program: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    lost: Mapping[str, str] | None = None
+
+
+def _engine() -> tuple[str, ...]:
+    """Return what mcp-lenient needs without FastMCP, which would bring an SDK of its own."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return tuple(each for each in project["dependencies"] if not each.startswith("fastmcp"))
+
+
+HOSTS: Final[Mapping[str, Host]] = {
+    "fastmcp_memory": Host("FastMCP", ("fastmcp_hosts", "memory")),
+    "fastmcp_stdio": Host("FastMCP, stdio", ("fastmcp_hosts", "stdio")),
+    "sdk_2": Host("SDK 2 MCPServer", ("sdk_2", "functions"), lost={"optional_name": _LISTED}),
+    "sdk_2_low_level": Host("SDK 2 Server", ("sdk_2", "low_level")),
+    "sdk_1": Host(
+        "SDK 1 FastMCP",
+        ("sdk_1", "functions"),
+        ("mcp>=1.20,<2", *_engine()),
+        {"optional_name": _LISTED, "whole_text": _FIRST},
+    ),
+    "sdk_1_low_level": Host(
+        "SDK 1 Server", ("sdk_1", "low_level"), ("mcp>=1.20,<2", *_engine()), {"whole_text": _FIRST}
+    ),
+    "litellm": Host(
+        "LiteLLM gateway",
+        ("litellm_host",),
+        ("litellm[proxy]>=1.106", *_engine()),
+        {
+            "optional_name": _LISTED,
+            "whole_text": _FIRST,
+            "unknown_tool": "the gateway answers by itself, in its own words",
+        },
+    ),
+}
+
+
+def outcomes(host: Host) -> dict[str, str]:
+    """Return what became of each call, by its name.
+
+    Raises:
+        NotInstalledError: When the host cannot be installed.
+    """
+    told = answers(host)
+    return {
+        name: outcome(call, told[name]["answer"], _last(told[name]["events"])) for name, call in CALLS.items()
+    }
+
+
+def answers(host: Host) -> dict[str, Any]:
+    """Return the answer and the events of each call.
+
+    Raises:
+        NotInstalledError: When the host cannot be installed.
+        RuntimeError: When its program fails; says how it ended.
+    """
+    module, *arguments = host.program
+    done = subprocess.run(  # noqa: S603 - our own programs
+        [interpreter(host.needs), "-W", "ignore", "-m", f"benchmarks.hosts.{module}", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
+    if done.returncode:
+        msg = f"{host.title}: {done.stderr.strip()[-2000:]}"
+        raise RuntimeError(msg)
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def _last(events: list[dict[str, Any]]) -> str | None:
+    return events[-1]["event"] if events else None
+
+
+def main(console: Console) -> int:
+    """Print the matrix; return 1 where a call comes out otherwise than is said of the host."""
+    columns: dict[str, dict[str, str]] = {}
+    for name, host in HOSTS.items():
+        try:
+            columns[name] = outcomes(host)
+        except NotInstalledError as error:
+            console.print(f"{host.title} is left out: {error}")
+    reasons = list(dict.fromkeys(why for name in columns for why in (HOSTS[name].lost or {}).values()))
+    table = Table("call", *(HOSTS[name].title for name in columns))
+    for call, smoke in CALLS.items():
+        cells = (_cell(HOSTS[name], call, column[call], reasons) for name, column in columns.items())
+        table.add_row(smoke.says, *cells)
+    console.print(table)
+    for number, why in enumerate(reasons, 1):
+        console.print(f"{'*' * number} {why}")
+    wrong = [
+        f"{HOSTS[name].title}, {CALLS[call].says}: {said}"
+        for name, column in columns.items()
+        for call, said in column.items()
+        if said.startswith("host:") != (call in (HOSTS[name].lost or {}))
+    ]
+    for line in wrong:
+        console.print(f"[bold red]{line}")
+    return 1 if wrong else 0
+
+
+def _cell(host: Host, call: str, said: str, reasons: list[str]) -> str:
+    if not said.startswith("host:"):
+        return said
+    why = (host.lost or {}).get(call)
+    return "[bold red]wrong" if why is None else f"not reached{'*' * (reasons.index(why) + 1)}"

@@ -1,0 +1,25 @@
+"""The MCP server behind the gateway, on the official SDK, over HTTP: ``python notes.py PORT``."""
+
+from __future__ import annotations
+
+import sys
+
+from mcp.server.mcpserver import MCPServer
+
+mcp = MCPServer("notes", log_level="ERROR")
+
+
+@mcp.tool(structured_output=False)
+def store(content: str, tags: list[str] | None = None, max_results: int = 10) -> dict[str, object]:
+    """Keep a text."""
+    return {"content": content, "tags": tags, "max_results": max_results}
+
+
+@mcp.tool(structured_output=False)
+def delete_note(number: int) -> str:
+    """Remove a text."""
+    return f"removed {number}"
+
+
+if __name__ == "__main__":
+    mcp.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
