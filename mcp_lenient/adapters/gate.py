@@ -177,6 +177,12 @@ def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dic
     return result if has_output_schema else {**result, "structuredContent": safe}
 
 
+def is_destructive(annotations: object) -> bool:
+    """Return what the annotations of a tool say, as either version of the official SDK has them."""
+    name = "destructive_hint" if hasattr(annotations, "destructive_hint") else "destructiveHint"
+    return getattr(annotations, name, None) is True
+
+
 @dataclass(frozen=True, slots=True)
 class _Recorded:
     """A call as telemetry reads it."""

@@ -37,8 +37,8 @@ from pydantic import ValidationError
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import name_of
 from mcp_lenient.adapters.fastmcp.proxy.server import DEFAULT_POLICY
-from mcp_lenient.adapters.fastmcp.tools import META_KEY
 from mcp_lenient.cli.errors import CommandError, fail
+from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.telemetry.log import silenced
 from mcp_lenient.values.display import shown
 

@@ -23,9 +23,10 @@ from typing_extensions import Self
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import Forwarding
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
-from mcp_lenient.adapters.fastmcp.tools import META_KEY, Target, find_target
+from mcp_lenient.adapters.fastmcp.tools import Target, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Repair
 

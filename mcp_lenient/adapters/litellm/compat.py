@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
+from mcp_lenient.adapters import gate
+
 _GATEWAY: Final = "litellm.proxy._experimental.mcp_server"
 _MODEL: Final = "MCP: "
 
@@ -54,12 +56,7 @@ def called_name(data: Mapping[str, Any], tool: str) -> str:
 
 def is_destructive(server: str | None, tool: str) -> bool:
     """Return whether a listed tool of a server has a ``destructiveHint``, which no hook is given."""
-    return any(_hint(each) is True for each in _listed(server, tool))
-
-
-def _hint(tool: Any) -> Any:
-    hints = getattr(tool, "annotations", None)
-    return getattr(hints, "destructive_hint", getattr(hints, "destructiveHint", None))
+    return any(gate.is_destructive(getattr(each, "annotations", None)) for each in _listed(server, tool))
 
 
 def _listed(server: str | None, tool: str) -> Iterator[Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pydantic import BaseModel
@@ -46,11 +45,10 @@ class ArgumentsValidator:
 
     by_schema = False
     exact_integers = False
-    __slots__ = ("_metadata", "_validate")
+    __slots__ = ("_metadata",)
 
     def __init__(self, metadata: FunctionMetadata) -> None:
         self._metadata = metadata
-        self._validate: Callable[[dict[str, Any]], object] = self._called_with
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are about the same function."""
@@ -67,7 +65,7 @@ class ArgumentsValidator:
         about the arguments: the SDK answers with a tool error.
         """
         try:
-            self._validate(dict(arguments))
+            self._validated(dict(arguments))
         except (ValueError, RecursionError):
             return False
         except Exception:  # noqa: BLE001 - whatever an author's validator raises
@@ -77,9 +75,9 @@ class ArgumentsValidator:
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Return all issues, in the order of the arguments, then what is missing."""
         try:
-            self._validate(dict(arguments))
+            self._validated(dict(arguments))
         except ValidationError as error:
-            found = issues_of_many(error, arguments, self._validate)
+            found = issues_of_many(error, arguments, self._validated)
             return tuple(dict.fromkeys(self._at_its_text(issue, arguments) for issue in found))
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
@@ -89,11 +87,13 @@ class ArgumentsValidator:
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the function would be called with other values."""
-        return makes_a_difference(self._validate, dict(one), dict(other))
+        return makes_a_difference(self._called_with, dict(one), dict(other))
+
+    def _validated(self, arguments: dict[str, Any]) -> ArgumentsModel:
+        return self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(arguments))
 
     def _called_with(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        parsed = self._metadata.pre_parse_json(arguments)
-        return self._metadata.arg_model.model_validate(parsed).model_dump_one_level()
+        return self._validated(arguments).model_dump_one_level()
 
     def _at_its_text(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> ValidationIssue:
         """Move an issue inside a text that the SDK has read as JSON to that text, which is what was sent."""
@@ -103,11 +103,9 @@ class ArgumentsValidator:
         if len(issue.path) > 1:
             return ValidationIssue((name,), "type")
         read = self._metadata.pre_parse_json({name: arguments[name]})[name]
-        return (
-            issue
-            if isinstance(read, str)
-            else replace(issue, reason=_TEXT_IS_READ if self._takes_text(name, arguments) else issue.reason)
-        )
+        if not isinstance(read, str) and self._takes_text(name, arguments):
+            return ValidationIssue((name,), "value", reason=_TEXT_IS_READ)
+        return issue
 
     def _takes_text(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether the parameter takes the text where it is not read as JSON first."""

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
-from mcp_lenient.adapters.gate import HostTool
+from mcp_lenient.adapters.gate import HostTool, is_destructive
 from mcp_lenient.adapters.mcp_sdk.arguments import ArgumentsValidator
 from mcp_lenient.declare.decorator_metadata import as_written, declared_of, marks_of
 
@@ -72,13 +72,11 @@ def function_tool(server: Any, name: str) -> Any:
 
 def host_tool(tool: Any) -> HostTool:
     """Return a function of the SDK as a tool, with its own model of arguments for a validator."""
-    hints = tool.annotations
-    destructive = getattr(hints, "destructive_hint", getattr(hints, "destructiveHint", None))
     marks = marks_of(tool.fn)
     return HostTool(
         tool.name,
         tool.parameters,
-        destructive=destructive is True,
+        destructive=is_destructive(tool.annotations),
         has_output_schema=tool.output_schema is not None,
         validator=_validator(tool),
         declared=declared_of(tool.fn),

@@ -1,0 +1,585 @@
+"""LenientServerMiddleware on servers of the official SDK 2, through its own client."""
+
+import asyncio
+import json
+from typing import Annotated, Any, Literal
+
+import pytest
+from exported_spans import exported_spans
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client, MCPError
+from mcp.server.extension import Extension
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, ListToolsResult, Request, TextContent, Tool, ToolAnnotations
+from pydantic import AfterValidator, BaseModel, Field
+from strategies import LAW, LOOSE_JSON
+
+from mcp_lenient import Policy, aliases, lenient, tags
+from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+VERSIONS = pytest.mark.parametrize("mode", ["legacy", "auto"])
+
+
+def note(text: str, labels: list[str] | None = None, limit: int = 10) -> dict[str, Any]:
+    """Keep a note."""
+    return {"text": text, "labels": labels, "limit": limit}
+
+
+def functions(*tools: Any, middleware: Any = None, **settings: Any) -> MCPServer:
+    """A server of functions, lenient unless a middleware is given."""
+    chain = [LenientServerMiddleware()] if middleware is None else middleware
+    server = MCPServer("notes", middleware=chain, log_level="ERROR", **settings)
+    for tool in tools or (note,):
+        server.tool()(tool)
+    return server
+
+
+class Low:
+    """A low-level server that runs whatever it gets, and notes it."""
+
+    def __init__(self, policy: Policy | None = None, **tool: Any) -> None:
+        self.got: list[Any] = []
+        self.tools = [Tool(**{"name": "note", "input_schema": SCHEMA, **tool})]
+        self.lists = 0
+        self.server: Server[Any] = Server("low", on_list_tools=self._list, on_call_tool=self._call)
+        self.server.middleware.append(LenientServerMiddleware(policy))
+
+    async def _list(self, _ctx: Any, params: Any) -> ListToolsResult:
+        self.lists += 1
+        at = int(params.cursor) if params is not None and params.cursor else 0
+        more = str(at + 1) if at + 1 < len(self.tools) else None
+        return ListToolsResult(tools=self.tools[at : at + 1], next_cursor=more)
+
+    async def _call(self, _ctx: Any, params: Any) -> CallToolResult:
+        self.got.append(params.arguments)
+        return CallToolResult(content=[TextContent(type="text", text="ran")])
+
+
+async def call(server: Any, tool: str, arguments: Any, mode: str = "auto") -> CallToolResult:
+    """The result of one call, whose arguments are sent as they are."""
+    async with Client(server, mode=mode) as client:
+        return await sent(client, tool, arguments)
+
+
+async def sent(client: Client, tool: str, arguments: Any) -> CallToolResult:
+    request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": arguments})
+    return await client.session.send_request(request, CallToolResult)
+
+
+def got(result: CallToolResult) -> Any:
+    """What the tool returned."""
+    assert not result.is_error, result
+    return json.loads(result.content[0].text)
+
+
+def rules(result: CallToolResult) -> list[str]:
+    """The repairs of a call that ran."""
+    return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
+
+
+def refusal(result: CallToolResult) -> dict[str, Any]:
+    """The envelope, which stands in the first text block and in ``_meta``."""
+    assert result.is_error
+    told: dict[str, Any] = json.loads(result.content[0].text)
+    assert result.meta["mcp_lenient"] == told
+    return told
+
+
+@VERSIONS
+async def test_a_right_call_is_untouched(mode, events):
+    """What the tool accepts goes on as it came, and the result says nothing of us."""
+    result = await call(functions(), "note", {"text": "x", "labels": ["a"]}, mode)
+    assert got(result) == {"text": "x", "labels": ["a"], "limit": 10}
+    assert "mcp_lenient" not in (result.meta or {})
+    assert events.names == ["call_accepted"]
+
+
+@VERSIONS
+async def test_a_nearly_right_call_is_repaired(mode, events):
+    """It runs as it was meant, and the repair is in the result and in the log."""
+    result = await call(functions(), "note", {"Text": "x", "labels": "['a', 'b']", "limit": None}, mode)
+    assert got(result) == {"text": "x", "labels": ["a", "b"], "limit": 10}
+    assert sorted(rules(result)) == ["json5_text_to_array", "null_to_absent", "rename_case"]
+    assert events.names == ["call_repaired"]
+
+
+@VERSIONS
+async def test_a_wrong_call_is_refused_with_the_envelope(mode, events):
+    """The envelope is JSON in the first text block and in ``_meta``, and the tool does not run."""
+    ran: list[str] = []
+
+    def keep(text: str, limit: int = 1) -> str:
+        ran.append(text * limit)
+        return text
+
+    result = await call(functions(keep), "keep", {"text": "x", "limit": "many"}, mode)
+    assert refusal(result)["error_code"] == "INVALID_LIMIT_TYPE"
+    assert ran == []
+    assert events.names == ["call_rejected"]
+
+
+async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_content():
+    """Clients would check it against the schema, and throw the envelope away."""
+
+    class Kept(BaseModel):
+        text: str
+
+    def keep(text: str) -> Kept:
+        return Kept(text=text)
+
+    def told(text: str) -> Any:
+        return text
+
+    assert (await call(functions(keep), "keep", {})).structured_content is None
+    result = await call(functions(told), "told", {})
+    assert result.structured_content == refusal(result)
+
+
+async def test_repairs_come_beside_a_tools_own_meta():
+    """What a tool put into ``_meta`` stays."""
+
+    def keep(labels: list[str]) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text=str(labels))], _meta={"own": 1})
+
+    result = await call(functions(keep), "keep", {"labels": "a"})
+    assert result.meta["own"] == 1
+    assert rules(result) == ["scalar_to_array"]
+
+
+@VERSIONS
+async def test_arguments_as_one_text_are_read(mode):
+    """The SDK alone answers -32602."""
+    arguments = '{"text": "x", "labels": ["a"]}'
+    async with Client(functions(middleware=()), mode=mode) as client:
+        with pytest.raises(MCPError, match="Invalid request parameters"):
+            await sent(client, "note", arguments)
+    result = await call(functions(), "note", arguments, mode)
+    assert got(result) == {"text": "x", "labels": ["a"], "limit": 10}
+    assert rules(result) == ["json_text_to_object"]
+
+
+@pytest.mark.parametrize("arguments", ["[1]", "{", 5, [1], True])
+async def test_arguments_that_are_no_object_are_refused(arguments):
+    """They get the envelope where the SDK alone answers -32602."""
+    assert refusal(await call(functions(), "note", arguments))["error_code"] == "INVALID_ARGUMENTS"
+
+
+async def test_numbers_keep_their_spelling_when_all_arguments_are_one_text():
+    """``3.140`` for a text stays ``3.140``."""
+    result = await call(functions(), "note", '{"text": 3.140}')
+    assert got(result)["text"] == "3.140"
+
+
+async def test_an_unknown_tool_gets_the_envelope(events):
+    """It names the tools that are alike."""
+    told = refusal(await call(functions(), "notes", {}))
+    assert told["error_code"] == "UNKNOWN_TOOL"
+    assert told["details"]["did_you_mean"] == ["note"]
+    assert events.names == ["call_rejected"]
+
+
+async def test_the_list_of_tools_is_the_same_without_us():
+    """Byte for byte, apart from nothing."""
+    async with Client(functions()) as ours, Client(functions(middleware=())) as alone:
+        assert (await ours.list_tools()).model_dump() == (await alone.list_tools()).model_dump()
+
+
+async def test_a_policy_by_tool_name_wins():
+    """The first pattern that matches is in force."""
+    middleware = LenientServerMiddleware(tools={"no*": Policy.strict()})
+    told = refusal(await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None}))
+    assert told["error_code"] == "INVALID_LIMIT_TYPE"
+
+
+async def test_observing_changes_nothing(events):
+    """The SDK's own answer comes, and the log says what would have been done."""
+    middleware = LenientServerMiddleware(Policy(mode="observe"))
+    result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
+    assert result.is_error
+    assert "mcp_lenient" not in (result.meta or {})
+    assert events.names == ["call_observed"]
+
+
+async def test_off_does_nothing(events):
+    """No repair, no refusal, no log."""
+    middleware = LenientServerMiddleware(Policy(mode="off"))
+    result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
+    assert result.is_error
+    assert events == []
+
+
+async def test_the_model_is_told_of_repairs_where_it_is_asked_for():
+    """A text block says what was repaired."""
+    middleware = LenientServerMiddleware(Policy(tell_model=True))
+    result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
+    assert result.content[-1].text.startswith("Note: 'limit'")
+
+
+async def test_definitions_come_from_a_file(tmp_path):
+    """Aliases and normalizers are declared without a change to the server."""
+    file = tmp_path / "tools.yaml"
+    file.write_text("tools:\n  note:\n    parameters:\n      text: {aliases: [body]}\n", encoding="utf-8")
+    server = functions(middleware=[LenientServerMiddleware.from_file(file)])
+    assert got(await call(server, "note", {"body": "x"}))["text"] == "x"
+
+
+async def test_lenient_functions_declare_as_on_fastmcp():
+    """``@lenient`` below the SDK's own decorator says what the parameters understand."""
+
+    @lenient(labels=tags(), text=aliases("body"))
+    def keep(text: str, labels: list[str] | None = None) -> dict[str, Any]:
+        return {"text": text, "labels": labels}
+
+    server = functions(keep)
+    result = await call(server, "keep", {"body": "x", "labels": "a"})
+    assert got(result) == {"text": "x", "labels": ["a"]}
+    assert rules(result) == ["rename_alias", "tags"]
+    assert (
+        refusal(await call(server, "keep", {"text": "x", "labels": 5}))["error_code"] == "INVALID_LABELS_TYPE"
+    )
+
+
+async def test_normalizers_in_annotations_run():
+    """They are declared on the type."""
+
+    def keep(labels: Annotated[list[str] | None, tags()]) -> Any:
+        return labels
+
+    assert (await call(functions(keep), "keep", {"labels": "a"})).structured_content is None
+    assert rules(await call(functions(keep), "keep", {"labels": "a"})) == ["tags"]
+
+
+async def test_parameters_that_the_sdk_fills_in_are_no_arguments():
+    """A context is neither published nor asked for, also in a ``@lenient`` function."""
+
+    @lenient
+    async def keep(labels: list[str], ctx: Context) -> Any:
+        return [*labels, ctx.request_id is not None]
+
+    result = await call(functions(keep), "keep", {"labels": "a"})
+    assert [each.text for each in result.content] == ["a", "true"]
+
+
+async def test_an_authors_validator_is_asked():
+    """Its sentence is in the envelope, and what it accepts is right."""
+
+    def even(value: int) -> int:
+        if value % 2:
+            msg = "send an even number"
+            raise ValueError(msg)
+        return value
+
+    def keep(number: Annotated[int, AfterValidator(even)]) -> Any:
+        return number
+
+    assert got(await call(functions(keep), "keep", {"number": "2"})) == 2
+    assert "send an even number" in refusal(await call(functions(keep), "keep", {"number": 3}))["message"]
+
+
+async def test_a_bug_in_an_authors_validator_is_the_sdks_to_report():
+    """It says nothing about the arguments, so the call goes on."""
+
+    def broken(value: int) -> int:
+        raise RuntimeError(value)
+
+    def keep(number: Annotated[int, AfterValidator(broken)]) -> Any:
+        return number
+
+    result = await call(functions(keep), "keep", {"number": 3})
+    assert result.content[0].text == "Error executing tool keep"
+
+
+async def test_an_error_of_the_tools_body_is_passed_on(events):
+    """Only arguments are ours."""
+
+    def fail(text: str) -> str:
+        raise ToolError(text)
+
+    result = await call(functions(fail), "fail", {"text": "on purpose"})
+    assert result.content[0].text == "Error executing tool fail: on purpose"
+    assert events.names == ["call_accepted"]
+
+
+async def test_a_text_that_the_sdk_reads_as_json_says_so():
+    """The SDK reads a JSON text for any parameter that is not a plain text, and then refuses what it reads."""
+
+    def keep(text: str | None = None) -> Any:
+        return text
+
+    told = refusal(await call(functions(keep), "keep", {"text": '{"a": 1}'}))
+    assert "reads a text that is JSON" in told["message"]
+
+
+async def test_an_issue_inside_a_json_text_is_repaired_in_it():
+    """The text is what was sent, so the repair begins there."""
+
+    class Item(BaseModel):
+        name: str
+        amounts: list[int] = Field(default_factory=list)
+
+    def keep(item: Item) -> Any:
+        return item
+
+    result = await call(functions(keep), "keep", {"item": '{"name": "x", "amounts": 5}'})
+    assert got(result) == {"name": "x", "amounts": [5]}
+    assert rules(result) == ["json_text_to_object", "scalar_to_array"]
+
+
+async def test_a_destructive_tool_gets_less():
+    """Nothing is left out there."""
+    server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
+    server.tool(annotations=ToolAnnotations(destructive_hint=True))(note)
+    assert (
+        refusal(await call(server, "note", {"text": "x", "limit": None}))["error_code"]
+        == "INVALID_LIMIT_TYPE"
+    )
+
+
+async def test_tools_come_and_go_while_the_server_runs():
+    """Each call is judged by what the tool is now."""
+    server = functions()
+
+    def other(text: int) -> Any:
+        return text
+
+    async with Client(server) as client:
+        assert got(await sent(client, "note", {"text": "x"}))["text"] == "x"
+        server.remove_tool("note")
+        assert refusal(await sent(client, "note", {"text": "x"}))["error_code"] == "UNKNOWN_TOOL"
+        server.add_tool(other, name="note")
+        assert refusal(await sent(client, "note", {"text": "x"}))["error_code"] == "INVALID_TEXT_TYPE"
+
+
+async def test_many_calls_at_once_get_their_own_answers():
+    """Nothing is shared between calls."""
+    async with Client(functions()) as client:
+        results = await asyncio.gather(
+            *(sent(client, "note", {"text": str(n), "labels": f"a{n}"}) for n in range(50))
+        )
+    assert [got(each)["labels"] for each in results] == [[f"a{n}"] for n in range(50)]
+
+
+async def test_one_middleware_serves_two_servers():
+    """Tools of one name are told apart by their server."""
+    middleware = LenientServerMiddleware()
+
+    def number(text: int) -> Any:
+        return text
+
+    words, numbers = functions(middleware=[middleware]), functions(number, middleware=[middleware])
+    numbers.add_tool(number, name="note")
+    assert not (await call(words, "note", {"text": "x"})).is_error
+    assert (await call(numbers, "note", {"text": "x"})).is_error
+
+
+async def test_a_middleware_outside_may_change_the_request():
+    """What it sends on is what we see."""
+
+    async def rename(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/call":
+            ctx.params = {**ctx.params, "name": "note"}
+        return await call_next(ctx)
+
+    server = functions(middleware=[rename, LenientServerMiddleware()])
+    assert got(await call(server, "anything", {"text": "x", "limit": None}))["limit"] == 10
+
+
+async def test_a_middleware_inside_sees_the_repaired_call():
+    """Its own result gets the repairs, as a model or as it is on the wire."""
+    seen: list[Any] = []
+
+    async def answer(ctx: Any, call_next: Any) -> Any:
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        seen.append(ctx.params["arguments"])
+        return CallToolResult(content=[TextContent(type="text", text="mine")])
+
+    server = functions(middleware=[LenientServerMiddleware(), answer])
+    result = await call(server, "note", {"text": "x", "limit": None})
+    assert seen == [{"text": "x"}]
+    assert rules(result) == ["null_to_absent"]
+
+
+async def test_extensions_stay_between_us_and_the_tool():
+    """An interceptor sees the repaired call, and the function's own model still judges."""
+    seen: list[Any] = []
+
+    class Watch(Extension):
+        identifier = "com.example/watch"
+
+        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:
+            seen.append(params.arguments)
+            return await call_next(ctx)
+
+    server = functions(extensions=[Watch()])
+    assert got(await call(server, "note", {"text": "x", "limit": None}))["limit"] == 10
+    assert seen == [{"text": "x"}]
+    assert refusal(await call(server, "note", {"text": []}))["error_code"] == "INVALID_TEXT_TYPE"
+
+
+async def test_make_lenient_adds_the_middleware():
+    """One name makes servers of either version of the SDK lenient."""
+    server = make_lenient(functions(middleware=()), Policy(tell_model=True))
+    assert rules(await call(server, "note", {"text": "x", "limit": None})) == ["null_to_absent"]
+
+
+@pytest.mark.parametrize("server", [object(), "notes"])
+def test_make_lenient_takes_servers_only(server):
+    """Anything else is a mistake of the operator."""
+    with pytest.raises(TypeError, match="server of the official SDK"):
+        make_lenient(server)
+
+
+async def test_events_say_who_called(events):
+    """Server, client and request are named, as on FastMCP."""
+    await call(functions(), "note", {"text": "x", "limit": None})
+    (event,) = events
+    assert event["server"] == "notes"
+    assert event["client_name"] == "mcp"
+    assert event["request_id"]
+
+
+async def test_no_value_is_logged(events):
+    """Neither a value nor a name that the client chose."""
+    await call(functions(), "note", {"text": ["hunter2"], "my-hunter2-key": 1})
+    assert "hunter2" not in json.dumps(events)
+
+
+async def test_a_refused_call_marks_its_span():
+    """Error rates count it, and its tool and code are on the span."""
+    with exported_spans() as exported:
+        await call(functions(), "note", {"text": []})
+        spans = [span for span in exported.get_finished_spans() if span.name == "tools/call note"]
+        (span,) = [each for each in spans if "mcp_lenient.outcome" in each.attributes]
+    assert span.attributes["mcp_lenient.error_code"] == "INVALID_TEXT_TYPE"
+    assert span.status.status_code.name == "ERROR"
+
+
+ARGUMENTS = st.dictionaries(st.sampled_from(["text", "labels", "limit", "mode", "extra"]), LOOSE_JSON)
+
+
+def mixed(text: str, labels: list[str] | None = None, limit: int = 3, mode: Literal["a", "b"] = "a") -> Any:
+    """A tool of several types."""
+    return repr((text, labels, limit, mode))
+
+
+@given(ARGUMENTS)
+@LAW
+def test_what_the_sdk_accepts_comes_out_the_same(arguments):
+    """Law 1: where the server alone runs the call, it runs with the same values."""
+
+    async def both() -> tuple[CallToolResult, CallToolResult]:
+        alone, ours = functions(mixed, middleware=()), functions(mixed)
+        return await call(alone, "mixed", arguments), await call(ours, "mixed", arguments)
+
+    alone, ours = asyncio.run(both())
+    if not alone.is_error:
+        assert ours.content == alone.content
+        assert "mcp_lenient" not in (ours.meta or {})
+    elif ours.is_error:
+        refusal(ours)
+    else:
+        assert rules(ours)
+
+
+async def test_published_schemas_say_what_may_be_repaired(events):
+    """A low-level server's own validator is not known, so its schema is the judge."""
+    low = Low()
+    result = await call(low.server, "note", {"Text": "x", "n": "5"})
+    assert low.got == [{"text": "x", "n": 5}]
+    assert sorted(rules(result)) == ["rename_case", "text_to_integer"]
+    assert events.names == ["call_repaired"]
+
+
+async def test_what_a_published_schema_forbids_goes_on_by_default(events):
+    """The handler may take more than it publishes."""
+    low = Low()
+    assert not (await call(low.server, "note", {"text": 5.5})).is_error
+    assert low.got == [{"text": 5.5}]
+    assert events.names == ["call_forwarded"]
+
+
+async def test_what_a_published_schema_forbids_is_refused_where_it_is_asked_for():
+    """So is a tool that is not listed."""
+    low = Low(Policy(unrepairable="refuse"))
+    assert refusal(await call(low.server, "note", {"text": 5.5}))["error_code"] == "INVALID_TEXT_TYPE"
+    assert refusal(await call(low.server, "other", {}))["error_code"] == "UNKNOWN_TOOL"
+    assert low.got == []
+
+
+async def test_a_tool_that_is_not_listed_goes_on_by_default(events):
+    """A server may have more tools than it lists."""
+    low = Low()
+    await call(low.server, "hidden", {"text": 5})
+    assert low.got == [{"text": 5}]
+    assert events == []
+
+
+async def test_right_calls_ask_for_the_list_once():
+    """It is asked for anew only before something is changed or refused."""
+    low = Low()
+    async with Client(low.server) as client:
+        for _ in range(5):
+            await sent(client, "note", {"text": "x"})
+        assert low.lists == 1
+        await sent(client, "note", {"text": "x", "n": "5"})
+        assert low.lists == 2
+
+
+async def test_a_changed_schema_is_seen_before_a_call_is_changed():
+    """Nothing is repaired by what a tool of this name once published."""
+    low = Low()
+    async with Client(low.server) as client:
+        await sent(client, "note", {"text": "x"})
+        low.tools = [Tool(name="note", input_schema={"type": "object"})]
+        await sent(client, "note", {"text": "x", "n": "5"})
+    assert low.got[-1] == {"text": "x", "n": "5"}
+
+
+async def test_tools_on_later_pages_are_found():
+    """The list is read to its end."""
+    low = Low()
+    low.tools.append(Tool(name="second", input_schema=SCHEMA))
+    await call(low.server, "second", {"text": "x", "n": "5"})
+    assert low.got == [{"text": "x", "n": 5}]
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(unrepairable="refuse")])
+async def test_a_server_that_cannot_list_its_tools_works_as_without_us(policy, events):
+    """Its calls go on as they came, and the log says why once."""
+    low = Low(policy)
+    low.tools = [None]  # type: ignore[list-item]  # what the handler makes of it is no answer
+    async with Client(low.server) as client:
+        for _ in range(2):
+            await sent(client, "note", {"text": 5})
+    assert low.got == [{"text": 5}, {"text": 5}]
+    assert events.names == ["hook_unavailable"]
+
+
+async def test_a_server_without_tools_in_its_list_works_as_without_us():
+    """A handler of calls alone is enough for the SDK."""
+    got: list[Any] = []
+
+    async def run(_ctx: Any, params: Any) -> CallToolResult:
+        got.append(params.arguments)
+        return CallToolResult(content=[])
+
+    server: Server[Any] = Server("low", on_call_tool=run)
+    server.middleware.append(LenientServerMiddleware())
+    await call(server, "note", {"text": 5})
+    assert got == [{"text": 5}]
+
+
+async def test_a_list_within_a_call_is_no_second_event(events):
+    """What is asked of the server to judge a call is not a call."""
+    await call(Low().server, "note", {"text": "x"})
+    assert events.names == ["call_accepted"]

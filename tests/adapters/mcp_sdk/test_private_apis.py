@@ -1,0 +1,120 @@
+"""What the official SDK does not promise to keep: these tests tell the day it changes. Those of SDK 1 run in its environment."""
+
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.server.extension import Extension
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.tools import Tool
+
+from mcp_lenient.adapters.mcp_sdk import compat
+
+
+def note(text: str, ctx: Context, labels: list[str] | None = None) -> Any:
+    """Keep a note."""
+    return [text, labels, ctx is not None]
+
+
+def entry(server: MCPServer) -> Any:
+    """The handler of calls of a server."""
+    return server._lowlevel_server.get_request_handler("tools/call").handler
+
+
+@pytest.mark.parametrize("inner", [0, 1, 3])
+async def test_a_middleware_finds_the_server_that_calls_it(inner):
+    """The chain that it is given to call next ends in the SDK's runner, which has the server."""
+    found: list[Any] = []
+
+    async def look(ctx: Any, call_next: Any) -> Any:
+        found.append(compat.server_behind(call_next))
+        return await call_next(ctx)
+
+    async def pass_on(ctx: Any, call_next: Any) -> Any:
+        return await call_next(ctx)
+
+    server = MCPServer("notes", middleware=[look, *([pass_on] * inner)], log_level="ERROR")
+    async with Client(server) as client:
+        await client.list_tools()
+    assert set(found) == {server._lowlevel_server}
+    assert found[0].name == "notes"
+    assert found[0].server_info_stamp["name"] == "notes"
+
+
+@pytest.mark.parametrize("foreign", [None, print, lambda ctx: ctx, 5])
+def test_anything_else_has_no_server_behind_it(foreign):
+    """Then nothing is kept between calls, and tools are known by what is listed."""
+    assert compat.server_behind(foreign) is None
+
+
+def test_the_server_of_functions_is_found():
+    """The handler of calls is its own method, by itself or inside the interceptors of extensions."""
+
+    class Watch(Extension):
+        identifier = "com.example/watch"
+
+        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:
+            assert params.name
+            return await call_next(ctx)
+
+    for server in (MCPServer("a"), MCPServer("b", extensions=[Watch()])):
+        assert compat.function_server(entry(server)) is server
+
+
+def test_a_server_that_decides_otherwise_is_not_taken_for_one_of_functions():
+    """Where other code runs the tools, only their published schemas are known."""
+
+    class Own(MCPServer):
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            return await super().call_tool(name, arguments, context)
+
+    async def run(_ctx: Any, _params: Any) -> Any: ...
+
+    low: Server[Any] = Server("low", on_call_tool=run)
+    assert compat.function_server(entry(Own("own"))) is None
+    assert compat.function_server(low.get_request_handler("tools/call").handler) is None
+
+
+def test_a_function_is_found_with_its_own_model():
+    """The validator is the way that the SDK itself goes."""
+    server = MCPServer("notes")
+    server.tool()(note)
+    tool = compat.host_tool(compat.function_tool(server, "note"))
+    assert tool.schema is server._tool_manager.get_tool("note").parameters
+    assert tool.validator.accepts({"text": "x", "labels": '["a"]'})
+    assert not tool.validator.accepts({"text": "x", "labels": "a"})
+    assert compat.function_tool(server, "other") is None
+
+
+def test_a_tool_that_runs_in_its_own_way_is_known_by_its_schema():
+    """Its validation is not the SDK's."""
+
+    class Own(Tool):
+        async def run(self, *_args: Any, **_named: Any) -> Any: ...
+
+    own = Own(**dict(Tool.from_function(note)))
+    assert compat.host_tool(own).validator is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": "x"},
+        {"text": 5},
+        {"labels": []},
+        {"text": "x", "labels": "null"},
+        {"text": "x", "labels": "[1]"},
+    ],
+)
+def test_the_validator_agrees_with_the_sdks_own(arguments):
+    """What a call raises is what it refuses."""
+    record = Tool.from_function(note)
+    validator = compat.host_tool(record).validator
+    try:
+        record.fn_metadata.validate_arguments(arguments)
+        accepted = True
+    except ValueError:
+        accepted = False
+    assert validator.accepts(arguments) is accepted
+    assert bool(validator.issues(arguments)) is not accepted
