@@ -1,0 +1,298 @@
+"""Tests of ``make_lenient`` on the official SDK 1: run in its own environment by ``test_sdk_1.py``, which reads what this prints."""
+
+import asyncio
+import inspect
+import json
+import sys
+import traceback
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp import McpError, types
+from mcp.server.fastmcp import Context, FastMCP
+from mcp.server.lowlevel import Server
+from mcp.shared.memory import create_connected_server_and_client_session
+from pydantic import BaseModel
+
+from benchmarks.hosts.log import events_of
+from mcp_lenient import Policy
+from mcp_lenient.adapters.mcp_sdk import compat, make_lenient
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+def note(text: str, ctx: Context, labels: list[str] | None = None, limit: int = 10) -> Any:
+    """Keep a note."""
+    return json.dumps({"text": text, "labels": labels, "limit": limit, "ctx": ctx is not None})
+
+
+def functions(policy: Policy | None = None, *tools: Any, **settings: Any) -> FastMCP:
+    """A lenient server of functions."""
+    server = make_lenient(FastMCP("notes", log_level="CRITICAL"), policy)
+    for tool in tools or (note,):
+        server.tool(**settings)(tool)
+    return server
+
+
+class Low:
+    """A lenient low-level server that notes what it gets."""
+
+    def __init__(self, policy: Policy | None = None, *, validate_input: bool = True, **tool: Any) -> None:
+        self.got: list[Any] = []
+        self.tool = types.Tool(**{"name": "note", "inputSchema": SCHEMA, **tool})
+        self.server = Server("low")
+
+        @self.server.list_tools()
+        async def list_tools() -> list[types.Tool]:
+            return [self.tool]
+
+        @self.server.call_tool(validate_input=validate_input)
+        async def call_tool(_name: str, arguments: dict[str, Any]) -> list[types.TextContent]:
+            self.got.append(arguments)
+            return [types.TextContent(type="text", text="ran")]
+
+        make_lenient(self.server, policy)
+
+
+@asynccontextmanager
+async def connected(server: Any) -> Any:
+    """A client of a server."""
+    async with create_connected_server_and_client_session(getattr(server, "_mcp_server", server)) as session:
+        yield session
+
+
+async def call(server: Any, tool: str, arguments: Any) -> Any:
+    """The result of one call, by the SDK's own client."""
+    async with connected(server) as session:
+        return await session.call_tool(tool, arguments)
+
+
+def request(tool: str, arguments: Any) -> Any:
+    """A call whose arguments are sent as they are."""
+    params = types.CallToolRequestParams.model_construct(name=tool, arguments=arguments)
+    return types.ClientRequest.model_construct(
+        root=types.CallToolRequest.model_construct(method="tools/call", params=params)
+    )
+
+
+def rules(result: Any) -> list[str]:
+    """The repairs of a call that ran."""
+    assert not result.isError, result
+    return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
+
+
+def refusal(result: Any) -> dict[str, Any]:
+    """The envelope, which stands in the first text block and in ``_meta``."""
+    assert result.isError
+    told = json.loads(result.content[0].text)
+    assert result.meta["mcp_lenient"] == told
+    return told
+
+
+async def test_no_fastmcp_is_needed() -> None:
+    """The adapter loads the SDK and nothing of FastMCP."""
+    assert "fastmcp" not in sys.modules
+
+
+async def test_a_right_call_is_untouched() -> None:
+    """What the function accepts goes on as it came, its JSON texts included."""
+    with events_of() as events:
+        result = await call(functions(), "note", {"text": "x", "labels": '["a"]'})
+    assert json.loads(result.content[0].text) == {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
+    assert rules(result) == []
+    assert [each["event"] for each in events] == ["call_accepted"]
+
+
+async def test_a_nearly_right_call_is_repaired() -> None:
+    """It runs as it was meant, and the repairs are in the result and in the log."""
+    with events_of() as events:
+        result = await call(functions(), "note", {"Text": "x", "labels": "['a']", "limit": None})
+    assert json.loads(result.content[0].text) == {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
+    assert sorted(rules(result)) == ["json5_text_to_array", "null_to_absent", "rename_case"]
+    assert events[0]["event"] == "call_repaired"
+    assert events[0]["server"] == "notes"
+    assert events[0]["client_name"] == "mcp"
+
+
+async def test_a_wrong_call_is_refused_with_the_envelope() -> None:
+    """The envelope is JSON in the first text block, and the function does not run."""
+    with events_of() as events:
+        result = await call(functions(), "note", {"text": "x", "limit": "many"})
+    assert refusal(result)["error_code"] == "INVALID_LIMIT_TYPE"
+    assert [each["event"] for each in events] == ["call_rejected"]
+
+
+async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_content() -> None:
+    """Clients would check it against the schema."""
+
+    class Kept(BaseModel):
+        text: str
+
+    def keep(text: str) -> Kept:
+        return Kept(text=text)
+
+    result = await call(functions(None, keep), "keep", {})
+    assert refusal(result)["error_code"] == "MISSING_TEXT"
+    assert result.structuredContent is None
+
+
+async def test_structured_content_of_a_repaired_call_stays() -> None:
+    """Only the repairs are added."""
+
+    class Kept(BaseModel):
+        labels: list[str]
+
+    def keep(labels: list[str]) -> Kept:
+        return Kept(labels=labels)
+
+    result = await call(functions(None, keep), "keep", {"labels": "a"})
+    assert result.structuredContent == {"labels": ["a"]}
+    assert rules(result) == ["scalar_to_array"]
+
+
+async def test_an_unknown_tool_gets_the_envelope() -> None:
+    """It names the tools that are alike."""
+    told = refusal(await call(functions(), "notes", {}))
+    assert told["error_code"] == "UNKNOWN_TOOL"
+    assert told["details"]["did_you_mean"] == ["note"]
+
+
+async def test_arguments_that_are_no_object_are_not_reached() -> None:
+    """The SDK refuses them before any handler."""
+    params = types.CallToolRequestParams.model_construct(name="note", arguments='{"text": "x"}')
+    request = types.CallToolRequest.model_construct(method="tools/call", params=params)
+    async with connected(functions()) as session:
+        try:
+            await session.send_request(
+                types.ClientRequest.model_construct(root=request), types.CallToolResult
+            )
+        except McpError as error:
+            assert "Invalid request parameters" in str(error)  # noqa: PT017 - no pytest here
+            return
+    raise AssertionError
+
+
+async def test_the_list_of_tools_is_the_same_without_us() -> None:
+    """Byte for byte."""
+    alone = FastMCP("notes", log_level="CRITICAL")
+    alone.tool()(note)
+    async with connected(functions()) as ours, connected(alone) as theirs:
+        assert (await ours.list_tools()).model_dump() == (await theirs.list_tools()).model_dump()
+
+
+async def test_a_destructive_tool_gets_less() -> None:
+    """Nothing is left out there."""
+    server = functions(annotations=types.ToolAnnotations(destructiveHint=True))
+    assert (
+        refusal(await call(server, "note", {"text": "x", "limit": None}))["error_code"]
+        == "INVALID_LIMIT_TYPE"
+    )
+
+
+async def test_observing_changes_nothing() -> None:
+    """The SDK's own answer comes, and the log says what would have been done."""
+    with events_of() as events:
+        result = await call(functions(Policy(mode="observe")), "note", {"text": "x", "limit": None})
+    assert result.isError
+    assert result.meta is None
+    assert [each["event"] for each in events] == ["call_observed"]
+
+
+async def test_a_low_level_server_is_judged_as_the_sdk_judges_it() -> None:
+    """It validates by the published schema itself, so what that forbids is refused for certain."""
+    low = Low()
+    assert rules(await call(low.server, "note", {"Text": "x", "n": "5"})) == [
+        "rename_case",
+        "text_to_integer",
+    ]
+    assert refusal(await call(low.server, "note", {"text": []}))["error_code"] == "INVALID_TEXT_TYPE"
+    assert low.got == [{"text": "x", "n": 5}]
+
+
+async def test_a_low_level_server_that_does_not_validate_gets_what_it_may_take() -> None:
+    """Its handler may accept more than it publishes."""
+    low = Low(validate_input=False)
+    assert not (await call(low.server, "note", {"text": []})).isError
+    assert low.got == [{"text": []}]
+
+
+async def test_a_tool_that_a_low_level_server_does_not_list_goes_on() -> None:
+    """A server may have more tools than it lists, unless the policy says otherwise."""
+    low = Low()
+    await call(low.server, "hidden", {"text": 5})
+    assert low.got == [{"text": 5}]
+    strict = Low(Policy(unrepairable="refuse"))
+    assert refusal(await call(strict.server, "hidden", {}))["error_code"] == "UNKNOWN_TOOL"
+
+
+async def test_a_low_level_server_without_a_list_works_as_without_us() -> None:
+    """Nothing is known of its tools."""
+    low = Low(Policy(unrepairable="refuse"))
+    del low.server.request_handlers[types.ListToolsRequest]
+    async with connected(low.server) as session:
+        await session.send_request(request("note", {"text": 5}), types.CallToolResult)
+    assert low.got == [{"text": 5}]
+
+
+async def test_a_changed_schema_is_seen_before_a_call_is_changed() -> None:
+    """Nothing is repaired by what a tool of this name once published."""
+    low = Low(validate_input=False)
+    async with connected(low.server) as session:
+        await session.call_tool("note", {"text": "x"})
+        low.tool = types.Tool(name="note", inputSchema={"type": "object"})
+        await session.call_tool("note", {"text": "x", "n": "5"})
+    assert low.got[-1] == {"text": "x", "n": "5"}
+
+
+async def test_a_server_without_a_handler_of_calls_is_a_mistake() -> None:
+    """A handler that is registered later would replace ours."""
+    try:
+        make_lenient(Server("empty"))
+    except ValueError as error:
+        assert "after @server.call_tool()" in str(error)  # noqa: PT017 - no pytest here
+    else:
+        raise AssertionError
+
+
+async def test_the_sdk_keeps_its_handlers_where_we_look() -> None:
+    """These are all its private places that are used."""
+    server = FastMCP("notes", log_level="CRITICAL")
+    server.tool()(note)
+    handler = compat.request_handlers(server)[types.CallToolRequest]
+    assert compat.low_level(server).name == "notes"
+    assert compat.function_server(handler) is server
+    assert compat.validates_input(handler) is False
+    tool = compat.host_tool(compat.function_tool(server, "note"))
+    assert tool.validator.accepts({"text": "x", "labels": '["a"]'})
+    assert not tool.validator.accepts({"text": "x", "labels": "a"})
+
+
+async def test_a_low_level_handler_tells_whether_it_validates() -> None:
+    """It is captured by the handler."""
+    for validates in (True, False):
+        server = Low(validate_input=validates).server
+        inner = server.request_handlers[types.CallToolRequest]._handler
+        assert compat.validates_input(inner) is validates
+        assert compat.function_server(inner) is None
+
+
+if __name__ == "__main__":
+    told = {}
+    tests = {
+        name: each
+        for name, each in globals().items()
+        if name.startswith("test_") and inspect.iscoroutinefunction(each)
+    }
+    for name, test in tests.items():
+        try:
+            asyncio.run(test())
+        except BaseException:  # noqa: BLE001 - whatever went wrong is the result
+            told[name] = traceback.format_exc()
+        else:
+            told[name] = None
+    print(json.dumps(told))  # noqa: T201 - what the other file reads

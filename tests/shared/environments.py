@@ -1,0 +1,18 @@
+"""Environments of their own for hosts that cannot live in this one, made once and kept with those of the benchmarks."""
+
+from __future__ import annotations
+
+import pytest
+from installing import installing_in
+
+from benchmarks.side_by_side.environments import FOLDER, NotInstalledError, interpreter
+
+
+def environment(*packages: str) -> str:
+    """The Python of an environment with these packages; skips, with the reason, where it cannot be made."""
+    FOLDER.mkdir(exist_ok=True)
+    with installing_in(FOLDER):
+        try:
+            return interpreter(packages)
+        except NotInstalledError as error:
+            pytest.skip(f"{packages[0]} cannot be installed; is there a network? {error}")
