@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import httpx2
 import uvicorn
 from fastmcp import FastMCP
+from mcp.server.mcpserver import MCPServer
 
 HANDSHAKE = "2025-06-18"
 MODERN = "2026-07-28"
@@ -255,9 +256,10 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
-    """The URL of a server that listens on a port of its own."""
-    app = server.http_app(stateless_http=stateless)
+def serving(server: FastMCP | MCPServer, *, stateless: bool = False) -> Iterator[str]:
+    """The URL of a server, FastMCP's or the SDK's own, that listens on a port of its own."""
+    made_by = server.http_app if isinstance(server, FastMCP) else server.streamable_http_app
+    app = made_by(stateless_http=stateless)
     # Named as TCP, so that asyncio sends small answers at once.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
@@ -278,7 +280,7 @@ def serving(server: FastMCP, *, stateless: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def http(server: FastMCP, kind: str) -> Iterator[Http]:
+def http(server: FastMCP | MCPServer, kind: str) -> Iterator[Http]:
     """A connection to a server over HTTP, of one of these kinds: stateful, stateless, modern."""
     with serving(server, stateless=kind == "stateless") as url:
         wire = Http(url, modern=kind == "modern")

@@ -1,0 +1,63 @@
+"""LenientServerMiddleware over HTTP, by messages that no client would send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from answers import envelope, rules
+from mcp.server.mcpserver import MCPServer
+from wire import call, http
+
+from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
+
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])]
+
+
+def note(text: str, labels: list[str] | None = None) -> Any:
+    """Keep a note."""
+    return text if labels is None else labels
+
+
+@pytest.fixture
+def wire(kind):
+    """A connection of this kind to a lenient server."""
+    server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
+    server.tool(structured_output=False)(note)
+    with http(server, kind) as wire:
+        yield wire
+
+
+def test_right_repaired_and_refused_calls(wire, events):
+    """They come out as within one process."""
+    assert call(wire, "note", {"text": "x"})["result"]["content"][0]["text"] == "x"
+    repaired = call(wire, "note", {"text": "x", "labels": "a"})
+    assert rules(repaired) == ["scalar_to_array"]
+    assert envelope(call(wire, "note", {"labels": 5}))["error_code"] == "INVALID_ARGUMENTS"
+    assert envelope(call(wire, "notes", {}))["error_code"] == "UNKNOWN_TOOL"
+    assert events.names == ["call_accepted", "call_repaired", "call_rejected", "call_rejected"]
+
+
+def test_arguments_as_one_text_are_read(wire):
+    """The SDK alone answers -32602."""
+    assert rules(call(wire, "note", '{"text": "x"}')) == ["json_text_to_object"]
+    assert envelope(call(wire, "note", "[1]"))["error_code"] == "INVALID_ARGUMENTS"
+
+
+def test_a_refusal_is_a_whole_result(wire, kind):
+    """On the newest protocol it says that it is complete, and who answers, as the SDK's own results do."""
+    result = call(wire, "note", {"text": []})["result"]
+    if kind == "modern":
+        assert result["resultType"] == "complete"
+        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "notes"
+    else:
+        assert "resultType" not in result
+
+
+def test_events_say_how_the_call_came(wire, kind, events):
+    """The transport is named, the session where there is one, and the client where it says who it is."""
+    call(wire, "note", {"text": "x", "labels": "a"})
+    (event,) = events
+    assert event["transport"] == "streamable-http"
+    assert ("session_id" in event) is (kind == "stateful")
+    assert event.get("client_name") == (None if kind == "stateless" else "by-hand")
