@@ -1,0 +1,252 @@
+"""Tests of LenientCallback in LiteLLM's gateway: run in its own environment by ``test_gateway.py``, which reads what this prints."""
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+import tempfile
+import traceback
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from benchmarks.hosts.log import events_of, read_events
+from examples.litellm_gateway.run import connected, started
+from mcp_lenient import Policy
+from mcp_lenient.adapters.litellm import LenientCallback, compat, lenient_callback
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"tags": {"type": "array", "items": {"type": "string"}}, "n": {"type": "integer"}},
+    "required": ["tags"],
+}
+
+
+class Gateway:
+    """The gateway of the example, with a client and its log."""
+
+    def __init__(self, client: Any, url: str, key: str, log: Path) -> None:
+        self.client, self.url, self.key, self.log = client, url, key, log
+        self.seen = 0
+
+    async def call(self, tool: str, arguments: Any) -> Any:
+        """The result of one call."""
+        return await self.client.call_tool(f"notes-{tool}", arguments)
+
+    def events(self) -> list[dict[str, Any]]:
+        """The events since the last time."""
+        events = read_events(self.log)[self.seen :]
+        self.seen += len(events)
+        return events
+
+
+def text(result: Any) -> str:
+    """What a call that ran returned."""
+    assert not result.is_error, result
+    said: str = result.content[0].text
+    return said
+
+
+def refusal(result: Any) -> dict[str, Any]:
+    """The envelope, which is the whole text."""
+    assert result.is_error
+    told: dict[str, Any] = json.loads(result.content[0].text)
+    assert told["status"] == "error"
+    return told
+
+
+async def test_a_right_call_is_untouched(gateway: Gateway) -> None:
+    """It goes on as it came, and is counted as accepted."""
+    gateway.events()
+    ran = json.loads(text(await gateway.call("store", {"content": "x", "tags": ["a"]})))
+    assert ran == {"content": "x", "tags": ["a"], "max_results": 10}
+    assert [each["event"] for each in gateway.events()] == ["call_accepted"]
+
+
+async def test_a_nearly_right_call_is_repaired(gateway: Gateway) -> None:
+    """The server behind the gateway gets the call as it was meant; the repairs are in the log."""
+    gateway.events()
+    ran = json.loads(
+        text(await gateway.call("store", {"Content": "x", "tags": "['a']", "max_results": None}))
+    )
+    assert ran == {"content": "x", "tags": ["a"], "max_results": 10}
+    (event,) = gateway.events()
+    assert event["event"] == "call_repaired"
+    assert event["server"] == "notes"
+    assert event["tool"] == "notes-store"
+    assert sorted(each["rule"] for each in event["repairs"]) == [
+        "json5_text_to_array",
+        "null_to_absent",
+        "rename_case",
+    ]
+
+
+async def test_arguments_of_which_nothing_is_left_are_sent_empty(gateway: Gateway) -> None:
+    """The gateway takes empty ones for none, unless they say that they are some."""
+    assert text(await gateway.call("recent", {"max_results": None})) == "the newest 10"
+
+
+async def test_a_wrong_call_is_refused_with_the_envelope_alone(gateway: Gateway) -> None:
+    """The text is JSON from its first to its last character, and names the tool as the client called it."""
+    gateway.events()
+    told = refusal(await gateway.call("store", {"content": "x", "tags": 5}))
+    assert told["error_code"] == "INVALID_TAGS_TYPE"
+    assert told["details"]["tool"] == "notes-store"
+    assert [each["event"] for each in gateway.events()] == ["call_rejected"]
+
+
+async def test_policies_go_by_server_and_tool(gateway: Gateway) -> None:
+    """The example repairs nothing where something is removed."""
+    assert refusal(await gateway.call("delete_note", {"number": "7"}))["error_code"] == "INVALID_NUMBER_TYPE"
+    assert text(await gateway.call("delete_note", {"number": 7})) == "removed 7"
+
+
+async def test_a_destructive_tool_gets_less(gateway: Gateway) -> None:
+    """Its hint is read from what the gateway has listed, since no hook is given it."""
+    assert refusal(await gateway.call("clear", {"keep": None}))["error_code"] == "INVALID_KEEP_TYPE"
+    assert text(await gateway.call("clear", {"keep": "3"})) == "kept 3"
+
+
+async def test_an_unknown_tool_is_the_gateways_to_answer(gateway: Gateway) -> None:
+    """It does not ask its hooks."""
+    gateway.events()
+    assert (await gateway.call("stor", {})).is_error
+    assert gateway.events() == []
+
+
+async def test_the_gateways_http_interface_carries_the_envelope(gateway: Gateway) -> None:
+    """In the message of its own error."""
+    listed = await asyncio.to_thread(asked, gateway, "list")
+    server = next(each["mcp_info"]["server_id"] for each in listed["tools"] if "mcp_info" in each)
+    body = {"server_id": server, "name": "store", "arguments": {"content": "x", "tags": 5}}
+    answered = await asyncio.to_thread(asked, gateway, "call", body)
+    assert json.loads(answered["detail"]["message"])["error_code"] == "INVALID_TAGS_TYPE"
+
+
+def asked(gateway: Gateway, what: str, body: Any = None) -> Any:
+    """What the gateway's own HTTP interface answers, errors included."""
+    request = urllib.request.Request(  # noqa: S310 - loopback
+        f"{gateway.url.removesuffix('/mcp/')}/mcp-rest/tools/{what}",
+        None if body is None else json.dumps(body).encode(),
+        {"Authorization": f"Bearer {gateway.key}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return json.loads(error.read())
+
+
+def hook(callback: LenientCallback, **data: Any) -> Any:
+    """What the callback makes of a call that the gateway shows it."""
+    whole = {"mcp_tool_name": "keep", "mcp_server_name": "notes", "mcp_input_schema": SCHEMA, **data}
+    call_type = whole.pop("call_type", "call_mcp_tool")
+    return asyncio.run(callback.async_pre_call_hook(None, None, whole, call_type))
+
+
+def test_the_callback_needs_no_policy() -> None:
+    """It may be named in the configuration as it is."""
+    assert isinstance(lenient_callback, LenientCallback)
+
+
+def test_nothing_but_calls_of_tools_is_looked_at() -> None:
+    """Models, lists of tools, and tools that the gateway has not listed pass by."""
+    sent = {"tags": "a"}
+    assert hook(lenient_callback, mcp_arguments=sent, call_type="acompletion") is None
+    assert hook(lenient_callback, mcp_arguments=sent, call_type="list_mcp_tools") is None
+    assert hook(lenient_callback, mcp_arguments=sent, mcp_input_schema=None) is None
+    assert hook(lenient_callback, mcp_arguments={"tags": ["a"]}) is None
+
+
+def test_guardrails_after_us_see_the_repaired_arguments() -> None:
+    """In each place where they look for them."""
+    sent = {"tags": "a"}
+    message = {"role": "user", "content": f"Tool: keep\nArguments: {sent}"}
+    changed = hook(lenient_callback, mcp_arguments=sent, messages=[message])
+    assert changed["modified_arguments"] == changed["mcp_arguments"] == {"tags": ["a"]}
+    assert changed["messages"][0]["content"] == "Tool: keep\nArguments: {'tags': ['a']}"
+    assert sent == {"tags": "a"}
+
+
+def test_what_a_guardrail_before_us_changed_is_what_is_judged() -> None:
+    """It is what would be sent on."""
+    changed = hook(
+        lenient_callback, mcp_arguments={"tags": ["secret"]}, modified_arguments={"tags": "masked"}
+    )
+    assert changed["modified_arguments"] == {"tags": ["masked"]}
+
+
+def test_what_a_schema_forbids_goes_on_by_default() -> None:
+    """The server may take more than it publishes."""
+    with events_of() as events:
+        assert hook(lenient_callback, mcp_arguments={"tags": 5}) is None
+    assert [each["event"] for each in events] == ["call_forwarded"]
+
+
+def test_modes_are_in_force() -> None:
+    """By the first pattern of server and tool that matches."""
+    callback = LenientCallback(tools={"notes/*": Policy(mode="observe"), "*": Policy(mode="off")})
+    with events_of() as events:
+        assert hook(callback, mcp_arguments={"tags": "a"}) is None
+        assert hook(callback, mcp_arguments={"tags": "a"}, mcp_server_name="other") is None
+    assert [each["event"] for each in events] == ["call_observed"]
+
+
+def test_a_changed_schema_counts_at_once() -> None:
+    """What a tool of this name published before is forgotten."""
+    assert hook(lenient_callback, mcp_arguments={"tags": "a"})["modified_arguments"] == {"tags": ["a"]}
+    free = {"type": "object", "properties": {"tags": {}}}
+    assert hook(lenient_callback, mcp_arguments={"tags": "a"}, mcp_input_schema=free) is None
+
+
+def test_events_say_who_called() -> None:
+    """By the key's user, and the session where there is one."""
+    metadata = {"headers": {"mcp-session-id": "s1"}}
+    with events_of() as events:
+        hook(lenient_callback, mcp_arguments={"tags": "a"}, metadata=metadata, user_api_key_user_id="ann")
+    assert (events[0]["server"], events[0]["subject"], events[0]["session_id"]) == ("notes", "ann", "s1")
+
+
+def test_a_refusal_is_the_one_exception_that_is_sent_as_it_is() -> None:
+    """This private place of the gateway tells when it moves."""
+    error = compat.refusal("notes", "CODE", '{"status":"error"}')
+    assert type(error).__name__ == "MCPMissingUserEnvVarsError"
+    assert str(error) == '{"status":"error"}'
+
+
+def outcome(test: Any, *given: Any) -> str | None:
+    """What went wrong in a test; None where nothing did."""
+    try:
+        test(*given)
+    except BaseException:  # noqa: BLE001 - whatever went wrong is the result
+        return traceback.format_exc()
+    return None
+
+
+async def with_gateway(tests: dict[str, Any]) -> dict[str, str | None]:
+    """What went wrong in each test that needs the gateway."""
+    told: dict[str, str | None] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "events.jsonl"
+        with started(str(log)) as (url, key):
+            async with connected(url, key) as client:
+                gateway = Gateway(client, url, key, log)
+                for name, test in tests.items():
+                    try:
+                        await test(gateway)
+                    except Exception:  # noqa: BLE001 - as above
+                        told[name] = traceback.format_exc()
+                    else:
+                        told[name] = None
+    return told
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    tests = {name: each for name, each in globals().items() if name.startswith("test_")}
+    slow = {name: each for name, each in tests.items() if inspect.iscoroutinefunction(each)}
+    told = {name: outcome(each) for name, each in tests.items() if name not in slow}
+    told |= asyncio.run(with_gateway(slow))
+    sys.stdout.write(json.dumps(told) + "\n")

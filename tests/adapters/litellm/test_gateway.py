@@ -1,0 +1,26 @@
+"""LenientCallback in a LiteLLM gateway that is started on loopback, in an environment of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from elsewhere import names_in, told_by
+
+from benchmarks.hosts.matrix import HOSTS
+
+pytestmark = [pytest.mark.full]
+
+FILE = Path(__file__).parent / "gateway.py"
+
+
+@pytest.fixture(scope="module")
+def told():
+    """What came out of each test, by its name."""
+    return told_by(FILE, *HOSTS["litellm"].needs)
+
+
+@pytest.mark.parametrize("test", names_in(FILE))
+def test_in_the_gateway(test, told):
+    """It comes out as its own sentence says."""
+    assert told[test] is None, told[test]

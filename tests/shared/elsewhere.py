@@ -1,0 +1,34 @@
+"""Tests that run in an environment of their own, where a file runs all that are in it and prints what came out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from environments import environment
+
+ROOT = Path(__file__).parents[2]
+
+
+def names_in(file: Path) -> list[str]:
+    """The names of the tests in a file."""
+    return re.findall(r"^(?:async )?def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def told_by(file: Path, *packages: str) -> dict[str, Any]:
+    """What went wrong in each test of a file, run with these packages; None where nothing did."""
+    done = subprocess.run(  # noqa: S603 - our own file
+        [environment(*packages), "-W", "ignore", str(file)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
