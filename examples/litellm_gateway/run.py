@@ -28,6 +28,7 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent
 
 HERE = Path(__file__).parent
 PATIENCE = 180
@@ -115,13 +116,19 @@ async def connected(url: str, key: str) -> AsyncIterator[Client]:
         yield client
 
 
-async def main() -> None:
+async def converse(client: Client) -> None:
     """Send the calls, and print what came back."""
+    for tool, arguments in CALLS:
+        result = await client.call_tool(tool, arguments)
+        text = "".join(block.text for block in result.content if isinstance(block, TextContent))
+        print(f"{tool}({arguments})\n  {'refused' if result.is_error else 'ran'}: {' '.join(text.split())}")
+
+
+async def main() -> None:
+    """Start the gateway, converse, and stop it."""
     with started() as (url, key):
         async with connected(url, key) as client:
-            for tool, arguments in CALLS:
-                result = await client.call_tool(tool, arguments)
-                print(f"{tool} {arguments}\n  {'refused' if result.is_error else 'ran'}: {result.content}")
+            await converse(client)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import io
 import json
 import os
 import sys
@@ -9,11 +10,12 @@ import tempfile
 import traceback
 import urllib.error
 import urllib.request
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from benchmarks.hosts.log import events_of, read_events
-from examples.litellm_gateway.run import connected, started
+from examples.litellm_gateway.run import connected, converse, started
 from mcp_lenient import Policy
 from mcp_lenient.adapters.litellm import LenientCallback, compat, lenient_callback
 
@@ -107,6 +109,19 @@ async def test_a_destructive_tool_gets_less(gateway: Gateway) -> None:
     """Its hint is read from what the gateway has listed, since no hook is given it."""
     assert refusal(await gateway.call("clear", {"keep": None}))["error_code"] == "INVALID_KEEP_TYPE"
     assert text(await gateway.call("clear", {"keep": "3"})) == "kept 3"
+
+
+async def test_the_example_says_what_came_of_its_calls(gateway: Gateway) -> None:
+    """Two run and two are refused."""
+    said = io.StringIO()
+    with redirect_stdout(said):
+        await converse(gateway.client)
+    assert [line.split(":")[0].strip() for line in said.getvalue().splitlines()[1::2]] == [
+        "ran",
+        "ran",
+        "refused",
+        "refused",
+    ]
 
 
 async def test_an_unknown_tool_is_the_gateways_to_answer(gateway: Gateway) -> None:

@@ -1,0 +1,68 @@
+"""The examples for hosts other than FastMCP run, and serve over stdio."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from environments import environment
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from benchmarks.hosts.matrix import HOSTS
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = [pytest.mark.slow]
+
+every_sdk = pytest.mark.parametrize(
+    ("example", "needs"),
+    [
+        pytest.param("sdk_2.py", (), id="sdk 2"),
+        pytest.param("sdk_1.py", HOSTS["sdk_1"].needs, id="sdk 1", marks=pytest.mark.full),
+    ],
+)
+
+
+def python(needs):
+    """The interpreter that an example needs."""
+    return environment(*needs) if needs else sys.executable
+
+
+@every_sdk
+def test_an_example_says_what_came_of_its_calls(example, needs):
+    """Three calls run, two are refused with the envelope."""
+    done = subprocess.run(  # noqa: S603 - our own file
+        [python(needs), str(ROOT / "examples" / example)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    said = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert said[:3] == [
+        "ran: kept 'a' with ['x'], 10 at most",
+        "ran: kept 'b' with ['x'], 10 at most",
+        "ran: kept 'c' with ['x', 'y'], 10 at most",
+    ]
+    assert all(line.startswith('refused: {"status":"error"') for line in said[3:])
+    assert len(said) == 5
+
+
+@every_sdk
+async def test_an_example_serves_over_stdio(example, needs):
+    """A client of its own process is understood as well, and stdout has the protocol alone."""
+    server = StdioServerParameters(
+        command=python(needs),
+        args=[str(ROOT / "examples" / example), "--serve"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with Path(os.devnull).open("w", encoding="utf-8") as quiet:
+        async with Client(stdio_client(server, errlog=quiet), mode="legacy") as client:
+            result = await client.call_tool("store", {"content": "x", "tags": "a"})
+    assert result.content[0].text == "kept 'x' with ['a'], 10 at most"
+    assert result.meta["mcp_lenient"]["repairs"][0]["rule"] == "scalar_to_array"
