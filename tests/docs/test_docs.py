@@ -17,6 +17,8 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 import mcp_lenient
+import mcp_lenient.adapters.litellm
+import mcp_lenient.adapters.mcp_sdk
 import mcp_lenient.testing
 from context_store import ContextStore, build_server
 from mcp_lenient.rules.catalogue import CATALOGUE
@@ -134,13 +136,18 @@ def test_each_family_of_rules_has_a_page():
 
 
 def test_reference_has_every_public_name():
-    """Each name that can be imported from the package or its testing module has its place in the reference."""
+    """Each name that can be imported from the package, its testing module or a host's has its place in the reference."""
     told = set()
     for page in (ROOT / "docs" / "reference").glob("*.md"):
         told |= set(re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE))
     public = {
         f"{module.__name__}.{name}"
-        for module in (mcp_lenient, mcp_lenient.testing)
+        for module in (
+            mcp_lenient,
+            mcp_lenient.testing,
+            mcp_lenient.adapters.litellm,
+            mcp_lenient.adapters.mcp_sdk,
+        )
         for name in module.__all__
     }
     assert told == public

@@ -53,16 +53,22 @@ def test_an_example_says_what_came_of_its_calls(example, needs):
     assert len(said) == 5
 
 
+@pytest.fixture
+def quiet():
+    """Where a server's own log goes."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        yield nowhere
+
+
 @every_sdk
-async def test_an_example_serves_over_stdio(example, needs):
+async def test_an_example_serves_over_stdio(example, needs, quiet):
     """A client of its own process is understood as well, and stdout has the protocol alone."""
     server = StdioServerParameters(
         command=python(needs),
         args=[str(ROOT / "examples" / example), "--serve"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    with Path(os.devnull).open("w", encoding="utf-8") as quiet:
-        async with Client(stdio_client(server, errlog=quiet), mode="legacy") as client:
-            result = await client.call_tool("store", {"content": "x", "tags": "a"})
+    async with Client(stdio_client(server, errlog=quiet), mode="legacy") as client:
+        result = await client.call_tool("store", {"content": "x", "tags": "a"})
     assert result.content[0].text == "kept 'x' with ['a'], 10 at most"
     assert result.meta["mcp_lenient"]["repairs"][0]["rule"] == "scalar_to_array"

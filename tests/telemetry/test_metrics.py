@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from calls import Log, call, lenient, published, rules
 from fastmcp import Client
+from mcp import Client as SdkClient
+from mcp.server.mcpserver import MCPServer
 from mcp_types import Implementation
 
 from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
 from mcp_lenient.telemetry.otel import CLIENTS
 
 FLAGS = {"tags": '["a"]', "limit": "5"}
@@ -130,3 +133,26 @@ def test_well_known_names_are_in_lower_case():
     """The table holds what is compared: names in lower case, none of them one of the words for others."""
     assert {name.lower() for name in CLIENTS} == CLIENTS
     assert not any(name.startswith("(") for name in CLIENTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "outcome", "told"),
+    [
+        pytest.param("tool", {"tags": ["a"]}, "accepted", "tool", id="accepted"),
+        pytest.param("tool", {"tags": "a"}, "repaired", "tool", id="repaired"),
+        pytest.param("tool", {"tags": 5}, "rejected", "tool", id="rejected"),
+        pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
+    ],
+)
+async def test_calls_on_the_official_sdk_are_counted_alike(name, arguments, outcome, told, counted):
+    """By the same metrics and labels, the client's name included."""
+    server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
+    server.tool()(tool)
+    async with SdkClient(server) as client:
+        await client.call_tool(name, arguments)
+    found = counted()
+    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=told): 1}
+    assert found["mcp_lenient.added_time"] == {labels(outcome=outcome): 1}
+    assert found.get("mcp_lenient.repairs", {}) == (
+        {labels(rule="scalar_to_array", tool="tool", client="mcp"): 1} if outcome == "repaired" else {}
+    )

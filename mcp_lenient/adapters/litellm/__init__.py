@@ -6,10 +6,11 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.litellm.callback import LenientCallback
 
     lenient_callback: LenientCallback
+    """The callback with the default policy, to be named in ``config.yaml``."""
 
 __all__ = ["LenientCallback", "lenient_callback"]
 
-if not TYPE_CHECKING:  # a gateway that only reads policies from here does not load LiteLLM twice
+if not TYPE_CHECKING:  # LiteLLM is imported where one of them is asked for
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
