@@ -35,6 +35,7 @@ from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.rules.policy import Policy
@@ -212,8 +213,11 @@ class Gate:
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         tools: Policies for tool names that match a pattern; the first match wins.
-        definitions: What a file declares of tools.
+        definitions: A YAML or TOML file that declares aliases, normalizers and policies by tool.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
+
+    Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     def __init__(
@@ -221,10 +225,10 @@ class Gate:
         policy: Policy | None = None,
         *,
         tools: Mapping[str, Policy] | None = None,
-        definitions: Definitions | None = None,
+        definitions: str | Path | None = None,
         clients: Collection[str] = (),
     ) -> None:
-        self._policies = Policies(policy, tools or {}, definitions)
+        self._policies = Policies(policy, tools or {}, None if definitions is None else _loaded(definitions))
         self._telemetry = CallTelemetry(clients)
 
     def policy_for(self, tool: str) -> Policy:
@@ -345,6 +349,13 @@ class Gate:
 
     def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
         self._telemetry.record(event, _Recorded(call, exists=True, secret=compiled.policy.secret), **outcome)
+
+
+def _loaded(definitions: str | Path) -> Definitions:
+    # A host without such a file does not pay for a YAML parser.
+    from mcp_lenient.declare.definitions import load_definitions
+
+    return load_definitions(definitions)
 
 
 async def _decided(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, final
@@ -14,7 +14,8 @@ from mcp_lenient.adapters.litellm import compat
 from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
-    from mcp_lenient.declare.definitions import Definitions
+    from pathlib import Path
+
     from mcp_lenient.rules.policy import Policy
 
 _CALLS: Final = frozenset({"call_mcp_tool", "mcp_call"})
@@ -64,7 +65,10 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         tools: Policies for tools that match a pattern of ``server/tool`` (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: What a file declares, by ``server/tool``.
+        definitions: A YAML or TOML file with aliases, normalizers and policies by ``server/tool``.
+
+    Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     def __init__(
@@ -72,11 +76,10 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         policy: Policy | None = None,
         *,
         tools: Mapping[str, Policy] | None = None,
-        definitions: Definitions | None = None,
-        clients: Collection[str] = (),
+        definitions: str | Path | None = None,
     ) -> None:
         super().__init__()
-        self._gate = Gate(policy, tools=tools, definitions=definitions, clients=clients)
+        self._gate = Gate(policy, tools=tools, definitions=definitions)
         self._compiled: dict[str, CompiledTool] = {}
 
     async def async_pre_call_hook(

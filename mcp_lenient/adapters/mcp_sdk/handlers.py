@@ -18,8 +18,8 @@ from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
-    from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.rules.policy import Policy
 
     Handler = Callable[[Any], Awaitable[Any]]
@@ -35,7 +35,7 @@ def make_lenient(
     policy: Policy | None = None,
     *,
     tools: Mapping[str, Policy] | None = None,
-    definitions: Definitions | None = None,
+    definitions: str | Path | None = None,
     clients: Collection[str] = (),
 ) -> ServerT:
     """Make every tool of a server on the official SDK lenient, those that are added later included.
@@ -52,14 +52,14 @@ def make_lenient(
             registered later replaces the lenient one.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: What a file declares of tools, as :func:`mcp_lenient.declare.definitions.load_definitions`
-            returns it.
+        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
 
     Returns:
         The same server.
 
     Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
         TypeError: When it is no server of the official SDK.
         ValueError: When the server has no handler of calls yet.
     """

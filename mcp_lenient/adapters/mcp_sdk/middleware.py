@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.rules.policy import Policy
 
     Request = ServerRequestContext[Any, Any]
@@ -53,8 +52,11 @@ class LenientServerMiddleware:
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: What a file declares of tools, see :meth:`from_file`.
+        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
+
+    Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     def __init__(
@@ -62,36 +64,11 @@ class LenientServerMiddleware:
         policy: Policy | None = None,
         *,
         tools: Mapping[str, Policy] | None = None,
-        definitions: Definitions | None = None,
+        definitions: str | Path | None = None,
         clients: Collection[str] = (),
     ) -> None:
         self._gate = Gate(policy, tools=tools, definitions=definitions, clients=clients)
         self._kept: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
-
-    @classmethod
-    def from_file(
-        cls,
-        path: str | Path,
-        *,
-        policy: Policy | None = None,
-        tools: Mapping[str, Policy] | None = None,
-        clients: Collection[str] = (),
-    ) -> LenientServerMiddleware:
-        """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
-
-        Args:
-            path: The file; its suffix tells the format.
-            policy: As for :class:`LenientServerMiddleware`; the file's own policy is laid over it.
-            tools: As for :class:`LenientServerMiddleware`.
-            clients: As for :class:`LenientServerMiddleware`.
-
-        Raises:
-            DefinitionError: When the file is wrong; names file, line or path, and field.
-        """
-        # A server without such a file does not pay for a YAML parser.
-        from mcp_lenient.declare.definitions import load_definitions
-
-        return cls(policy, tools=tools, definitions=load_definitions(path), clients=clients)
 
     async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """Validate one call, repair or refuse it, and record it; pass every other message on."""

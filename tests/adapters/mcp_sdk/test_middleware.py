@@ -228,7 +228,7 @@ async def test_definitions_come_from_a_file(tmp_path):
     """Aliases and normalizers are declared without a change to the server."""
     file = tmp_path / "tools.yaml"
     file.write_text("tools:\n  note:\n    parameters:\n      text: {aliases: [body]}\n", encoding="utf-8")
-    server = functions(middleware=[LenientServerMiddleware.from_file(file)])
+    server = functions(middleware=[LenientServerMiddleware(definitions=file)])
     assert got(await call(server, "note", {"body": "x"}))["text"] == "x"
 
 
