@@ -118,11 +118,6 @@ def request_handlers(server: object) -> dict[Any, Any] | None:
     return handlers if isinstance(handlers, dict) else None
 
 
-def transport_of(request: Any) -> str:
-    """Return the transport that an HTTP request came over; both versions give an event no better sign."""
-    return "sse" if "session_id" in request.query_params else "streamable-http"
-
-
 def validates_input(handler: object) -> bool:
     """Return whether SDK 1 validates by the published schema before it runs a handler that was registered with it."""
     captured = _captured(handler)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp import types
-from mcp.server.auth.middleware.auth_context import get_access_token
 
 from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
+from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
-from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -114,7 +112,7 @@ class LenientHandler:
     async def __call__(self, request: Any) -> Any:
         """Validate one call, repair or refuse it, and record it."""
         params = request.params
-        call = HostCall(params.name, params.arguments, perf_counter_ns(), partial(_who, self._server))
+        call = HostCall(params.name, params.arguments, perf_counter_ns(), self._who)
         verdict = await self._gate.verdict(call, self._source())
         if verdict.refusal is not None:
             return _SDK.ServerResult(_SDK.CallToolResult.model_validate(verdict.refusal))
@@ -122,6 +120,9 @@ class LenientHandler:
             return await self._handler(request)
         repaired = params.model_copy(update={"arguments": verdict.arguments})
         return _with_repairs(await self._handler(request.model_copy(update={"params": repaired})), verdict)
+
+    def _who(self) -> dict[str, str | None]:
+        return who_called(self._server, _request(self._server))
 
     def _source(self) -> ToolSource:
         if self._functions is not None:
@@ -149,21 +150,9 @@ def _with_repairs(result: Any, verdict: Verdict) -> Any:
     return _SDK.ServerResult(_SDK.CallToolResult.model_validate(told))
 
 
-def _who(server: Any) -> dict[str, str | None]:
-    """Return the fields of an event that say who called."""
-    trace_id, span_id = trace_ids()
-    known: dict[str, str | None] = {"server": server.name, "trace_id": trace_id, "span_id": span_id}
+def _request(server: Any) -> Any:
+    """Return the SDK's context of the request being served; None where Python code calls the handler."""
     try:
-        context = server.request_context
-    except LookupError:  # Python code called the handler
-        return known
-    params, request, token = context.session.client_params, context.request, get_access_token()
-    client = None if params is None else params.clientInfo
-    return known | {
-        "client_name": None if client is None else client.name,
-        "client_version": None if client is None else client.version,
-        "subject": None if token is None else getattr(token, "subject", None) or token.client_id,
-        "session_id": None if request is None else request.headers.get("mcp-session-id"),
-        "request_id": str(context.request_id),
-        "transport": None if request is None else compat.transport_of(request),
-    }
+        return server.request_context
+    except LookupError:
+        return None

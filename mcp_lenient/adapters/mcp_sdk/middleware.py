@@ -9,7 +9,6 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp_types import SERVER_INFO_META_KEY, CallToolResult
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -17,8 +16,8 @@ from pydantic import BaseModel
 
 from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
 from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
-from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     Request = ServerRequestContext[Any, Any]
 
 _CALL: Final = "tools/call"
-_CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
 
 
 class LenientServerMiddleware:
@@ -77,7 +75,7 @@ class LenientServerMiddleware:
         if ctx.method != _CALL or ctx.request_id is None or params is None or not isinstance(name, str):
             return await call_next(ctx)
         server = compat.server_behind(call_next)
-        who = partial(_who, ctx, server)
+        who = partial(who_called, server, ctx)
         call = HostCall(name, params.get("arguments"), perf_counter_ns(), who)
         verdict = await self._gate.verdict(call, self._source(server, ctx, call_next))
         if verdict.refusal is not None:
@@ -125,32 +123,3 @@ def _with_repairs(result: HandlerResult, verdict: Verdict) -> HandlerResult:
     if isinstance(result, dict) and result.get("resultType") in (None, "complete") and "content" in result:
         return verdict.told(result)
     return result
-
-
-def _who(ctx: Request, server: Any) -> dict[str, str | None]:
-    """Return the fields of an event that say who called."""
-    name, version = _client(ctx)
-    token, request = get_access_token(), ctx.request
-    trace_id, span_id = trace_ids()
-    return {
-        "server": getattr(server, "name", None),
-        "client_name": name,
-        "client_version": version,
-        "subject": None if token is None else token.subject or token.client_id,
-        "session_id": None if request is None else request.headers.get("mcp-session-id"),
-        "request_id": str(ctx.request_id),
-        "transport": None if request is None else compat.transport_of(request),
-        "trace_id": trace_id,
-        "span_id": span_id,
-    }
-
-
-def _client(ctx: Request) -> tuple[str | None, str | None]:
-    params = ctx.session.client_params
-    if params is not None:
-        return params.client_info.name, params.client_info.version
-    # The SDK drops what a request says of its client where the capabilities beside it are ill-formed.
-    info: Any = ctx.meta.get(_CLIENT_IN_META) if ctx.meta is not None else None
-    told = info if isinstance(info, Mapping) else {}
-    name, version = told.get("name"), told.get("version")
-    return name if isinstance(name, str) else None, version if isinstance(version, str) else None

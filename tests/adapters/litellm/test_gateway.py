@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from elsewhere import names_in, told_by
+from own_environment import names_in, told_by
 
 from benchmarks.hosts.matrix import HOSTS
 

@@ -177,6 +177,15 @@ async def test_arguments_that_are_no_object_are_not_reached() -> None:
     raise AssertionError
 
 
+async def test_python_code_may_call_the_handler() -> None:
+    """Then nobody is known to have called."""
+    with events_of() as events:
+        handler = functions()._mcp_server.request_handlers[types.CallToolRequest]
+        await handler(request("note", {"text": []}).root)
+    assert events[0]["event"] == "call_rejected"
+    assert "client_name" not in events[0]
+
+
 async def test_the_list_of_tools_is_the_same_without_us() -> None:
     """Byte for byte."""
     alone = FastMCP("notes", log_level="CRITICAL")

@@ -1,0 +1,40 @@
+"""Who called, over which way: the fields of an event, from a request of the official SDK, 1 or 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+
+from mcp_lenient.telemetry.otel import trace_ids
+
+
+def who_called(server: Any, request: Any) -> dict[str, str | None]:
+    """Return the fields of an event that say who called; what is not known is None.
+
+    Args:
+        server: The low-level server; None where it cannot be told.
+        request: The SDK's context of the request; None where Python code calls.
+    """
+    trace_id, span_id = trace_ids()
+    known: dict[str, str | None] = {
+        "server": getattr(server, "name", None),
+        "trace_id": trace_id,
+        "span_id": span_id,
+    }
+    if request is None:
+        return known
+    params, over_http, token = request.session.client_params, request.request, get_access_token()
+    client = getattr(params, "client_info" if hasattr(params, "client_info") else "clientInfo", None)
+    return known | {
+        "client_name": getattr(client, "name", None),
+        "client_version": getattr(client, "version", None),
+        "subject": None if token is None else getattr(token, "subject", None) or token.client_id,
+        "session_id": None if over_http is None else over_http.headers.get("mcp-session-id"),
+        "request_id": str(request.request_id),
+        "transport": None if over_http is None else _transport(over_http),
+    }
+
+
+def _transport(over_http: Any) -> str:
+    return "sse" if "session_id" in over_http.query_params else "streamable-http"
