@@ -1,0 +1,53 @@
+"""Twelve calls come out on every host as its row in the documentation says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from environments import environment
+
+from benchmarks.hosts.calls import CALLS
+from benchmarks.hosts.matrix import HOSTS, outcomes
+
+PAGE = Path(__file__).parents[2] / "docs" / "where-it-runs.md"
+
+
+def told_of(title):
+    """What the page says of each call on a host; empty for a host that has no column."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").replace("`", "").split("|")]
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    start = next(at for at, row in enumerate(rows) if row[0] == "call")
+    if title not in rows[start]:
+        return {}
+    column = rows[start].index(title)
+    return {row[0]: row[column] for row in rows[start + 2 :]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.full if host.needs else pytest.mark.slow)
+        for name, host in HOSTS.items()
+    ],
+)
+def test_calls_come_out_as_is_said(name):
+    """What a host cannot do is said of it, and everything else comes out right."""
+    host = HOSTS[name]
+    if host.needs:
+        environment(*host.needs)
+    came_out = {
+        CALLS[call].says: "not reached" if said.startswith("host:") else said
+        for call, said in outcomes(host).items()
+    }
+    lost = {CALLS[call].says for call in host.lost or {}}
+    assert {call for call, said in came_out.items() if said == "not reached"} == lost
+    assert came_out == (told_of(host.title) or came_out)
+
+
+def test_the_page_has_a_column_for_each_kind_of_host():
+    """FastMCP over stdio has that of FastMCP."""
+    assert [name for name, host in HOSTS.items() if not told_of(host.title)] == ["fastmcp_stdio"]
