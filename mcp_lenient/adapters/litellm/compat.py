@@ -43,7 +43,7 @@ def refusal(server: str | None, error_code: str, text: str) -> Exception:
 def _http_error(text: str) -> Exception:
     from fastapi import HTTPException
 
-    error: Exception = HTTPException(status_code=400, detail={"error": text})
+    error: Exception = HTTPException(status_code=400, detail=text)
     return error
 
 

@@ -231,6 +231,19 @@ def test_a_refusal_is_the_one_exception_that_is_sent_as_it_is() -> None:
     assert str(error) == '{"status":"error"}'
 
 
+def test_a_gateway_without_that_exception_gets_the_envelope_as_well() -> None:
+    """As a detail that is text, which no version writes as Python writes a dict."""
+    assert compat._http_error('{"status":"error"}').detail == '{"status":"error"}'
+
+
+def test_a_tool_is_called_what_the_client_called_it() -> None:
+    """Only the gateway's own record of the call has the server's prefix; without one the bare name is told."""
+    assert compat.called_name({}, "keep") == "keep"
+    with events_of() as events:
+        hook(lenient_callback, mcp_arguments={"tags": "a"})
+    assert events[0]["tool"] == "keep"
+
+
 def outcome(test: Any, *given: Any) -> str | None:
     """What went wrong in a test; None where nothing did."""
     try:
