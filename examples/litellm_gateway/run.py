@@ -31,7 +31,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
 HERE = Path(__file__).parent
-PATIENCE = 180
+PATIENCE = 300
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("notes-store", {"content": "kept", "tags": ["a"]}),
     ("notes-store", {"content": "kept", "tags": "['a', 'b']", "max_results": None}),
