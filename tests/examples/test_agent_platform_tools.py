@@ -213,7 +213,7 @@ CALLS = {
         [],
         {"question": "What becomes of null?", "initialQueries": "['null_to_absent']", "loops": 99},
         ["rename_case", "json5_text_to_array", "rename_alias", "clamp"],
-        lambda got: got["loops"] > 1 and any(one.startswith("docs/rules.md:") for one in got["sources"]),
+        lambda got: got["loops"] > 1 and any(one.startswith("docs/rules/") for one in got["sources"]),
     ),
     "quick_research": (
         [],
