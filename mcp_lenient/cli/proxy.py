@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fastmcp.client.transports import ClientTransport
 
     from mcp_lenient.adapters.fastmcp.proxy.server import ForwardHeaders
-    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.rules.policy import Mode, Policy
 
 _LONGEST_END: Final = 5.0
 """Seconds that servers have to end."""
@@ -37,11 +37,12 @@ _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
 _Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 
 
-def proxy(
+def proxy(  # noqa: PLR0913 - an option each
     *target: str,
     http: str | None = None,
     config: Path | None = None,
     observe: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    closed: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     log: Path | None = None,
     policy: Literal["lenient", "strict"] = "lenient",
     unrepairable: Literal["refuse", "forward"] = "refuse",
@@ -60,6 +61,7 @@ def proxy(
         http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`.
         config: YAML or TOML file with what you declare of tools.
         observe: Change nothing; log what would be done.
+        closed: Names that a schema does not declare count as refused, unless it says that others may come.
         log: Write the log to this file, which is rotated, not to stderr.
         policy: `strict` repairs nothing, and refuses what is not right with a good error.
         unrepairable: What becomes of a call that cannot be repaired.
@@ -73,7 +75,8 @@ def proxy(
         fail(f"--config {config}: there is no such file")
     address = None if http is None else _address(http)
     kind = Policy.strict() if policy == "strict" else Policy()
-    chosen = kind.changed(mode="observe" if observe else "repair", unrepairable=unrepairable)
+    mode: Mode = "observe" if observe else "repair"
+    chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed)
     server = _server(_with_headers(target_of(target), header), chosen, config, _forwarded(forward_header))
     if log is not None:
         from mcp_lenient.telemetry.setup import configure_logging

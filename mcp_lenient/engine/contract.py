@@ -40,6 +40,15 @@ class Decision:
     mode: Mode
 
 
+def own_validator(plan: Plan, validator: Validator) -> Validator:
+    """Return a tool's own validator, which under a closed policy also refuses unknown names."""
+    if not plan.policy.closed:
+        return validator
+    from mcp_lenient.engine.closed_validator import ClosedValidator
+
+    return ClosedValidator(validator, plan.top)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContract:
     """What is known of a tool: its schema under a policy, and its validator.
@@ -60,21 +69,29 @@ class ToolContract:
         *,
         destructive: bool = False,
         tool: str | None = None,
+        validator: Validator | None = None,
     ) -> ToolContract:
-        """Make the contract of a tool of which only the published schema is known.
+        """Make the contract of a tool with this input schema.
 
         Args:
             schema: The input schema, of any draft; nothing is fetched.
             policy: What may be repaired.
             destructive: Whether the tool destroys something.
             tool: The tool's name, where it is known.
+            validator: The tool's own validator; None where only the published schema is known.
 
         Raises:
             SchemaError: When the schema is not a JSON object.
         """
         read = readable(schema)
+        if policy.closed:
+            from mcp_lenient.schema.closing import closed
+
+            read = closed(read)
         plan = Plan(read, policy, destructive=destructive, tool=tool)
-        return cls(plan, PublishedSchemaValidator(read))
+        return cls(
+            plan, PublishedSchemaValidator(read) if validator is None else own_validator(plan, validator)
+        )
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool would take these arguments as they are."""

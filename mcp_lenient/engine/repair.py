@@ -740,10 +740,10 @@ def ignored_names(
         return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
     kept = [path for path in found if path in look.kept]
-    return (*kept, *_unread([path for path in found if path not in look.kept], arguments, validator))
+    return (*kept, *unread_paths([path for path in found if path not in look.kept], arguments, validator))
 
 
-def _unread(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
+def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
     """Return the paths whose values the tool does not read."""
     groups: dict[tuple[str | None, ...], list[Path]] = {}
     for path in found:

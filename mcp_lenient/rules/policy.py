@@ -54,6 +54,8 @@ class Policy:
             ``destructiveHint`` says.
         tell_model: Whether a repaired result gets one more text block that says what was repaired, for agent
             frameworks that drop ``_meta``.
+        closed: Whether unknown names count as refused, and are repaired, wherever a schema declares properties and
+            does not say whether others may come: servers of the official SDKs drop these in silence.
 
     Raises:
         PolicyError: When a field has a value that is not allowed; names the field and what is.
@@ -70,6 +72,7 @@ class Policy:
     echo_values: bool = True
     destructive: bool | None = None
     tell_model: bool = False
+    closed: bool = False
 
     def __post_init__(self) -> None:
         _one_of("mode", self.mode, get_args(Mode))
@@ -77,6 +80,7 @@ class Policy:
         _instance("limits", self.limits, Limits)
         _instance("echo_values", self.echo_values, bool)
         _instance("tell_model", self.tell_model, bool)
+        _instance("closed", self.closed, bool)
         if self.destructive is not None:
             _instance("destructive", self.destructive, bool)
         _set(self, "rules", _rules(self.rules))

@@ -193,6 +193,7 @@ POLICIES = [
     pytest.param("{echo_values: false}", {"echo_values": False}, id="echo_values"),
     pytest.param("{destructive: true}", {"destructive": True}, id="destructive"),
     pytest.param("{tell_model: true}", {"tell_model": True}, id="tell_model"),
+    pytest.param("{closed: true}", {"closed": True}, id="closed"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),
 ]

@@ -42,7 +42,7 @@ from mcp_lenient.declare.decorator_metadata import (
     runs_first,
 )
 from mcp_lenient.declare.normalizers.annotation import Aliases, annotated_normalizers
-from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.contract import ToolContract, own_validator
 from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.refusal.envelope import as_text, envelope
@@ -165,11 +165,15 @@ class DecoratedTool:
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
-        validator = NormalizingValidator(
-            FunctionValidator(tool, strict=strict), declared_of(tool.fn).normalizers
+        contract = ToolContract.of_schema(
+            tool.parameters,
+            self.policy,
+            destructive=self.destructive,
+            tool=tool.name,
+            validator=FunctionValidator(tool, strict=strict),
         )
-        plan = Plan(tool.parameters, self.policy, destructive=self.destructive, tool=tool.name)
-        return ToolContract(plan, validator).decide(arguments).violations
+        validator = NormalizingValidator(contract.validator, declared_of(tool.fn).normalizers)
+        return ToolContract(contract.plan, validator).decide(arguments).violations
 
     def record(
         self, event: EventName, repairs: tuple[Repair, ...], violations: tuple[Violation, ...], started: int
@@ -236,7 +240,7 @@ class Parameter(ParameterMark):
         repaired = core_schema.with_info_wrap_validator_function(
             partial(self._repair, wrapper), again, json_schema_input_schema=inner
         )
-        if self.owner.policy.mode == "observe":
+        if self.owner.policy.mode == "observe" or self.owner.policy.closed:
             return repaired
         if self.normalizers:
             unchanged = unchanged_by(self.normalizers)
@@ -259,8 +263,9 @@ class Parameter(ParameterMark):
         own = {self.name: self.normalizers}
         needed = self.field.is_required()
         pydantic = _HandlerValidator(self.name, handler, needed, exact_integers=info.mode == "json")
-        validator = NormalizingValidator(pydantic, own)
-        decision = ToolContract(self._planned(), validator).decide({self.name: value})
+        plan = self._planned()
+        validator = NormalizingValidator(own_validator(plan, pydantic), own)
+        decision = ToolContract(plan, validator).decide({self.name: value})
         refused, violations = decision.status == "refused", decision.violations
         final = validator.settled(decision.arguments)
         repairs = decision.repairs if refused else (*decision.repairs, *final.repairs)
@@ -305,7 +310,7 @@ def _plan_for(owner: DecoratedTool, name: str) -> Plan:
         "required": [name] if name in whole["required"] else [],
         "additionalProperties": False,
     }
-    return Plan(schema, owner.policy, destructive=owner.destructive)
+    return ToolContract.of_schema(schema, owner.policy, destructive=owner.destructive).plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,6 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.envelope import META_KEY, envelope, repairs_note, repairs_told, written
 from mcp_lenient.rules.policy import Policy
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.declared import Normalizers
+    from mcp_lenient.engine.plan import Plan
     from mcp_lenient.rules.policy import Mode
     from mcp_lenient.types import Violation
 
@@ -488,8 +487,10 @@ class ToolCache:
         policy = self._policies.of(name, target.policy, declared)
         hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
         destructive = hint if policy.destructive is None else policy.destructive
-        validator = target.validator or PublishedSchemaValidator(read)
-        plan = Plan(read, policy, destructive=destructive, tool=name)
+        contract = ToolContract.of_schema(
+            read, policy, destructive=destructive, tool=name, validator=target.validator
+        )
+        validator = contract.validator
         if declared.normalizers:
             validator = NormalizingValidator(validator, declared.normalizers)
         return CachedTool(
@@ -497,7 +498,7 @@ class ToolCache:
             target.tool,
             target,
             validator,
-            plan,
+            contract.plan,
             in_thread=target.has_validators,
             normalizers=declared.normalizers,
             mode=policy.mode,

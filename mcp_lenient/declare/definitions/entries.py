@@ -149,6 +149,7 @@ class PolicyEntry(_Entry):
     echo_values: bool = True
     destructive: bool | None = None
     tell_model: bool = False
+    closed: bool = False
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:

@@ -81,12 +81,15 @@ def test_passing_on_a_log_message_warns_of_nothing():
 
 @pytest.mark.full
 def test_options_reach_the_policy():
-    """``--policy strict`` repairs nothing, and ``--unrepairable forward`` sends on what cannot be repaired."""
+    """``--policy strict`` repairs nothing, ``--unrepairable forward`` sends on, and ``--closed`` repairs open objects."""
     target = ["--", sys.executable, str(_SERVER)]
     (strict,), _ = _spoken(["--policy", "strict"], target, ("add", {"a": "1", "b": 2}))
     assert strict["_meta"]["mcp_lenient"]["error_code"] == "INVALID_A_TYPE"
     (forwarded,), _ = _spoken(["--unrepairable", "forward"], target, ("add", {"a": [], "b": 2}))
     assert forwarded["_meta"]["mcp_lenient"]["error_code"] == "REFUSED_UPSTREAM"
+    for options, arrived in ([], "home"), (["--closed"], "work"):
+        (shipped,), _ = _spoken(options, target, ("ship", {"order": {"shipTo": "work"}}))
+        assert shipped["structuredContent"] == {"result": arrived}
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 from fastmcp import Context, FastMCP
+from pydantic import BaseModel
 
 mcp = FastMCP("upstream", instructions="Be careful.")
 
@@ -20,6 +21,18 @@ mcp = FastMCP("upstream", instructions="Be careful.")
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
+
+
+class Order(BaseModel):
+    """An order, which ignores names that it does not have."""
+
+    ship_to: str = "home"
+
+
+@mcp.tool
+def ship(order: Order) -> str:
+    """Ship an order."""
+    return order.ship_to
 
 
 @mcp.tool

@@ -1,0 +1,158 @@
+"""``Policy(closed=True)``: names that servers would drop in silence are repaired or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from tables import INTEGER, STRING, Json, opened
+
+from mcp_lenient import LenientMiddleware, Policy, lenient, normalize
+
+CLOSED = Policy(closed=True)
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "expected"),
+    [
+        pytest.param(opened(max_results=INTEGER), {"maxResults": 5}, {"max_results": 5}, id="top"),
+        pytest.param(
+            opened(order=opened(ship_to=STRING)),
+            {"order": {"shipTo": "b"}},
+            {"order": {"ship_to": "b"}},
+            id="nested",
+        ),
+        pytest.param(opened(q=STRING), {"q": "x", "toolCallId": "1"}, {"q": "x"}, id="injected"),
+        pytest.param(opened(tags={"type": "array"}), {"tag": ["a"]}, {"tags": ["a"]}, id="plural"),
+    ],
+)
+def test_an_open_schema_is_repaired_like_a_closed_one(schema: Json, sent: Any, expected: Any) -> None:
+    """Names are repaired only if the policy asks for it: without it the call is right as it was sent."""
+    assert normalize(schema, sent).arguments is sent
+    result = normalize(schema, sent, CLOSED)
+    assert (result.arguments, result.violations) == (expected, ())
+    assert normalize(schema, expected, CLOSED).arguments is expected
+
+
+def test_what_is_like_no_name_is_refused() -> None:
+    """The violation names the parameters that there are."""
+    (violation,) = normalize(opened(q=STRING), {"limit": 5}, CLOSED).violations
+    assert violation.code == "unknown"
+
+
+def test_an_open_map_stays_open() -> None:
+    """Where others may come, any name is right."""
+    sent = {"maxResults": 5}
+    schema = {**opened(max_results=INTEGER), "additionalProperties": True}
+    assert normalize(schema, sent, CLOSED).arguments is sent
+
+
+class Address(BaseModel):
+    """A model that ignores names it does not have, as Pydantic's do."""
+
+    ship_to: str = "home"
+    street: str = Field("", validation_alias=AliasChoices("street", "road"))
+
+
+class Home(BaseModel):
+    """One branch of a union."""
+
+    door_code: int
+
+
+class Office(BaseModel):
+    """The other one."""
+
+    floor_number: str
+
+
+class Free(BaseModel):
+    """A model that keeps every name."""
+
+    model_config = ConfigDict(extra="allow")
+    note_text: str = ""
+
+
+def deliver(
+    address: Address | None = None,
+    place: Home | Office | None = None,
+    free: Free | None = None,
+    tags: list[str] | None = None,
+) -> str:
+    """Deliver."""
+    return " ".join(each.model_dump_json() if each else "-" for each in (address, place, free)) + str(tags)
+
+
+def _server(middleware: LenientMiddleware | None = None, **options: Any) -> FastMCP:
+    server = FastMCP("shop", middleware=[middleware] if middleware else [])
+    server.tool(lenient(**options)(deliver) if options else deliver)
+    return server
+
+
+async def _call(server: FastMCP, arguments: Any) -> Any:
+    async with Client(server) as client:
+        return await client.call_tool("deliver", arguments, raise_on_error=False)
+
+
+_ADDRESS = '{"ship_to":"b","street":""} - -None'
+_REPAIRED = [
+    pytest.param({"address": {"shipTo": "b"}}, _ADDRESS, id="nested"),
+    pytest.param({"place": {"doorCode": 1}}, '- {"door_code":1} -None', id="union"),
+    pytest.param(
+        {"address": {"shipTo": "b"}, "tags": '["a"]'},
+        '{"ship_to":"b","street":""} - -[\'a\']',
+        id="with another fault",
+    ),
+]
+
+
+@pytest.mark.parametrize("server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=str)
+@pytest.mark.parametrize(("sent", "expected"), _REPAIRED)
+async def test_a_function_gets_the_names_it_declares(server: FastMCP, sent: Any, expected: str) -> None:
+    """Names inside a model are repaired, by the middleware and by the decorator."""
+    assert (await _call(server, sent)).data == expected
+
+
+@pytest.mark.parametrize("server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=str)
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"address": {"country": "fr"}}, id="unlike"),
+        pytest.param({"place": {"door_code": 1, "floor_number": "2"}}, id="two branches"),
+    ],
+)
+async def test_a_name_that_the_function_would_drop_is_refused(server: FastMCP, sent: Any) -> None:
+    """What would be lost in silence is said."""
+    result = await _call(server, sent)
+    assert result.is_error
+    assert "unknown parameter" in result.content[0].text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"address": {"road": "b"}}, id="alias of Pydantic's"),
+        pytest.param({"free": {"noteText": "b"}}, id="extra allowed"),
+        pytest.param({"address": {"street": "b"}}, id="declared"),
+    ],
+)
+async def test_a_name_that_the_function_reads_is_right(sent: Any) -> None:
+    """The function's own validator says which names it reads."""
+    result = await _call(_server(LenientMiddleware(CLOSED)), sent)
+    assert not result.is_error
+    assert "b" in result.data
+    assert result.meta is None or "mcp_lenient" not in result.meta
+
+
+async def test_without_it_nested_names_are_the_tools_own_matter() -> None:
+    """Law 1: what the tool accepts is not touched."""
+    result = await _call(_server(LenientMiddleware()), {"address": {"shipTo": "b"}})
+    assert result.data == '{"ship_to":"home","street":""} - -None'
+
+
+async def test_a_pattern_closes_one_tool() -> None:
+    """The policy may be given by tool name."""
+    server = _server(LenientMiddleware(tools={"deliv*": CLOSED}))
+    assert (await _call(server, {"address": {"shipTo": "b"}})).data == _ADDRESS

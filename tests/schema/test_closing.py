@@ -1,0 +1,98 @@
+"""Closing a schema: which objects forbid other names, and which stay as their author wrote them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import INTEGER, NULL, STRING, Json, array, closed, enum, nullable, opened, union
+
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.schema import closing
+from mcp_lenient.schema.compile import readable
+
+_PERSON = opened(name=STRING)
+_REF: Json = {"$ref": "#/$defs/Person"}
+_DEFS: Json = {"$defs": {"Person": _PERSON}}
+
+
+def _accepts(schema: Json, value: Any) -> tuple[bool, bool]:
+    """Whether a schema takes a value of its property ``p``, as written and closed."""
+    read = readable({**opened(p=schema), **_DEFS})
+    judges = (PublishedSchemaValidator(read), PublishedSchemaValidator(closing.closed(read)))
+    return judges[0].accepts({"p": value}), judges[1].accepts({"p": value})
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        pytest.param(_PERSON, {"x": 1}, id="object"),
+        pytest.param(array(_PERSON), [{"name": "a"}, {"x": 1}], id="item"),
+        pytest.param({"prefixItems": [_PERSON]}, [{"x": 1}], id="tuple"),
+        pytest.param({"additionalProperties": _PERSON}, {"a": {"x": 1}}, id="map entry"),
+        pytest.param({"patternProperties": {"^a": _PERSON}}, {"a": {"x": 1}}, id="by pattern"),
+        pytest.param(nullable(_PERSON), {"x": 1}, id="nullable"),
+        pytest.param({"type": ["object", "null"], "properties": {"a": {}}}, {"x": 1}, id="list of types"),
+        pytest.param(union(_PERSON, opened(kind=STRING)), {"name": "a", "kind": "b"}, id="union"),
+        pytest.param(_REF, {"x": 1}, id="reference"),
+        pytest.param({**_REF, "description": "A person."}, {"x": 1}, id="described reference"),
+        pytest.param({"allOf": [_REF]}, {"x": 1}, id="allOf"),
+        pytest.param({"allOf": [_REF, opened(age=INTEGER)]}, {"name": "a", "age": 1, "x": 1}, id="two parts"),
+        pytest.param({**_REF, **opened(age=INTEGER)}, {"name": "a", "x": 1}, id="beside a reference"),
+        pytest.param(
+            {**opened(a={}, b={}), "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"a": 1, "x": 1},
+            id="one of two names",
+        ),
+        pytest.param(opened(kind=enum("x"), one=_REF), {"one": {"x": 1}}, id="nested"),
+    ],
+)
+def test_an_unknown_name_is_refused(schema: Json, value: Any) -> None:
+    """Where properties are declared and nothing is said of others, a closed schema takes no other."""
+    assert _accepts(schema, value) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        pytest.param({**_PERSON, "additionalProperties": True}, {"x": 1}, id="others may come"),
+        pytest.param({**_PERSON, "additionalProperties": INTEGER}, {"x": 1}, id="others of a kind"),
+        pytest.param({**_PERSON, "unevaluatedProperties": True}, {"x": 1}, id="unevaluated may come"),
+        pytest.param({"type": "object"}, {"x": 1}, id="nothing declared"),
+        pytest.param(opened(), {"x": 1}, id="no property"),
+        pytest.param({**_PERSON, "patternProperties": {"^x": {}}}, {"x": 1}, id="by pattern"),
+        pytest.param({"allOf": [_REF, opened(age=INTEGER)]}, {"name": "a", "age": 1}, id="two parts"),
+        pytest.param({"allOf": [_REF, {"additionalProperties": True}]}, {"x": 1}, id="a part says it"),
+        pytest.param(
+            {**_PERSON, "if": {"required": ["x"]}, "then": {"properties": {"x": {}}}},
+            {"x": 1},
+            id="conditional",
+        ),
+        pytest.param(
+            {**_PERSON, "anyOf": [opened(a={}), opened(b={})]}, {"name": "a", "b": 1}, id="branches add"
+        ),
+        pytest.param({"allOf": [_REF, {"not": _REF | opened("y")}]}, {"name": "a"}, id="condition"),
+        pytest.param({"contains": {"anyOf": [_REF]}}, [{"x": 1}], id="contains"),
+        pytest.param(union(_PERSON, NULL), None, id="null"),
+    ],
+)
+def test_what_an_author_allows_stays_allowed(schema: Json, value: Any) -> None:
+    """A schema that says something of other names, or whose parts declare them, is not closed."""
+    assert _accepts(schema, value) == (True, True)
+
+
+def test_a_closed_schema_stays_itself() -> None:
+    """Closing changes nothing where all is closed, and never the schema it is given."""
+    schema = closed("p", p=closed(a=STRING))
+    read = readable(schema)
+    assert closing.closed(read).root == schema
+    published = opened(p=_PERSON)
+    closing.closed(readable(published))
+    assert published == opened(p=opened(name=STRING))
+
+
+def test_recursion_ends() -> None:
+    """A schema that refers to itself, as a value and as a part, is closed in finite time."""
+    node: Json = {**opened(next={"$ref": "#/$defs/Node"}), "allOf": [{"$ref": "#/$defs/Node"}]}
+    read = readable({**opened(p={"$ref": "#/$defs/Node"}), "$defs": {"Node": node}})
+    assert PublishedSchemaValidator(closing.closed(read)).accepts({"p": {"next": {}}})
