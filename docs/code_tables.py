@@ -18,6 +18,7 @@ from mcp_lenient.cli import app
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.rules.catalogue import CATALOGUE, FAMILY_OF, Family
 from mcp_lenient.types import ViolationCode
+from mcp_lenient.values.names import tool_target
 
 _DECLARED = Policy(aliases={"query": ("q",)})
 _KINDS: Final[Mapping[Any, str]] = MappingProxyType(
@@ -32,12 +33,16 @@ def rules() -> str:
         (
             str(_TIERS[_first(family)]),
             f"[{_title(family)}](rules/{_first(family)}.md)",
-            _code(_json(family.repaired[0])),
-            _code(_json(normalize(_schema(family), family.repaired[0], policy=_DECLARED).arguments)),
+            *(_sample(family) if family.repaired else _tool_name("storeContext")),
         )
         for family in CATALOGUE
     )
     return _table(("tier", "rules", "sent", "the tool gets"), rows)
+
+
+def _sample(family: Family) -> tuple[str, str]:
+    sent = family.repaired[0]
+    return _code(_json(sent)), _code(_json(normalize(_schema(family), sent, policy=_DECLARED).arguments))
 
 
 def rule(name: str) -> str:
@@ -120,7 +125,17 @@ def _schema(family: Family) -> Mapping[str, Any]:
     }
 
 
+def _tool_name(sent: str) -> tuple[str, str]:
+    """What becomes of a tool's name on the server ``notes``, which has one tool."""
+    meant = tool_target(sent, ["store_context"], ["notes"])
+    return f"tool {_code(sent)}", "refused" if meant is None else f"tool {_code(meant.name)}"
+
+
 def _worked(family: Family) -> str:
+    if not family.repaired:
+        sent = ("storeContext", "store-context", "mcp__notes__store_context", "mcp__mail__store_context", "store")
+        table = _table(("sent", "becomes"), map(_tool_name, sent))
+        return f"On the server `notes`, which has the tool `store_context`:\n\n{table}"
     rows = (_outcome(_schema(family), sent) for sent in (*family.repaired, *family.refused))
     types = "; ".join(f"`{name}`: {_type(node)}" for name, node in family.properties.items())
     return f"With {types}:\n\n{_table(('sent', 'becomes'), rows)}"

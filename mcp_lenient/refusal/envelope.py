@@ -277,6 +277,8 @@ def repairs_note(repairs: Sequence[Repair]) -> str:
 
 def _noted(repair: Repair) -> str:
     path = tokens_of(repair.pointer)
+    if repair.rule == "rename_tool":
+        return "The tool was called by another spelling of its name. Use its name as it is listed."
     if not path:
         return "The arguments were not sent as the schema has them, and were rearranged. Send them as the schema has them."
     name = f"'{'.'.join(map(shown_key, path))}'"

@@ -26,6 +26,7 @@ from mcp_lenient.rules.rules import (
     rename_alias,
     rename_case,
     rename_plural,
+    rename_tool,
     scalar_to_array,
     text_to_array,
     text_to_boolean,
@@ -74,5 +75,6 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("delimited_text_to_array", 8, delimited_text_to_array, on=_TEXT),
     Rule("unwrap_arguments", 8, unwrap_arguments, on=(dict,), kind="arguments"),
     Rule("wrap_arguments", 8, wrap_arguments, on=(dict,), kind="arguments"),
+    Rule("rename_tool", 1, rename_tool, kind="tool"),
 )
 """Every rule, in the order it is tried; see the rule catalogue for what each does and its guards."""

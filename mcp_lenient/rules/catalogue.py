@@ -301,6 +301,15 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"town": "Oslo"},),
         required=("filter",),
     ),
+    Family(
+        {"rename_tool": "the tool's name in another spelling, or with the prefix that some clients show"},
+        does="another case, other separators (`-`, `_`, `.`) or a prefix `mcp__server__` in the name of the tool; "
+        "the call starts again under the tool's own name, at the outermost middleware",
+        unless="there is such a tool; more than one listed tool is meant; the prefix names another server; the tool is "
+        "destructive",
+        properties={},
+        repaired=(),
+    ),
 )
 """The families in the order of the catalogue; each rule stands in exactly one."""
 

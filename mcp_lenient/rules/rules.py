@@ -41,6 +41,7 @@ from mcp_lenient.values.names import (
     fold_name,
     folded_names,
     plural_target,
+    tool_target,
     words_of,
 )
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 
 Tier = Literal[1, 2, 4, 8, 16]
-Kind = Literal["value", "property", "name", "drop", "arguments"]
+Kind = Literal["value", "property", "name", "drop", "arguments", "tool"]
 Apply = Callable[..., Any]
 TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
@@ -115,7 +116,8 @@ class Rule:
     - ``kind="property"``: ``apply(value) -> bool``: the property may be left out;
     - ``kind="name"``: ``apply(sent, absent, value) -> str | None``: the declared name that was meant;
     - ``kind="drop"``: ``apply(unknown, sent) -> frozenset`` of the keys to leave out;
-    - ``kind="arguments"``: ``apply(arguments) -> tuple of arguments`` to be read instead.
+    - ``kind="arguments"``: ``apply(arguments) -> tuple of arguments`` to be read instead;
+    - ``kind="tool"``: ``apply(sent, listed, servers) -> ToolName | None``: the tool that was meant; no place of a schema asks it.
 
     Args:
         name: What becomes what; the code in records.
@@ -678,6 +680,11 @@ def rename_alias(site: Site) -> Apply | None:
         return name if name in absent else None
 
     return apply
+
+
+def rename_tool(_site: Site) -> Apply:
+    """``storeContext`` to ``store_context``: the one tool whose name differs by case, separators or prefix alone."""
+    return tool_target
 
 
 def rename_plural(site: Site) -> Apply:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from mcp_lenient.values.display import name_words
 
@@ -76,6 +77,65 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
 
 def _lead(name: str) -> str:
     return name[: len(name) - len(name.lstrip("_-"))]
+
+
+_PREFIX = "mcp__"
+_LONGEST_TOOL = 200
+"""Characters of the longest sent tool name that is compared with others; names have 128 at most, and a prefix."""
+
+
+class ToolName(NamedTuple):
+    """A listed tool that a name may mean.
+
+    Attributes:
+        name: Its name.
+        upstream: The server behind this one that it must belong to; None where any will do.
+    """
+
+    name: str
+    upstream: str | None = None
+
+
+def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) -> ToolName | None:
+    """Return the one listed tool whose name differs from the sent one by case, separators or prefix alone.
+
+    >>> tool_target("Store-Context", ["store_context", "search"], []).name
+    'store_context'
+    >>> tool_target("mcp__notes__search", ["search"], ["notes"]), tool_target("mcp__mail__search", ["search"], ["notes"])
+    (ToolName(name='search', upstream=None), None)
+    >>> tool_target("mcp__files__read", ["files_read", "docs_read"], ["all"])
+    ToolName(name='files_read', upstream='files')
+
+    Args:
+        sent: The name that came; the separators are ``-``, ``_`` and ``.``, the prefix is ``mcp__server__``.
+        listed: The names that there are.
+        servers: The names of this server.
+    """
+    if " " in sent or len(sent) > _LONGEST_TOOL:
+        return None
+    folded: dict[str, list[str]] = {}
+    for name in listed:
+        folded.setdefault(_fold_tool(name), []).append(name)
+    found = [ToolName(name) for name in folded.get(_fold_tool(sent), ())]
+    parts = sent.split("__") if sent.startswith(_PREFIX) else []
+    for at in range(2, len(parts)):
+        server, tool = "__".join(parts[1:at]), "__".join(parts[at:])
+        if not server or not tool:
+            continue
+        if any(same_tool_name(server, own) for own in servers):
+            found += [ToolName(name) for name in folded.get(_fold_tool(tool), ())]
+        found += [ToolName(name, server) for name in folded.get(_fold_tool(f"{server}_{tool}"), ())]
+    return found[0] if len({meant.name for meant in found}) == 1 else None
+
+
+def same_tool_name(one: str, other: str) -> bool:
+    """Return whether two names differ by case and by ``-``, ``_`` and ``.`` in it alone."""
+    return _fold_tool(one) == _fold_tool(other)
+
+
+def _fold_tool(name: str) -> str:
+    # An underscore in front says that a tool is not for everybody.
+    return _lead(name) + fold_name(name.replace(".", "_"))
 
 
 def by_singular(plurals: Iterable[str], declared: Iterable[str] = ()) -> dict[str, str | None]:

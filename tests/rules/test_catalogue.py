@@ -58,7 +58,7 @@ def test_a_call_that_the_catalogue_refuses_is_refused(family, sent):
 OF_TIER = {
     1: """
         json_text_to_array json_text_to_object text_to_integer text_to_number whole_float_to_integer text_to_boolean
-        fold_enum null_text_to_null null_text_to_absent rename_case
+        fold_enum null_text_to_null null_text_to_absent rename_case rename_tool
     """,
     2: """
         json5_text_to_array json5_text_to_object python_text_to_array python_text_to_object null_to_absent

@@ -27,6 +27,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     repaired_result,
     run,
     run_raising,
+    version_asked,
 )
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
@@ -35,7 +36,7 @@ from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import plain
-from mcp_lenient.values.names import near
+from mcp_lenient.values.names import near, same_tool_name, tool_target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -66,11 +67,13 @@ class RawArguments:
         repairs: How the text was read.
         violation: Why it was not read.
         arguments: What was read, with source spellings; in the request, plain numbers go on.
+        tool: The tool that the call starts again with; None for the call that the client made.
     """
 
     repairs: tuple[Repair, ...] = ()
     violation: Violation | None = None
     arguments: dict[str, Any] | None = None
+    tool: str | None = None
 
     @property
     def left_out(self) -> bool:
@@ -106,11 +109,14 @@ class RawRequests:
         self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self.last: Callable[[], FastMCP | None] = _no_server
 
-    def claim(self) -> RawArguments:
+    def claim(self, tool: str) -> RawArguments:
         """Return how the arguments of this request were read, once: for the call that the client made."""
         raw = _raw.get()
-        if raw is not AS_SENT:
-            _raw.set(AS_SENT)
+        if raw is AS_SENT:
+            return raw
+        if raw.tool is not None and raw.tool != tool:
+            return AS_SENT  # a call that another middleware makes by itself
+        _raw.set(AS_SENT)
         return raw
 
     def concern(self, context: MiddlewareContext[Any]) -> bool:
@@ -193,6 +199,7 @@ class RawRequests:
             self._telemetry.record("call_observed", info, repairs=raw.repairs, violations=violations)
 
 
+_RENAMED: Final = Repair("rename_tool", "", "string", "string")
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of an accepted call whose tool was replaced or removed meanwhile."""
 
@@ -312,7 +319,7 @@ class LenientMiddleware(Middleware):
         if own is None or handled:
             return await call_next(context)
         server = own.fastmcp
-        raw = self._raw_requests.claim()
+        raw = self._raw_requests.claim(message.name)
         call = Call(context, call_next, own.request_context, parent, started, raw.repairs, raw.arguments)
         if raw is not AS_SENT and (raw.violation is not None or raw.left_out):
             answer = await self._not_an_object(call, server, raw)
@@ -468,6 +475,12 @@ class LenientMiddleware(Middleware):
         return await run(call, cached, call.context)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
+        meant = await self._meant(call, server)
+        if meant is not None and meant.mode == "repair":
+            return await self._restarted(call, server, meant)
+        if meant is not None:
+            self._record("call_observed", call, meant, repairs=(_RENAMED,))
+            return await call.call_next(call.context)
         if shown_name(call.name) != call.name and self._answers_unknown(call):
             # FastMCP would write the name, which may hold values, into an exception on its span.
             return await self._unknown(call, server)
@@ -477,6 +490,31 @@ class LenientMiddleware(Middleware):
             if not self._answers_unknown(call):
                 raise
             return await self._unknown(call, server)
+
+    async def _meant(self, call: Call, server: FastMCP) -> CachedTool | None:
+        """Return the tool that this client is listed and that a name means in another spelling."""
+        with spans.aside():
+            listed = {tool.name for tool in await server.list_tools()}
+        names = {server.name, self._telemetry.names.get(server.name, server.name)}
+        target = None if call.name in listed else tool_target(call.name, listed, names)
+        if target is None:
+            return None
+        message = call.context.message.model_copy(update={"name": target.name})
+        cached = await self._tools.look_up(server, message)
+        if cached is None or cached.mode == "off" or cached.plan.destructive:
+            return None
+        behind = cached.target.route[0][0].name if cached.target.route else ""
+        is_there = target.upstream is None or same_tool_name(target.upstream, behind)
+        return cached if is_there and cached.policy.allows(_RENAMED.rule) else None
+
+    async def _restarted(self, call: Call, server: FastMCP, meant: CachedTool) -> ToolResult:
+        """Start a call again under the tool's own name, so that every middleware sees that name."""
+        message, name = call.context.message, meant.tool.name
+        token = _raw.set(RawArguments((*call.sent_as_text, _RENAMED), None, call.parsed, name))
+        try:
+            return await server.call_tool(name, message.arguments or {}, version=version_asked(message))
+        finally:
+            _raw.reset(token)
 
     def _answers_unknown(self, call: Call) -> bool:
         """Return whether the caller of a tool that does not exist gets an envelope; in observe mode, record it."""

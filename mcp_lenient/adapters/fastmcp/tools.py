@@ -451,7 +451,7 @@ class ToolCache:
         """
         cached = self.get(server, message)
         for _ in range(_TRIES):
-            tool = await server.get_tool(message.name, _version(message))
+            tool = await server.get_tool(message.name, version_asked(message))
             if tool is None:
                 return None
             if cached is not None and cached.is_of(server, tool):
@@ -530,7 +530,8 @@ def _version_key(message: CallToolRequestParams) -> str | None:
     return None if asked is None else repr(asked)
 
 
-def _version(message: CallToolRequestParams) -> VersionSpec | None:
+def version_asked(message: CallToolRequestParams) -> VersionSpec | None:
+    """Return the version of the tool that a call asks for."""
     asked = _version_request(message)
     if isinstance(asked, str):
         return VersionSpec(eq=asked)

@@ -34,9 +34,7 @@ def send_mail(tags: list[str]) -> Any:
     ("sent", "meant"),
     [
         ("store_contxt", "store_context"),
-        ("storeContext", "store_context"),
-        ("STORE_CONTEXT", "store_context"),
-        ("store-context", "store_context"),
+        ("store_contexts", "store_context"),
         ("search_contexts", "search_context"),
         ("send_email", "send_mail"),
     ],

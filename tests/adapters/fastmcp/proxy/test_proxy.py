@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -176,6 +178,29 @@ async def test_an_unknown_tool_is_told_of():
     server, _, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {}, tool="notes")
     assert result.meta["mcp_lenient"]["details"]["did_you_mean"] == ["note"]
+
+
+@pytest.mark.parametrize("sent", ["Note", "mcp__upstream__note"])
+async def test_another_spelling_of_a_tools_name_is_read(sent):
+    """The prefix may name the server behind the proxy."""
+    server, tool, _ = _upstream()
+    result = await _call(create_lenient_proxy(server), {"tags": "a"}, tool=sent)
+    repairs = [repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]]
+    assert repairs == ["rename_tool", "scalar_to_array"]
+    assert tool.seen == [{"tags": ["a"]}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [("mcp__one__environment", "1"), ("mcp__two__Environment", "2"), ("twoEnvironment", "2")],
+)
+async def test_the_prefix_names_one_of_several_servers(sent, answered):
+    """Behind several servers the right one is called."""
+    command = {"command": sys.executable, "args": [str(Path(__file__).parent / "servers" / "upstream.py")]}
+    servers = {name: {**command, "env": {"AT": at}} for name, at in (("one", "1"), ("two", "2"))}
+    result = await _call(create_lenient_proxy({"mcpServers": servers}), {"name": "AT"}, tool=sent)
+    assert result.structured_content == {"result": answered}
 
 
 async def test_what_the_server_itself_refuses_is_told_by_envelope(events):

@@ -1,0 +1,215 @@
+"""Tools called by another spelling of their name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from calls import Log, call, code, envelope, got, lenient, plain, rules
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import Tool
+from mcp_types import CallToolResult, Request
+
+from mcp_lenient import LenientMiddleware, Policy
+
+
+def store_context(tags: list[str]) -> Any:
+    """Store."""
+    return {"stored": tags}
+
+
+def v1_2(tags: list[str]) -> Any:
+    """Store as version 1.2 did."""
+    return {"old": tags}
+
+
+SPELLINGS = [
+    "storeContext",
+    "STORE_CONTEXT",
+    "store-context",
+    "store.context",
+    "StoreContext",
+    "mcp__notes__store_context",
+    "mcp__Notes__storeContext",
+]
+
+
+@pytest.mark.parametrize("sent", SPELLINGS)
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
+async def test_another_spelling_of_a_tools_name_is_read(sent: str, tags: Any, events: Log):
+    """A name that differs from one tool by case, separators or prefix runs that tool, and is recorded."""
+    result = await call(lenient(store_context, v1_2, name="notes"), sent, {"tags": tags})
+    assert got(result) == {"stored": ["a"]}
+    assert rules(result) == ["rename_tool", *(["json_text_to_array"] if tags == '["a"]' else [])]
+    assert [(event["event"], event["tool"]) for event in events] == [("call_repaired", "store_context")]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param("store context", id="space"),
+        pytest.param("_store_context", id="underscore in front"),
+        pytest.param("storecontexts", id="plural"),
+        pytest.param("v12", id="another number"),
+        pytest.param("mcp__mail__store_context", id="another server"),
+        pytest.param("mcp__notes__", id="no tool"),
+        pytest.param("mcp____store_context", id="no server"),
+        pytest.param("notes__store_context", id="no prefix"),
+        pytest.param("x" * 10_000, id="long"),
+    ],
+)
+async def test_any_other_name_is_unknown(sent: str):
+    """No other difference is read."""
+    assert code(await call(lenient(store_context, v1_2, name="notes"), sent, {"tags": []})) == "UNKNOWN_TOOL"
+
+
+async def test_two_tools_that_may_be_meant_are_named():
+    """Where more than one tool is listed under this name, none is run."""
+    tools = [Tool.from_function(store_context, name=name) for name in ("storeContext", "store-context")]
+    result = await call(lenient(*tools), "store_context", {"tags": []})
+    assert sorted(envelope(result)["details"]["did_you_mean"]) == ["store-context", "storeContext"]
+
+
+async def test_a_refused_call_speaks_of_the_tool_by_its_name():
+    """What is wrong with the arguments is told as if the name had been right."""
+    result = await call(lenient(store_context), "storeContext", {"tags": 5})
+    assert (code(result), envelope(result)["details"]["tool"]) == ("INVALID_TAGS_TYPE", "store_context")
+
+
+@pytest.mark.parametrize("by", ["hint", "policy"])
+async def test_a_destructive_tool_is_called_by_its_own_name(by: str):
+    """Never for a tool that destroys something, whoever says so."""
+    tool = Tool.from_function(store_context, annotations={"destructiveHint": by == "hint"})
+    server = lenient(tool, policy=Policy(destructive=True if by == "policy" else None))
+    assert code(await call(server, "storeContext", {"tags": []})) == "UNKNOWN_TOOL"
+
+
+@pytest.mark.parametrize("policy", [Policy(disable={"rename_tool"}), Policy.strict()], ids=["off", "strict"])
+async def test_it_can_be_disabled(policy: Policy):
+    """By the rule's name, and with all other rules."""
+    assert (
+        code(await call(lenient(store_context, policy=policy), "storeContext", {"tags": []}))
+        == "UNKNOWN_TOOL"
+    )
+
+
+@pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
+async def test_nothing_is_renamed_in_another_mode(mode: Any, logged: list[str], events: Log):
+    """Observing records what would have been read; the caller gets what FastMCP answers."""
+    expected = await call(plain(store_context), "storeContext", {"tags": []})
+    result = await call(lenient(store_context, policy=Policy(mode=mode)), "storeContext", {"tags": []})
+    assert (result.is_error, result.content) == (True, expected.content)
+    assert events.names == logged
+    assert [repair["rule"] for event in events for repair in event["repairs"]] == ["rename_tool"] * len(
+        logged
+    )
+
+
+class _Guard(Middleware):
+    """A middleware that lets nobody call a tool by its name, and counts what it sees."""
+
+    def __init__(self, forbidden: str = "") -> None:
+        self.forbidden = forbidden
+        self.seen: list[str] = []
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        self.seen.append(context.message.name)
+        if context.message.name == self.forbidden:
+            raise ToolError(self.forbidden)
+        return await call_next(context)
+
+
+async def test_whoever_guards_by_name_sees_the_name():
+    """The call starts again at the outermost middleware."""
+    guard = _Guard("store_context")
+    server = FastMCP("notes", middleware=[guard, LenientMiddleware()])
+    server.add_tool(Tool.from_function(store_context))
+    result = await call(server, "storeContext", {"tags": []})
+    assert (result.is_error, result.content[0].text) == (True, "store_context")
+    assert guard.seen == ["storeContext", "store_context"]
+
+
+async def test_the_tool_runs_once():
+    """Inside the middleware the call is seen once, under the tool's own name."""
+    inner = _Guard()
+    server = FastMCP("notes", middleware=[LenientMiddleware(), inner])
+    server.add_tool(Tool.from_function(store_context))
+    assert rules(await call(server, "storeContext", {"tags": ["a"]})) == ["rename_tool"]
+    assert inner.seen == ["store_context"]
+
+
+async def test_a_call_that_another_middleware_makes_is_its_own():
+    """A repair of the name is recorded for the call it belongs to, and for no other one on the way."""
+
+    class Auditing(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            if context.message.name == "store_context":
+                audited = await context.fastmcp_context.fastmcp.call_tool("v1_2", {"tags": '["b"]'})
+                assert rules(audited) == ["json_text_to_array"]
+            return await call_next(context)
+
+    server = FastMCP("notes", middleware=[Auditing(), LenientMiddleware()])
+    for tool in (store_context, v1_2):
+        server.add_tool(Tool.from_function(tool))
+    assert rules(await call(server, "storeContext", {"tags": ["a"]})) == ["rename_tool"]
+
+
+async def test_a_call_sent_whole_as_text_keeps_its_spelling():
+    """Arguments that came as text are read once, with the name as with the rest."""
+    server = lenient(store_context)
+    async with Client(server) as client:
+        params = {"name": "storeContext", "arguments": '{"tags": [3.10]}'}
+        request = Request[dict[str, Any], str](method="tools/call", params=params)
+        result = await client.session.send_request(request, CallToolResult)
+    assert got(result) == {"stored": ["3.10"]}
+
+
+async def test_a_hidden_tool_is_never_meant():
+    """A name is compared with what this client is listed."""
+    server = lenient(store_context)
+
+    async def hide(ctx: Context) -> None:
+        await ctx.disable_components(names={"store_context"})
+
+    server.add_tool(hide)
+    async with Client(server, mode="legacy") as blind, Client(server, mode="legacy") as seeing:
+        await blind.call_tool_mcp("hide", {})
+        assert code(await blind.call_tool_mcp("storeContext", {"tags": []})) == "UNKNOWN_TOOL"
+        assert not (await seeing.call_tool_mcp("storeContext", {"tags": []})).is_error
+
+
+async def test_a_version_is_asked_for_under_the_right_name():
+    """The version goes on with the call."""
+    server = lenient()
+    for version, function in (("1.0", v1_2), ("2.0", store_context)):
+        server.add_tool(Tool.from_function(function, name="store_context", version=version))
+    assert got(await call(server, "storeContext", {"tags": []}, version="1.0")) == {"old": []}
+
+
+@pytest.mark.parametrize("sent", ["mcp__files__store_context", "filesStoreContext", "files.store-context"])
+async def test_a_mounted_servers_tool_is_found(sent: str):
+    """Behind several servers the prefix names the right one."""
+    server = lenient(name="all")
+    for name in ("files", "docs"):
+        server.mount(plain(store_context, name=name), namespace=name)
+    result = await call(server, sent, {"tags": ["a"]})
+    assert rules(result) == ["rename_tool"]
+
+
+async def test_a_prefix_names_no_part_of_a_tools_name():
+    """A tool of this server is not that of another server whose name it begins with."""
+    server = lenient(Tool.from_function(store_context, name="files_store"), name="all")
+    assert code(await call(server, "mcp__files__store", {"tags": []})) == "UNKNOWN_TOOL"
+
+
+async def test_a_tools_body_may_call_by_another_spelling():
+    """A nested call is read as well, and answers the body."""
+    server = lenient(store_context)
+
+    async def outer(ctx: Context) -> Any:
+        return (await ctx.fastmcp.call_tool("storeContext", {"tags": '["a"]'})).structured_content
+
+    server.add_tool(outer)
+    assert got(await call(server, "outer", {})) == {"stored": ["a"]}
