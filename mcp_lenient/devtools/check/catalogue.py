@@ -268,8 +268,15 @@ def _is_free_form(node: SchemaNode) -> bool:
     return not (isinstance(shape.extra, Mapping) and shape.extra)
 
 
+_FORBIDDING: Final = (
+    'Add {}"additionalProperties": false to its schema; or have such names repaired by Policy(closed=True).'
+)
+
+
 def optional_overlooked(surface: Surface) -> Iterator[Hit]:
     """Find objects that take any name beside optional ones."""
+    if surface.closed:
+        return
     told: set[tuple[int, ...]] = set()
     for place, node in surface.objects:
         shape = node.shape
@@ -282,8 +289,10 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
         yield Hit(
             place,
             f"{whose} any name, so a caller who misspells '{optional[0]}' is not told, and the tool runs without it.",
-            "Forbid other names: ConfigDict(extra='forbid') in a Pydantic model, additionalProperties: false in a "
-            "schema.",
+            _FORBIDDING.format(
+                'the line model_config = ConfigDict(extra="forbid") to its Pydantic model, or ' * bool(place)
+            ),
+            "warning" if place else None,
         )
 
 
@@ -559,7 +568,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     Check(
         "note",
-        "An object takes any name, beside names that may be left out.",
+        "An object takes any name, beside names that may be left out; a warning for an object inside the arguments.",
         "A misspelt name is accepted in silence, and the tool runs as if it had not been sent.",
         optional_overlooked,
     ),

@@ -77,6 +77,7 @@ class Surface:
         normalized: The parameters for which the author declares a normalizer.
         drops_null: Whether a middleware leaves out a null that the schema forbids.
         judged_destructive: Whether a middleware treats the tool as destructive; None where there is no middleware.
+        closed: Whether a middleware repairs or refuses names that open objects do not declare.
     """
 
     tool: Tool
@@ -85,6 +86,7 @@ class Surface:
     normalized: frozenset[str] = frozenset()
     drops_null: bool = False
     judged_destructive: bool | None = None
+    closed: bool = False
 
     @property
     def destructive(self) -> bool:
@@ -192,7 +194,8 @@ async def _known(server: FastMCP, published_tool: Tool) -> Surface:
     )
     file, line = _origin(target.function) if target.function is not None else (None, None)
     destructive = any(known.plan.destructive for known in validators) if validators else None
-    return Surface(published_tool, file, line, frozenset(normalized), drops_null, destructive)
+    closed = any(known.mode == "repair" and known.policy.closed for known in validators)
+    return Surface(published_tool, file, line, frozenset(normalized), drops_null, destructive, closed)
 
 
 def _origin(function: Callable[..., Any]) -> tuple[str | None, int | None]:

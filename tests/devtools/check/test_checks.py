@@ -132,7 +132,7 @@ def open_model(order: _Order) -> bool:
 
 
 FOUND = [
-    pytest.param(open_model, "optional_overlooked", "order", "note", id="an open model"),
+    pytest.param(open_model, "optional_overlooked", "order", "warning", id="an open model"),
     pytest.param(untyped, "untyped_parameter", "content", "warning", id="untyped"),
     pytest.param(untyped_but_described, "untyped_parameter", "content", "note", id="untyped, described"),
     pytest.param(untyped_items, "untyped_parameter", "rows[]", "note", id="items"),
@@ -341,6 +341,21 @@ def test_what_the_middleware_leaves_out_is_no_finding():
     assert told(server_of(not_nullable, middleware=LenientMiddleware())) == []
     strict = LenientMiddleware(Policy.strict())
     assert told(server_of(not_nullable, middleware=strict)) == [("optional_not_nullable", "limit", "note")]
+
+
+def test_an_open_model_gets_the_line_to_add():
+    """The finding has the line that makes the model refuse other names; a closed policy does as well."""
+    (finding,) = check(server_of(open_model), select=["optional_overlooked"])
+    assert 'Add the line model_config = ConfigDict(extra="forbid") to its Pydantic model,' in finding.mend
+    assert told(server_of(open_model, middleware=LenientMiddleware(Policy(closed=True)))) == []
+
+
+def test_open_arguments_are_a_note():
+    """Of a server that is not one's own the schema is named; most servers have open arguments."""
+    schema = {"type": "object", "properties": {"dry_run": {"type": "boolean", "description": "Only say."}}}
+    (finding,) = check(foreign(schema), select=["optional_overlooked"])
+    assert (finding.level, finding.place) == ("note", "")
+    assert finding.mend.startswith('Add "additionalProperties": false to its schema;')
 
 
 @pytest.mark.parametrize("middleware", [None, LenientMiddleware()])
