@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastmcp import FastMCP
-from fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from mcp_lenient import LenientMiddleware, normalize, tags
+from mcp_lenient import LenientMiddleware, normalize, tags, tool_error
 
 Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or null.")]
 """For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
@@ -130,20 +129,6 @@ def _read(connection: sqlite3.Connection, context_id: int) -> StoredContext:
         raise KeyError(context_id)
     tags = connection.execute("SELECT name FROM tag WHERE context_id = ? ORDER BY name", (context_id,))
     return StoredContext(context_id=context_id, content=row[0], tags=[name for (name,) in tags])
-
-
-def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
-    """Make an error of a tool's body in the form of a refused call's envelope.
-
-    Args:
-        code: What went wrong, such as ``UNKNOWN_CONTEXT``.
-        message: What is wrong and what to do about it, in a sentence for the caller.
-        parameter: The parameter that it is about.
-        details: What else the caller may need, such as ``allowed_values``.
-    """
-    named = {} if parameter is None else {"parameter": parameter}
-    told = {"status": "error", "error_code": code, "message": message, "details": {**named, **details}}
-    return ToolError(json.dumps(told, ensure_ascii=False))
 
 
 def warm_up() -> None:

@@ -26,8 +26,7 @@ from fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from context_store import tool_error
-from mcp_lenient import LenientMiddleware
+from mcp_lenient import LenientMiddleware, tool_error
 from shared.transcript import DATA, Call, Scene, run_example
 
 SYSTEM = (

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.decorator import lenient
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
     from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
+    from mcp_lenient.adapters.fastmcp.tools import tool_error
     from mcp_lenient.declare.normalizers import (
         aliases,
         clamp,
@@ -81,6 +82,7 @@ __all__ = [
     "strip",
     "synonyms",
     "tags",
+    "tool_error",
     "upper",
 ]
 
@@ -96,6 +98,7 @@ _HOMES = {
     "synonyms tags upper",
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
+    "mcp_lenient.adapters.fastmcp.tools": "tool_error",
     "mcp_lenient.rules": "DEFAULT_RULES Rule",
     "mcp_lenient.text_calls": "ToolCall parse_tool_call parse_tool_calls",
     "mcp_lenient.types": "Normalized Repair Violation",

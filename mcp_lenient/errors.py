@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _CODE = re.compile(r"[A-Z][A-Z0-9_{}]{0,99}")
 
@@ -25,18 +26,32 @@ class NormalizationError(LenientError, ValueError):
     Args:
         code: The ``error_code`` of the envelope, like ``INVALID_TAGS_TYPE``; upper case, digits and ``_``.
         message: What is wrong and how to write it right, in one sentence for the caller; without the value.
+        expected_types: The envelope's ``expected_types``, such as ``("array of strings", "null")``, where the
+            parameter's own type does not say them.
 
     Raises:
         ValueError: When the code has another form: what is in it goes into logs.
     """
 
-    def __init__(self, code: str, message: str) -> None:
-        if not isinstance(code, str) or _CODE.fullmatch(code) is None:
-            msg = "NormalizationError: code must be at most 100 upper-case letters, digits and _, such as INVALID_TAGS_TYPE."
-            raise ValueError(msg)
+    def __init__(self, code: str, message: str, expected_types: Iterable[str] = ()) -> None:
+        check_code("NormalizationError", code)
         super().__init__(message)
         self.code = code
         self.message = message
+        self.expected_types = tuple(expected_types)
+
+
+def check_code(where: str, code: object) -> None:
+    """Raise where an author's error code has another form: what is in it goes into logs.
+
+    Raises:
+        ValueError: When it is not of upper-case letters, digits and ``_``.
+    """
+    if not isinstance(code, str) or _CODE.fullmatch(code) is None:
+        msg = (
+            f"{where}: code must be at most 100 upper-case letters, digits and _, such as INVALID_TAGS_TYPE."
+        )
+        raise ValueError(msg)
 
 
 class DefinitionError(LenientError, ValueError):

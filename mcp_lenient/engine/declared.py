@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
@@ -96,7 +96,8 @@ def _one(
         try:
             result = normalize(value)
         except NormalizationError as error:
-            return value, [], ValidationIssue((name,), kind_of(error.code), error.message, error.code)
+            issue = ValidationIssue((name,), kind_of(error.code), error.message, error.code)
+            return value, [], replace(issue, expected_types=error.expected_types)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
             if tell:
                 _tell_of(name, normalize, error)

@@ -236,6 +236,17 @@ def upstream_unavailable(name: str) -> dict[str, Any]:
     return _error("UPSTREAM_UNAVAILABLE", message, {"tool": told})
 
 
+def authors_error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool's author tells of a call that its body refuses.
+
+    Args:
+        code: What went wrong.
+        message: What is wrong and what to do about it.
+        details: What programs may need besides.
+    """
+    return _error(code, message, dict(details))
+
+
 def as_text(told: Mapping[str, Any]) -> str:
     """Write an envelope as the text of an error."""
     return written(told)[1]

@@ -980,5 +980,5 @@ def _as_text(refusal: Refusal, place: Location) -> Iterator[str]:
         yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()
     if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
         return
-    if any_fits(place.forms, ""):
+    if any_fits(place.forms, "") and any("string" in likely_kinds(form) for form in place.forms):
         yield in_json(place.value)

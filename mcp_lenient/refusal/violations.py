@@ -434,7 +434,7 @@ def _about_value(refusal: Refusal, problem: Problem, words: str, near: tuple[Any
         problem.code,
         words,
         received_type=types.pop() if len(types) == 1 else None,
-        expected_types=refusal.say(type_words, problem.forms),
+        expected_types=problem.expected_types or refusal.say(type_words, problem.forms),
         received_value=spot.value if echoed else None,
         has_received_value=echoed,
         did_you_mean=near,
@@ -660,7 +660,7 @@ def _problem(
         broken = tuple({finding.keyword: finding.bound for finding in found}.items())
         return Problem(code, broken, detail, places, found[0].forms, count, reason)
     code = "type" if issues[0].kind == "type" else "value"
-    return Problem(code, (), detail, places, places[0].forms, count, reason)
+    return Problem(code, (), detail, places, places[0].forms, count, reason, issues[0].expected_types)
 
 
 def _leading(refusal: Refusal) -> Iterator[ValidationIssue]:

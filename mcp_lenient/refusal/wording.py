@@ -740,6 +740,7 @@ class Problem:
 
     ``broken`` are the keywords of the published schema with what they ask for; empty where only the tool
     itself is against the value. ``detail`` is the author's sentence, ``reason`` ours, which holds no value.
+    ``expected_types`` are those that the author says; empty where the schema's count.
     """
 
     code: ViolationCode
@@ -749,6 +750,7 @@ class Problem:
     forms: Forms
     count: int
     reason: str | None = None
+    expected_types: tuple[str, ...] = ()
 
 
 def more_places(problem: Problem) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import ValidationError
+from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types import TextContent
 from pydantic_core import ValidationError as PydanticError
+from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
@@ -23,12 +24,21 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
-from mcp_lenient.errors import SchemaError
-from mcp_lenient.refusal.envelope import META_KEY, envelope, repairs_note, repairs_told, written
+from mcp_lenient.errors import SchemaError, check_code
+from mcp_lenient.refusal.envelope import (
+    META_KEY,
+    as_text,
+    authors_error,
+    envelope,
+    repairs_note,
+    repairs_told,
+    written,
+)
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Repair, ValidationIssue, Validator
-from mcp_lenient.values.json_values import has_many, holds_many, takes_long
+from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.json_values import has_many, holds_many, json_type, takes_long
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -229,6 +239,46 @@ def as_result(refusal: Mapping[str, Any], *, has_output_schema: bool) -> ToolRes
         meta={META_KEY: safe},
         is_error=True,
     )
+
+
+def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
+    """Make the error that a tool's body raises to refuse a call with the envelope that every refused call gets.
+
+    ::
+
+        raise tool_error("UNKNOWN_USER", "There is no such user. Call list_users.", "user_id", received_value=7)
+
+    FastMCP answers with ``isError: true`` and the envelope as its text, also where it masks error details.
+
+    >>> print(tool_error("UNKNOWN_USER", "There is no such user.", "user_id"))
+    {"status":"error","error_code":"UNKNOWN_USER","message":"There is no such user.","details":{"parameter":"user_id"}}
+
+    Args:
+        code: What went wrong; upper-case letters, digits and ``_``.
+        message: What is wrong and what to do about it, in a sentence or two for the caller.
+        parameter: The parameter it is about.
+        details: What programs may need besides, in the envelope's own names where there is one:
+            ``received_value`` (its JSON type is added), ``expected_types``, ``allowed_values``, ``did_you_mean``.
+
+    Raises:
+        ValueError: When the code has another form.
+    """
+    check_code("tool_error", code)
+    told = to_jsonable_python(details, fallback=str)
+    tool, received = _called_tool(), {}
+    if "received_value" in told:
+        received = {"received_type": json_type(told["received_value"])}
+    named = {} if parameter is None else {"parameter": parameter}
+    whole = ({} if tool is None else {"tool": tool}) | named | received | told
+    return ToolError(as_text(authors_error(code, message, whole)))
+
+
+def _called_tool() -> str | None:
+    """Return the name of the tool that a client called, as it may be shown; None outside of a call."""
+    call, context = current.get(), compat.current_context()
+    request = None if context is None else compat.raw_request(context)
+    name = call.name if call is not None else None if request is None else (request.params or {}).get("name")
+    return None if name is None else shown_name(name)
 
 
 def repaired_result(result: ResultT, repairs: Sequence[Repair], *, tell_model: bool = False) -> ResultT:

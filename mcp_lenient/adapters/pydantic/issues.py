@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -240,7 +241,8 @@ def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue
     if code == ERROR_TYPE:
         own = error["ctx"]
         told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
-        return ValidationIssue(_path(arguments, loc, given), told, own["message"], own["code"])
+        issue = ValidationIssue(_path(arguments, loc, given), told, own["message"], own["code"])
+        return replace(issue, expected_types=tuple(own["expected_types"]))
     detail, context = _detail(error), error.get("ctx", {})
     keyed = _key_path(arguments, loc, given)
     if keyed is not None:

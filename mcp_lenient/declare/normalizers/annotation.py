@@ -212,7 +212,8 @@ def _chain(schema: Mapping[str, Any]) -> Chain | None:
 def _as_pydantic_error(error: NormalizationError) -> PydanticCustomError:
     # Pydantic cannot take text that no UTF-8 can be made of.
     message = error.message.encode("utf-8", "backslashreplace").decode()
-    return PydanticCustomError(ERROR_TYPE, "{message}", {"code": error.code, "message": message})
+    told = {"code": error.code, "message": message, "expected_types": error.expected_types}
+    return PydanticCustomError(ERROR_TYPE, "{message}", told)
 
 
 _NUMBER_KEYWORDS: Final = {

@@ -245,4 +245,5 @@ def tags(
 
 def _refuse(reason: str = "") -> NoReturn:
     message = "send an array of strings or null"
-    raise NormalizationError(INVALID_TYPE, f"{message}; {reason}" if reason else message)
+    text = f"{message}; {reason}" if reason else message
+    raise NormalizationError(INVALID_TYPE, text, ("array of strings", "null"))

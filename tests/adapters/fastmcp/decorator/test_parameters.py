@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from calls import call, code, envelope, got
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from mcp_lenient import aliases, lenient, strip, tags
+from mcp_lenient import LenientMiddleware, aliases, lenient, strip, tags
+
+
+class Note(BaseModel):
+    """A model with a field of any type."""
+
+    labels: Annotated[Any, tags()] = None
 
 
 async def test_parameters_without_a_type(serve, published):
@@ -27,6 +33,38 @@ async def test_parameters_without_a_type(serve, published):
     assert got(await call(server, "untyped", {"tags": "a", "more": 5})) == {"tags": ["a"], "more": 5}
     assert code(await call(server, "untyped", {"tags": 5})) == "INVALID_TAGS_TYPE"
     assert await published(untyped) == await published(written)
+
+
+@pytest.mark.parametrize("middleware", [True, False], ids=["middleware", "alone"])
+@pytest.mark.parametrize("sent", [123, True, ["a", 1], {"a": 1}], ids=str)
+async def test_a_normalizer_says_which_types_it_takes(serve, middleware, sent):
+    """The envelope has the types of the normalizer where the parameter has none, and offers nothing else."""
+
+    @lenient(tags=tags())
+    def keep(tags: Any = None) -> str:
+        return repr(tags)
+
+    server = serve(keep)
+    if middleware:
+        server.add_middleware(LenientMiddleware())
+    details = envelope(await call(server, "keep", {"tags": sent}))["details"]
+    assert details["expected_types"] == ["array of strings", "null"]
+    assert "fixes" not in details["violations"][0]
+
+
+async def test_the_type_of_a_field_in_a_model_is_said_as_well(serve):
+    """An annotation inside a model reaches the envelope through Pydantic."""
+
+    def keep(note: Note) -> str:
+        return repr(note)
+
+    server = serve(keep)
+    server.add_middleware(LenientMiddleware())
+    (violation,) = envelope(await call(server, "keep", {"note": {"labels": 5}}))["details"]["violations"]
+    assert (violation["pointer"], violation["expected_types"]) == (
+        "/note/labels",
+        ["array of strings", "null"],
+    )
 
 
 async def test_parameters_by_another_name(serve):

@@ -1,0 +1,72 @@
+"""``tool_error``: the envelope from a tool's body."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from calls import call, plain
+from fastmcp import Context, FastMCP
+from fastmcp.exceptions import ToolError
+
+from mcp_lenient import LenientMiddleware, tool_error
+
+
+def rename(user_id: int) -> dict[str, Any]:
+    """Rename a user."""
+    error = tool_error("UNKNOWN_USER", "There is no such user.", "user_id", received_value=user_id)
+    raise error
+
+
+_TOLD = {
+    "status": "error",
+    "error_code": "UNKNOWN_USER",
+    "message": "There is no such user.",
+    "details": {"tool": "rename", "parameter": "user_id", "received_type": "integer", "received_value": 7},
+}
+
+
+@pytest.mark.parametrize("middleware", [[], [LenientMiddleware()]], ids=["bare", "lenient"])
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("mounted", [True, False])
+async def test_the_caller_gets_the_envelope(middleware, masked, mounted):
+    """The text of an error result, with and without the middleware, masked, mounted, and with an output schema."""
+    server = FastMCP("users", middleware=middleware, mask_error_details=masked)
+    if mounted:
+        server.mount(plain(rename))
+    else:
+        server.add_tool(rename)
+    result = await call(server, "rename", {"user_id": 7})
+    assert result.is_error
+    assert json.loads(result.content[0].text) == _TOLD
+
+
+async def test_a_nested_call_raises_it():
+    """To the body of another tool it is an error like any other."""
+
+    async def outer(ctx: Context) -> str:
+        try:
+            await ctx.fastmcp.call_tool("rename", {"user_id": 7})
+        except ToolError as error:
+            return json.loads(str(error))["error_code"]
+        return ""
+
+    assert (await call(plain(rename, outer), "outer", {})).structured_content == {"result": "UNKNOWN_USER"}
+
+
+def test_details_may_be_what_json_can_say():
+    """Dates, sets and objects of one's own are written; a lone surrogate is escaped; there is no tool outside of a call."""
+    error = tool_error("A_1", "No\ud800.", day=date(2026, 1, 31), names={"a"}, other=object)
+    told = json.loads(str(error))
+    assert told["details"].keys() == {"day", "names", "other"}
+    assert told["details"]["day"] == "2026-01-31"
+    str(error).encode()
+
+
+@pytest.mark.parametrize("code", ["lower", "", "A" * 101, "A B", None])
+def test_a_code_has_one_form(code):
+    """What is in a code goes into logs."""
+    with pytest.raises(ValueError, match="tool_error: code must be at most 100 upper-case letters"):
+        tool_error(code, "No.")
