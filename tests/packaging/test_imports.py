@@ -133,7 +133,7 @@ def test_the_engine_works_without_a_framework():
 
 @pytest.mark.slow
 def test_what_an_author_declares_needs_no_framework():
-    """Every public name but three, which are for servers, can be imported without FastMCP and the SDK."""
+    """Every public name but four, which are for servers, can be imported without FastMCP and the SDK."""
     names = [*mcp_lenient.__all__, "__version__"]
     program = f"""
 import mcp_lenient
