@@ -144,7 +144,12 @@ for name in {names!r}:
         print(name, error.name)
 """
     lines = run(BLOCKED.format(absent=FRAMEWORKS) + program).splitlines()
-    assert [line.split()[0] for line in lines] == ["LenientMiddleware", "create_lenient_proxy", "lenient", "tool_error"]
+    assert [line.split()[0] for line in lines] == [
+        "LenientMiddleware",
+        "create_lenient_proxy",
+        "lenient",
+        "tool_error",
+    ]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ keeps its server in a private attribute. Where one of them is gone, a tool canno
 
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -16,11 +17,13 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from fastmcp import FastMCP
+from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ValidationError
 from fastmcp.server import context as server_context
 from fastmcp.server import dependencies
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool, function_tool, tool_transform
+from fastmcp.tools.function_tool import ToolMeta
 from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities import types as fastmcp_types
 from fastmcp.utilities.async_utils import is_coroutine_function
@@ -128,6 +131,20 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
 def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
     """Return whether the tool validates and calls its function as FastMCP's own function tools do."""
     return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
+
+
+def is_registered(function: Callable[..., Any]) -> bool:
+    """Return whether a server has this function as a tool already.
+
+    ``@mcp.tool`` returns the function as it was written. Its metadata names a way to run tasks, which that of the
+    standalone ``@tool`` leaves open unless it is told one; then only the tools that there are tell.
+    """
+    meta = get_fastmcp_meta(function)
+    if not isinstance(meta, ToolMeta) or meta.task is None:
+        return False
+    # A tool keeps its fields in a dictionary, or from Python 3.13 on in itself.
+    holders = (vars(each) if isinstance(each, FunctionTool) else each for each in gc.get_referrers(function))
+    return any(isinstance(each, dict) and each.get("fn") is function for each in holders)
 
 
 def transformed(tool: Tool) -> TransformedTool | None:

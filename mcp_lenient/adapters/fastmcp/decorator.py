@@ -21,12 +21,7 @@ from pydantic import Discriminator, Field, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
-from mcp_lenient.adapters.fastmcp.compat import (
-    current_context,
-    is_clients_call,
-    running_tool,
-    validated_arguments,
-)
+from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current
 from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
@@ -137,7 +132,7 @@ class DecoratedTool:
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; to Python code it would look like success, so raise it there."""
         call = current.get()
-        if (call is not None and call.parent is not None) or not is_clients_call(self.tool.name):
+        if (call is not None and call.parent is not None) or not compat.is_clients_call(self.tool.name):
             raise _exception(refusal)
         return as_result(refusal, has_output_schema=self.tool.output_schema is not None)
 
@@ -156,7 +151,7 @@ class DecoratedTool:
         """
         started = perf_counter_ns()
         tool = self.tool if wrapper is None else wrapper
-        arguments = validated_arguments()
+        arguments = compat.validated_arguments()
         if wrapper is not None and arguments is not None:
             violations = self._all_violations(wrapper, arguments, strict=strict) or violations
         self.record("call_rejected", repairs, violations, started)
@@ -181,7 +176,7 @@ class DecoratedTool:
         """Record on the span, in the log and in the metrics what becomes of a call."""
         self._telemetry.record(
             event,
-            CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret),
+            CallInfo(compat.current_context(), self.tool.name, started, secret=self.policy.secret),
             repairs=repairs,
             violations=violations,
         )
@@ -235,7 +230,7 @@ class Parameter(ParameterMark):
         # hands on is no JSON any more: so it is written as JSON once more.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
-        tool = running_tool()
+        tool = compat.running_tool()
         wrapper = None if self.owner.runs_first(tool) else _Wrapper(tool)
         repaired = core_schema.with_info_wrap_validator_function(
             partial(self._repair, wrapper), again, json_schema_input_schema=inner
@@ -400,6 +395,12 @@ def lenient(
 
 
 def _declared(function: Callable[..., Any], declarations: Mapping[str, Declaration]) -> Declared:
+    if isinstance(function, Tool) or compat.is_registered(function):
+        msg = (
+            f"lenient: {_name(function)} is a tool of a server already, which would not see what is declared; "
+            "write @mcp.tool above @lenient."
+        )
+        raise TypeError(msg)
     if isinstance(function, (classmethod, staticmethod)) or not inspect.isroutine(function):
         above = f": write @{type(function).__name__} above it" if inspect.isroutine(function) else ""
         msg = f"lenient takes a function or method, got {function!r}{above}."
@@ -444,7 +445,7 @@ def _normalizes(entry: object) -> bool:
 
 
 def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", repr(function))
+    return str(getattr(function, "__name__", None) or getattr(function, "name", repr(function)))
 
 
 def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:

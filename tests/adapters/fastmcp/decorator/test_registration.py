@@ -68,6 +68,28 @@ async def test_ways_to_register(register):
 
 
 @pytest.mark.parametrize(
+    "registered",
+    [
+        pytest.param(lambda server, function: server.tool(function), id="tool"),
+        pytest.param(lambda server, function: server.tool("store")(function), id="named"),
+        pytest.param(lambda server, function: server.tool(tool(task=False)(function)), id="twice"),
+        pytest.param(lambda _server, function: Tool.from_function(function), id="object"),
+    ],
+)
+@pytest.mark.parametrize("decorate", [lenient, lenient(tags=parse_json())], ids=["bare", "arguments"])
+def test_above_the_tool_it_says_the_right_order(registered, decorate):
+    """A server that has the function already would run it as it was written, and nobody would know."""
+    function = registered(FastMCP("server"), _new_store())
+    with pytest.raises(TypeError, match=r"lenient: keep is a tool .* write @mcp.tool above @lenient\."):
+        decorate(function)
+
+
+def test_a_task_of_the_standalone_decorator_is_no_server_s():
+    """Only tools that there are count."""
+    assert lenient(tool(task=False)(_new_store()))
+
+
+@pytest.mark.parametrize(
     "register",
     [
         pytest.param(lambda server, function: server.tool(function, name="store"), id="keyword"),
