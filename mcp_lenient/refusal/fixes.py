@@ -126,7 +126,7 @@ def near_at(refusal: Refusal, place: Location) -> list[Any]:
     Near is what differs by case or by one letter, begins alike, or stands in the text with other words around it.
     Letters in common are not enough: `disabled` has most of `enabled`.
     """
-    if not isinstance(place.value, str) or not place.value or len(place.value) > MAX_VALUE:
+    if refusal.destructive or not isinstance(place.value, str) or not 0 < len(place.value) <= MAX_VALUE:
         return []
     listed = refusal.say(_listed, place.forms)
     sent = place.value.strip().casefold()
@@ -458,6 +458,7 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
 def _moves_to(refusal: Refusal, parent: Location, name: str) -> Iterator[Patch]:
     names = refusal.names_at(parent)
     likely = _ranked((likely_name(names, other, name), other) for other in names.extra)
+    likely += [sent for sent in holding_tag(refusal, parent, (*parent.path, name)) if sent not in likely]
     for sent in (other for other in likely if may_move(other, name, _ending_alike(parent, other))):
         yield (_move((*parent.path, sent), (*parent.path, name)),)
     if parent.path and name in refusal.names_at(refusal.look(())).extra:
@@ -539,6 +540,23 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
     last = words[-1]
     run_together = last.endswith("id") and last.removesuffix("id") in declared
     return last not in _IDENTIFIERS and not run_together
+
+
+def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
+    """Return whether a message may say that a name was meant for another; never in a destructive tool."""
+    return not refusal.destructive and may_move(sent, name, _ending_alike(parent, sent))
+
+
+def holding_tag(refusal: Refusal, parent: Location, path: Path) -> list[str]:
+    """Return the undeclared names whose text is one of the values that a missing name is limited to.
+
+    ``{"type": "slack"}`` where a discriminator ``kind`` is missing that may be ``"slack"``.
+    """
+    allowed_here = allowed_values(refusal.look(path).forms)
+    if refusal.destructive or not allowed_here or not isinstance(parent.value, Mapping):
+        return []
+    sent = ((name, parent.value[name]) for name in refusal.names_at(parent).extra)
+    return [name for name, value in sent if isinstance(value, str) and value in allowed_here]
 
 
 def _move(source: Path, target: Path) -> Operation:

@@ -14,9 +14,11 @@ from mcp_lenient.refusal.fixes import (
     another_spelling,
     coming_home,
     fixes,
+    holding_tag,
     home,
     is_usual_wrapper,
     list_in_list,
+    may_be_meant,
     near_at,
     says_nothing,
     showable,
@@ -208,19 +210,21 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
     if found is not None and name in found.names:
         inside = where(found.path) if is_name(str(found.path[0])) else "the text of a name"
         return f" It was sent inside {inside}: send it at the top."
-    fields = coming_home(refusal, spot)
+    fields = {} if refusal.destructive else coming_home(refusal, spot)
     if fields:
         inside = listed([quoted(field) for field in list(fields)[:MAX_NEAR]])
         return f" Send {inside} inside it{_as(fields)}."
-    if parent.path and name in refusal.names_at(refusal.look(())).extra:
+    if parent.path and not refusal.destructive and name in refusal.names_at(refusal.look(())).extra:
         return f" It was sent at the top: send it inside {where(parent.path)}."
     names = refusal.names_at(parent)
     meant = [
         other
         for other in names.extra
         if (found is None or other not in (found.path[0], *found.beside))
+        and may_be_meant(refusal, parent, other, name)
         and _may_stand(refusal, parent, other, spot, likely_name(names, other, name))
     ]
+    meant += [other for other in holding_tag(refusal, parent, spot.path) if other not in meant]
     if not meant:
         return ""
     return f" If {either([where((*parent.path, other)) for other in meant[:MAX_NEAR]])} is meant, send it under this name."
@@ -277,7 +281,7 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
     if found is not None and sent in found.beside:
         return " It is no argument of the tool: leave it out.", []
     near = _near_names(refusal, parent, sent)
-    belongs = home(refusal, parent, sent)
+    belongs = None if refusal.destructive else home(refusal, parent, sent)
     if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
         own = "" if belongs[-1] == sent else f", as {quoted(belongs[-1])}"
         return f" It belongs inside {where(belongs[:-1])}{own}.", []
@@ -321,7 +325,8 @@ def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
     if not isinstance(sent, str):
         return []
     names = refusal.names_at(parent)
-    scored = [(likely_name(names, sent, name), name) for name in names.absent]
+    absent = [name for name in names.absent if may_be_meant(refusal, parent, sent, name)]
+    scored = [(likely_name(names, sent, name), name) for name in absent]
     likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
     spots = {name: refusal.look((*parent.path, name)) for _, name in likely}
     return [name for how, name in likely if _may_stand(refusal, parent, sent, spots[name], how)][:MAX_NEAR]
@@ -599,10 +604,13 @@ def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tu
     last = found[-1]
     return (
         *found[:-1],
-        replace(
-            last, message=f"{last.message} There are {'at least ' if at_least else ''}{rest} more faults."
-        ),
+        replace(last, message=f"{last.message} {_more_faults(rest, at_least=at_least)}"),
     )
+
+
+def _more_faults(rest: int, *, at_least: bool) -> str:
+    count = f"at least {rest}" if at_least else str(rest)
+    return "There is 1 more fault." if count == "1" else f"There are {count} more faults."
 
 
 def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:

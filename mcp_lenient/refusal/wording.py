@@ -80,6 +80,10 @@ LIMITS = {
 }
 
 
+_SINGULAR = {"items": "item", "characters": "character", "properties": "property"}
+_ONE = re.compile("|".join(_SINGULAR))
+
+
 def type_words(choices: Forms) -> tuple[str, ...]:
     """The types that are expected, such as ``array of strings``; ``null`` comes last."""
     words = [word for form in choices for word in _form_words(form, 0)]
@@ -164,10 +168,11 @@ def _is_open_ended(phrase: str) -> bool:
 def _phrase(free: Forms, word: str, *, brief: bool) -> str:
     """A type in a sentence, with the format of a string and the positions of an array that has them."""
     if word == "string":
-        found = {format_of(form) for form in free if "string" in likely_kinds(form)}
-        known = FORMATS.get(found.pop() or "") if len(found) == 1 else None
-        if known is not None:
-            return f"{known.partition(' such as')[0]} as a string" if brief else f"a string ({known})"
+        found = dict.fromkeys(format_of(form) for form in free if "string" in likely_kinds(form))
+        known = [FORMATS.get(each or "", "") for each in found]
+        if all(known):
+            brief_words = [each.partition(" such as")[0] for each in known]
+            return f"{either(brief_words)} as a string" if brief else f"a string ({either(known)})"
     if word == "array" and not brief:
         return _positions(free) or with_article(word)
     if word == "object" and not brief:
@@ -263,13 +268,19 @@ def one_of(values: Iterable[Any]) -> str:
 def limit_words(keyword: str, bound: object) -> str | None:
     """What a keyword with this bound asks for, after "must"."""
     if keyword == "format":
-        return f"be {FORMATS.get(str(bound)) or f'in the format {in_json(cut(str(bound), 40))}'}"
+        several = bound if isinstance(bound, tuple) else (bound,)
+        return either(
+            [
+                f"be {FORMATS.get(str(each)) or f'in the format {in_json(cut(str(each), 40))}'}"
+                for each in several
+            ]
+        ).replace(" or be ", " or ")
     template = LIMITS.get(keyword)
     if template is None:
         return None
     text = cut(in_json(bound), 200) if isinstance(bound, (int, float, str)) else ""
     words = template.format(text)
-    return words.removesuffix("s") if text == "1" and words.endswith("items") else words
+    return _ONE.sub(lambda found: _SINGULAR[found[0]], words) if text == "1" else words
 
 
 def description(choices: Forms) -> str:
@@ -563,7 +574,15 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[K
     if told is not None:
         tags = search.reader.forms({"enum": list(told.tags)})
         return [KeywordViolation((*path, told.name), "enum" if told.name in value else "required", tags)]
-    return min([_in_form(search, form, value, path) for form in listed], key=len)
+    found = [_in_form(search, form, value, path) for form in listed]
+    if len(found) > 1 and all(_is_format_alone(each, path) for each in found):
+        # A text that has none of several formats: all of them are told.
+        return [KeywordViolation(path, "format", tuple(listed), tuple(each[0].bound for each in found))]
+    return min(found, key=len)
+
+
+def _is_format_alone(found: list[KeywordViolation], path: Path) -> bool:
+    return len(found) == 1 and found[0].keyword == "format" and found[0].path == path
 
 
 def _listed(form: Form, value: Any) -> bool:
@@ -755,7 +774,8 @@ class Problem:
 
 def more_places(problem: Problem) -> str:
     """How many places more a line about one name speaks of."""
-    return f" (and so at {problem.count - 1} more places)" if problem.count > 1 else ""
+    more = problem.count - 1
+    return f" (and at {more} other {'place' if more == 1 else 'places'})" if more else ""
 
 
 def parameter(path: Path) -> str | None:

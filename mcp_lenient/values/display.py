@@ -20,7 +20,6 @@ MAX_DEPTH = 64
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
@@ -186,8 +185,8 @@ def _printable(character: str) -> str:
 def place(path: Path) -> str:
     """Write where a value is, as a model writes it.
 
-    >>> place(("rows", 0, "age"))
-    'rows[0].age'
+    >>> place(("rows", 0, "age")), place(("titles", "title "))
+    ('rows[0].age', 'titles.title ')
     """
     if len(path) > 8:
         return cut(f"{place(path[:4])} … {place(path[-2:])}", 4 * MAX_NAME)
@@ -196,9 +195,7 @@ def place(path: Path) -> str:
 
 
 def _step(part: str | int) -> str:
-    if not isinstance(part, str):
-        return f"[{shown(part)}]"
-    return f".{shown(part)}" if _PLAIN_NAME.fullmatch(part) else f'["{shown(part)}"]'
+    return f".{shown(part)}" if isinstance(part, str) else f"[{shown(part)}]"
 
 
 def short_scalar(value: object) -> bool:

@@ -87,7 +87,7 @@ def deliver(
 
 def _server(middleware: LenientMiddleware | None = None, **options: Any) -> FastMCP:
     server = FastMCP("shop", middleware=[middleware] if middleware else [])
-    server.tool(lenient(**options)(deliver) if options else deliver)
+    server.add_tool(lenient(**options)(deliver) if options else deliver)
     return server
 
 
@@ -108,14 +108,18 @@ _REPAIRED = [
 ]
 
 
-@pytest.mark.parametrize("server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=str)
+@pytest.mark.parametrize(
+    "server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=["middleware", "alone"]
+)
 @pytest.mark.parametrize(("sent", "expected"), _REPAIRED)
 async def test_a_function_gets_the_names_it_declares(server: FastMCP, sent: Any, expected: str) -> None:
     """Names inside a model are repaired, by the middleware and by the decorator."""
     assert (await _call(server, sent)).data == expected
 
 
-@pytest.mark.parametrize("server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=str)
+@pytest.mark.parametrize(
+    "server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=["middleware", "alone"]
+)
 @pytest.mark.parametrize(
     "sent",
     [

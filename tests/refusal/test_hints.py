@@ -1,0 +1,114 @@
+"""What a message says beside the fault: names that were meant, several formats, keys and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import INTEGER, STRING, Json, array, closed, enum, union
+
+from mcp_lenient import Policy, Violation, normalize
+
+_DESTRUCTIVE = Policy(destructive=True)
+
+
+def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> tuple[Violation, ...]:
+    return normalize(schema, sent, policy).violations
+
+
+@pytest.mark.parametrize("name", ["customer_id", "user_id", "sessionId", "request_uuid"])
+def test_an_identifier_is_never_meant_for_another_name(name: str) -> None:
+    """Neither a message nor a list of near names moves it, also where it is the only one."""
+    found = _violations(closed("customer", customer=STRING), {name: "c-1"})
+    assert {violation.code for violation in found} == {"unknown", "missing"}
+    for violation in found:
+        assert not violation.did_you_mean
+        assert not violation.fixes
+        assert "mean" not in violation.message
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"pth": "a"}, id="slip"),
+        pytest.param({"target": "a"}, id="alone"),
+        pytest.param({"path": "a", "mode": "al"}, id="near value"),
+        pytest.param({"path": "a", "city": "Oslo"}, id="belongs inside"),
+        pytest.param({"where": {}, "city": "Oslo"}, id="was sent elsewhere"),
+    ],
+)
+def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
+    """The message says what is wrong and what there is; which name was meant is not guessed."""
+    schema = closed("path", path=STRING, mode=enum("all", "some"), where=closed("city", city=STRING))
+    for violation in _violations(schema, sent, _DESTRUCTIVE):
+        assert not violation.did_you_mean
+        assert not violation.fixes
+        for offer in ("Did you mean", "is meant", "belongs inside", "send it inside", "inside it"):
+            assert offer not in violation.message
+    assert any(each.fixes or each.did_you_mean for each in _violations(schema, sent))
+
+
+def test_the_discriminator_under_another_name_is_said() -> None:
+    """A value that only the discriminator takes tells which name holds it."""
+    target = union(
+        closed("kind", "channel", kind={"const": "slack"}, channel=STRING),
+        closed("kind", "to", kind={"const": "mail"}, to=STRING),
+    )
+    sent = {"target": {"type": "slack", "channel": "c"}}
+    (violation,) = _violations(closed("target", target=target), sent)
+    assert (violation.pointer, violation.code) == ("/target/kind", "missing")
+    assert "If 'target.type' is meant, send it under this name." in violation.message
+    assert violation.fixes == (({"op": "move", "from": "/target/type", "path": "/target/kind"},),)
+
+
+def test_several_formats_are_all_said() -> None:
+    """A text that is neither a date nor a time is told both."""
+    when = union({"type": "string", "format": "date"}, {"type": "string", "format": "date-time"})
+    for value in ("soon", 5.5e30):
+        (violation,) = _violations(closed("at", at=when), {"at": value})
+        assert 'a date such as "2026-01-31" or a date and time such as' in violation.message
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        pytest.param({"rows": [{"full name ": 1, "n": 1}]}, "'full name ' in 'rows[0]'", id="key"),
+        pytest.param({"by name": {"a b": {}}}, "'by name.a b'", id="path"),
+    ],
+)
+def test_a_key_is_shown_as_it_is(sent: Any, shown: str) -> None:
+    """No brackets and no second quotes inside the quotes."""
+    schema = closed(rows=array(closed("n", n=INTEGER)))
+    schema["properties"]["by name"] = {"type": "object", "additionalProperties": INTEGER}
+    (violation,) = _violations(schema, sent)
+    assert shown in violation.message
+
+
+@pytest.mark.parametrize(("rows", "said"), [(2, "(and at 1 other place)"), (4, "(and at 3 other places)")])
+def test_places_are_counted_in_grammar(rows: int, said: str) -> None:
+    """One place is no places."""
+    schema = closed("rows", rows=array(closed("n", n=INTEGER)))
+    (violation,) = _violations(schema, {"rows": [{}] * rows})
+    assert said in violation.message
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "said"),
+    [
+        ({"type": "string", "minLength": 1}, "", "at least 1 character long"),
+        ({"type": "array", "minItems": 1}, [], "at least 1 item,"),
+        ({"type": "object", "minProperties": 1}, {}, "at least 1 property,"),
+        ({"type": "string", "minLength": 2}, "a", "at least 2 characters long"),
+    ],
+)
+def test_limits_are_counted_in_grammar(limits: Json, value: Any, said: str) -> None:
+    """One of a thing is one."""
+    (violation,) = _violations(closed("p", p=limits), {"p": value})
+    assert said in violation.message
+
+
+def test_one_fault_more_is_one() -> None:
+    """What is beyond the twenty that are told is counted."""
+    names = [f"p{at}" for at in range(21)]
+    found = _violations(closed(*names, **dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
+    assert found[-1].message.endswith("There is 1 more fault.")
