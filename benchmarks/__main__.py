@@ -19,6 +19,7 @@ _SCRIPTS = {
     "hostile": (),
     "references": (),
     "refusals": (),
+    "lengths": (),
     "events": (),
     "proxy": (),
     "import_time": (),

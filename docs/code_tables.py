@@ -133,7 +133,13 @@ def _tool_name(sent: str) -> tuple[str, str]:
 
 def _worked(family: Family) -> str:
     if not family.repaired:
-        sent = ("storeContext", "store-context", "mcp__notes__store_context", "mcp__mail__store_context", "store")
+        sent = (
+            "storeContext",
+            "store-context",
+            "mcp__notes__store_context",
+            "mcp__mail__store_context",
+            "store",
+        )
         table = _table(("sent", "becomes"), map(_tool_name, sent))
         return f"On the server `notes`, which has the tool `store_context`:\n\n{table}"
     rows = (_outcome(_schema(family), sent) for sent in (*family.repaired, *family.refused))
