@@ -785,7 +785,7 @@ def parameter(path: Path) -> str | None:
 
 def where(path: Path) -> str:
     """A place in quotes, or the arguments as a whole."""
-    return f"'{place(path)}'" if path else "the arguments"
+    return f"'{place(path, quoted=True)}'" if path else "the arguments"
 
 
 def quoted(name: object) -> str:

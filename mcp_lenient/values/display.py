@@ -13,6 +13,7 @@ from typing import Any, Final
 from mcp_lenient.types import Path
 from mcp_lenient.values.json_values import text_of
 
+_PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 MAX_NAME = 64
 MAX_SCALAR = 64
 MAX_INTEGER_BITS = 200
@@ -182,20 +183,26 @@ def _printable(character: str) -> str:
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
-def place(path: Path) -> str:
+def place(path: Path, *, quoted: bool = False) -> str:
     """Write where a value is, as a model writes it.
 
-    >>> place(("rows", 0, "age")), place(("titles", "title "))
-    ('rows[0].age', 'titles.title ')
+    >>> place(("rows", 0, "age")), place(("titles", "title ")), place(("titles", "title "), quoted=True)
+    ('rows[0].age', 'titles["title "]', 'titles.title ')
+
+    Args:
+        path: The way there.
+        quoted: Whether it will stand in quotes, so that each key is written as it is.
     """
     if len(path) > 8:
-        return cut(f"{place(path[:4])} … {place(path[-2:])}", 4 * MAX_NAME)
-    text = "".join(_step(part) for part in path)
+        return cut(f"{place(path[:4], quoted=quoted)} … {place(path[-2:], quoted=quoted)}", 4 * MAX_NAME)
+    text = "".join(_step(part, quoted=quoted) for part in path)
     return cut(text.removeprefix("."), 4 * MAX_NAME)
 
 
-def _step(part: str | int) -> str:
-    return f".{shown(part)}" if isinstance(part, str) else f"[{shown(part)}]"
+def _step(part: str | int, *, quoted: bool) -> str:
+    if not isinstance(part, str):
+        return f"[{shown(part)}]"
+    return f".{shown(part)}" if quoted or _PLAIN_NAME.fullmatch(part) else f'["{shown(part)}"]'
 
 
 def short_scalar(value: object) -> bool:
