@@ -69,7 +69,7 @@ ONE_FAULT: Final[Sequence[tuple[str, Mapping[str, Any]]]] = (
     ("store", {"content": "tea", "tags": {"a": 1}}),
     ("store", {"content": "tea", "tags": ["a", None]}),
     ("store", {"tags": ["a"]}),
-    ("store", {"content": ["tea"], "tags": []}),
+    ("store", {"content": ["tea", "milk"], "tags": []}),
     ("store", {"content": "tea", "color": "red"}),
     ("search", {"query": "tea", "limit": "a few"}),
     ("search", {"query": "tea", "limit": 500}),
