@@ -32,7 +32,7 @@ def test_an_identifier_is_never_meant_for_another_name(name: str) -> None:
     [
         pytest.param({"pth": "a"}, id="slip"),
         pytest.param({"target": "a"}, id="alone"),
-        pytest.param({"path": "a", "mode": "al"}, id="near value"),
+        pytest.param({"path": "a", "mode": "som"}, id="near value"),
         pytest.param({"path": "a", "city": "Oslo"}, id="belongs inside"),
         pytest.param({"where": {}, "city": "Oslo"}, id="was sent elsewhere"),
     ],
