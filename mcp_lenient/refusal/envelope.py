@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -248,18 +248,72 @@ def authors_error(code: str, message: str, details: Mapping[str, Any]) -> dict[s
 
 
 def as_text(told: Mapping[str, Any]) -> str:
-    """Write an envelope as the text of an error."""
-    return written(told)[1]
+    """Write an envelope whole, as the text of an error that carries no ``_meta``."""
+    text = _in_json(told)
+    return text if _can_be_sent(text) else _in_json(encodable(told))
 
 
 def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return an envelope and its JSON, both in a form that can be sent as UTF-8."""
+    """Return an envelope and the text of it, which says nothing twice; both in a form that can be sent as UTF-8."""
     safe = dict(told)
-    text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
+    text = _compact(safe)
     if not _can_be_sent(text):
         safe = encodable(told)
-        text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"))
+        text = _compact(safe)
     return safe, text
+
+
+_OF_NAMES: Final = frozenset({"missing", "unknown"})
+
+
+def _compact(told: Mapping[str, Any]) -> str:
+    """Write an envelope as JSON without what it would say twice; what a client keeps of ``_meta`` is whole."""
+    details = told["details"]
+    if details.get("violations"):
+        told = {**told, "details": dict(_said_once(details, told["message"]))}
+    return _in_json(told)
+
+
+def _in_json(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def _said_once(details: Mapping[str, Any], message: str) -> Iterator[tuple[str, Any]]:
+    violations = details["violations"]
+    for name, value in details.items():
+        if name == "violations":
+            offered: list[Any] = []
+            yield name, [_slim(each, message, details, offered) for each in violations]
+        elif name == "parameters":
+            names = (*value["required"], *value["optional"])
+            is_told = all(f"'{each}'" in message for each in names)
+            if not is_told and any(each["code"] in _OF_NAMES for each in violations):
+                yield name, value
+        elif name != "repairs" or value:
+            yield name, value
+
+
+def _slim(
+    violation: Mapping[str, Any], message: str, details: Mapping[str, Any], offered: list[Any]
+) -> dict[str, Any]:
+    """Return a violation without what stands in the message, on top of the details or in its pointer.
+
+    Args:
+        violation: As the envelope has it.
+        message: The envelope's message.
+        details: The envelope's details.
+        offered: The fixes of the violations before; those of this one are added.
+    """
+    slim = {name: value for name, value in violation.items() if name not in details}
+    if violation["message"] in message:
+        del slim["message"]
+    if violation["pointer"] == f"/{violation['parameter']}":
+        slim.pop("parameter", None)
+    if slim.get("fixes", ...) in offered:
+        del slim["fixes"]
+    else:
+        offered.append(slim.get("fixes"))
+    return slim
 
 
 def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:

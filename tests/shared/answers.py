@@ -33,7 +33,8 @@ def envelope(message: Message) -> Message:
     """The envelope of a refused call, which stands in the first text block and in ``_meta``."""
     answered = result(message)
     assert answered["isError"] is True, answered
-    told: Message = json.loads(answered["content"][0]["text"])
+    said: Message = json.loads(answered["content"][0]["text"])
+    told: Message = answered["_meta"]["mcp_lenient"]
     assert told["status"] == "error"
-    assert answered["_meta"]["mcp_lenient"] == told
+    assert (said["error_code"], said["message"]) == (told["error_code"], told["message"])
     return told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from inspect import Parameter, Signature
 from typing import Annotated, Any
@@ -36,7 +35,7 @@ def _some(numbers: list[int] | None = None, rows: list[dict[str, int]] | None = 
 async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     async with Client(lenient(tool)) as client:
         answer = await client.call_tool("tool", sent, raise_on_error=False)
-    told: dict[str, Any] = json.loads(answer.content[0].text)
+    told: dict[str, Any] = answer.meta["mcp_lenient"]
     return told
 
 

@@ -147,7 +147,7 @@ async def _outcome(client, tool, damage, record) -> str:
     noted = (result.meta or {}).get("mcp_lenient", {})
     reached = [call.get("arguments") or {} for call in _reached(record)]
     if noted.get("status") == "error":
-        assert json.loads(result.content[0].text) == noted
+        assert json.loads(result.content[0].text)["message"] == noted["message"]
         return "refused by the server" if reached else "refused"
     (arguments,) = reached
     if "repairs" not in noted:

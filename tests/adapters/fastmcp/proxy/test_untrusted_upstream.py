@@ -74,7 +74,7 @@ async def test_an_error_with_any_meta_is_answered(given, text, events):
     own = await _call(create_proxy(server))
     result = await _call(create_lenient_proxy(server))
     if text == _REFUSED:
-        told = json.loads(result.content[0].text)
+        told = result.meta["mcp_lenient"]
         assert told["error_code"] == "REFUSED_UPSTREAM"
         assert told["details"]["upstream_message"] == "expected another tag"
         assert told["details"]["repairs"] == []

@@ -1,0 +1,31 @@
+"""How long a refusal is against FastMCP's own text."""
+
+from __future__ import annotations
+
+import json
+
+from fastmcp import Client, FastMCP
+
+from benchmarks import lengths
+from mcp_lenient import LenientMiddleware
+
+
+async def test_one_fault_takes_few_characters():
+    """Over calls with one fault the message is no longer than FastMCP's text, and the text block 2.4 times it at most."""
+    found = await lengths.one_fault()
+    assert len(found) == len(lengths.ONE_FAULT)
+    assert max(each.message_times for each in found) <= lengths.MOST_MESSAGE
+    assert max(each.text_times for each in found) <= lengths.MOST_TEXT
+
+
+async def test_no_sentence_stands_twice_in_the_text():
+    """What a violation says is in the message; ``_meta`` has all of it at each violation."""
+    server = FastMCP("lenient", middleware=[LenientMiddleware()])
+    for function in (lengths.store, lengths.search, lengths.order, lengths.total):
+        server.tool(function)
+    async with Client(server) as client:
+        for tool, sent in lengths.ONE_FAULT:
+            result = await client.call_tool(tool, dict(sent), raise_on_error=False)
+            for violation in result.meta["mcp_lenient"]["details"]["violations"]:
+                written = json.dumps(violation["message"], ensure_ascii=False)[1:-1]
+                assert result.content[0].text.count(written) == 1
