@@ -72,7 +72,12 @@ async def test_update_of_nothing_is_answered_in_the_envelopes_form(client):
     assert result.is_error
     envelope = json.loads(result.content[0].text)
     assert envelope.pop("message").startswith("There is no context 7.")
-    details = {"parameter": "context_id", "received_value": 7}
+    details = {
+        "tool": "update_context",
+        "parameter": "context_id",
+        "received_type": "integer",
+        "received_value": 7,
+    }
     assert envelope == {"status": "error", "error_code": "UNKNOWN_CONTEXT", "details": details}
     assert await call(client, "search_context", query="") == []
 

@@ -156,7 +156,9 @@ async def test_a_wrong_command_changes_nothing_and_is_answered_in_the_envelopes_
     sent = {"device_id": device_id, "commands": json.dumps([ON, ON | command])}
     told = envelope(await answer(home, "execute_commands", sent))
     message = told.pop("message")
-    assert told == {"status": "error", "error_code": code, "details": details}
+    received = {"received_type": "string"} if "received_value" in details else {}
+    whole = {"tool": "execute_commands", **received, **details}
+    assert told == {"status": "error", "error_code": code, "details": whole}
     assert message.endswith(("Nothing was changed.", "of what search_devices finds."))
     assert await state(home, "abc123") == before
 
