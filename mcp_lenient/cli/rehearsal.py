@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import ClientTransport
-from mcp_types import Tool
+from mcp.types import Tool
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.cli.errors import fail
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress_run import damaged_calls, example_calls
@@ -141,13 +142,14 @@ async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
 
 
 def _is_read_only(tool: Tool) -> bool:
-    return tool.annotations is not None and tool.annotations.read_only_hint is True
+    return tool.annotations is not None and host.field(tool.annotations, "read_only_hint") is True
 
 
 def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
+    schema = host.field(tool, "input_schema")
     try:
-        rights = given or example_calls(tool.name, tool.input_schema, seed, per_tool)
+        rights = given or example_calls(tool.name, schema, seed, per_tool)
     except NoValueError:
         return Planned(tool.name, 0, None)
-    damaged = sum(1 for right in rights for _ in damaged_calls(tool.input_schema, right))
+    damaged = sum(1 for right in rights for _ in damaged_calls(schema, right))
     return Planned(tool.name, len(rights) + damaged, rights[0])

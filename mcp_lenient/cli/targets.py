@@ -28,17 +28,16 @@ from fastmcp.mcp_config import MCPConfig
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.server.providers.proxy import FastMCPProxy
 from fastmcp.tools import ToolResult
-from httpx2 import HTTPError
 from mcp.shared import tool_name_validation
-from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams
+from mcp.types import CallToolRequestParams
 from pydantic import ValidationError
 
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
-from mcp_lenient.adapters.fastmcp.proxy.connection import name_of
-from mcp_lenient.adapters.fastmcp.proxy.server import DEFAULT_POLICY
+from mcp_lenient.adapters.fastmcp.server_name import name_of
 from mcp_lenient.cli.errors import CommandError, fail
 from mcp_lenient.refusal.envelope import META_KEY
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.log import silenced
 from mcp_lenient.values.display import shown
 
@@ -220,7 +219,7 @@ def one_line_errors(named: str) -> Iterator[None]:
         raise
     except ValidationError as error:
         fail(f"{named}: the server cannot be asked: its answer is no valid {shown(error.title)}")
-    except (MCPError, HTTPError, RuntimeError, OSError) as error:
+    except (host.MCPError, host.HTTPError, RuntimeError, OSError) as error:
         fail(f"{named}: the server cannot be asked: {_reason(error)}")
 
 
@@ -266,7 +265,7 @@ def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
             yield
 
     front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name_of(target))
-    front.add_middleware(LenientMiddleware(DEFAULT_POLICY))
+    front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
     front.add_middleware(_NoClaims())
     return front
 

@@ -15,13 +15,12 @@ from typing import Any, Final, TypeVar
 from fastmcp import Client, Context, FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
-from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
+from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 from pydantic import BaseModel
 from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.compat import Forwarding
+from mcp_lenient.adapters.fastmcp.compat import Forwarding, host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
 from mcp_lenient.adapters.fastmcp.tools import Target, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
@@ -120,7 +119,7 @@ class Recorder(Middleware):
         server = context.fastmcp_context.fastmcp
         arguments = dict(context.message.arguments or {})
         tool = await server.get_tool(context.message.name)
-        bound, is_marked = _bound(tool, arguments, strict=server.strict_input_validation)
+        bound, is_marked = _bound(tool, arguments, strict=host.is_strict(server))
         if bound is not None:
             self.reached = Reached(arguments, bound)
         if self.runs or (bound is None and not is_marked):
@@ -208,7 +207,7 @@ class Trial:
         params = _AnyArguments(name=self.target.tool.name, arguments=sent)
         try:
             result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
-        except MCPError as error:
+        except host.MCPError as error:
             return Attempt(sent, self.recorder.reached, (), None, str(error), is_error=True, ran=self._ran())
         return replace(_attempt(sent, self.recorder.reached, result), ran=self._ran())
 
@@ -221,7 +220,9 @@ def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Att
     told = told if isinstance(told, Mapping) else {}
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
     envelope = told if _is_envelope(told) else None
-    return Attempt(sent, reached, _repairs(told.get("repairs")), envelope, text, bool(result.is_error))
+    return Attempt(
+        sent, reached, _repairs(told.get("repairs")), envelope, text, bool(host.field(result, "is_error"))
+    )
 
 
 def _repairs(told: object) -> tuple[Repair, ...]:

@@ -16,14 +16,16 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ValidationError as InvalidArguments
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.function_tool import ToolMeta
-from fastmcp.utilities.types import get_function_type_hints, is_class_member_of_type
+from fastmcp.utilities.types import is_class_member_of_type
 from pydantic import Discriminator, Field, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
-from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, is_destructive
 from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import (
@@ -110,8 +112,7 @@ class DecoratedTool:
         """Whether only the rules closest to what was sent may act."""
         if self.policy.destructive is not None:
             return self.policy.destructive
-        hints = self.tool.annotations
-        return hints is not None and hints.destructive_hint is True
+        return is_destructive(self.tool)
 
     def runs_first(self, tool: FunctionTool | None) -> bool:
         """Return whether a tool calls the decorated function itself, and no wrapper around it."""
@@ -132,7 +133,7 @@ class DecoratedTool:
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; to Python code it would look like success, so raise it there."""
         call = current.get()
-        if (call is not None and call.parent is not None) or not compat.is_clients_call(self.tool.name):
+        if (call is not None and call.parent is not None) or not host.is_clients_call(self.tool.name):
             raise _exception(refusal)
         return as_result(refusal, has_output_schema=self.tool.output_schema is not None)
 
@@ -151,7 +152,7 @@ class DecoratedTool:
         """
         started = perf_counter_ns()
         tool = self.tool if wrapper is None else wrapper
-        arguments = compat.validated_arguments()
+        arguments = host.validated_arguments()
         if wrapper is not None and arguments is not None:
             violations = self._all_violations(wrapper, arguments, strict=strict) or violations
         self.record("call_rejected", repairs, violations, started)
@@ -176,7 +177,7 @@ class DecoratedTool:
         """Record on the span, in the log and in the metrics what becomes of a call."""
         self._telemetry.record(
             event,
-            CallInfo(compat.current_context(), self.tool.name, started, secret=self.policy.secret),
+            CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret),
             repairs=repairs,
             violations=violations,
         )
@@ -496,7 +497,7 @@ def _wrapped(function: Callable[..., Any], owner: DecoratedTool) -> Callable[...
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     written = dict(getattr(function, "__annotations__", {}))
     try:
-        resolved = get_function_type_hints(function)
+        resolved = host.function_hints(function)
     except (NameError, TypeError):
         return written  # a name that comes to be later: FastMCP resolves it, inside Annotated too
     return {**written, **resolved}

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
-from mcp_types import CallToolRequestParams
+from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import (
     CachedTool,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool, ToolResult
     from mcp.server.context import ServerRequestContext
-    from mcp_types import ListToolsRequest
+    from mcp.types import ListToolsRequest
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
     from mcp_lenient.declare.definitions import Definitions
@@ -144,7 +145,7 @@ class RawRequests:
         hook = partial(self._read_request, weakref.ref(server))
         if server not in self._seen:
             self._seen.add(server)
-            reason = compat.install(server, hook)
+            reason = host.install(server, hook)
             if reason is None:
                 self._hooked.add(server)
             else:
@@ -152,10 +153,10 @@ class RawRequests:
         if context.method != "tools/call" or not isinstance(context.message, Mapping):
             return None
         # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
-        request = compat.raw_request(context.fastmcp_context)
+        request = host.raw_request(context.fastmcp_context)
         if request is None or _hooked_session.get() is request.session or server not in self._hooked:
             return None
-        return await hook(replace(request, params=context.message), compat.handler(server))
+        return await hook(replace(request, params=context.message), host.handler(server))
 
     async def _read_request(
         self, server: weakref.ref[FastMCP], ctx: ServerRequestContext[Any, Any], call_next: _NextHandler

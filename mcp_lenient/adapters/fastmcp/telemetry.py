@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.dependencies import get_access_token
 
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.telemetry.calls import CallTelemetry
 from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
     from fastmcp import Context
-    from fastmcp.server.dependencies import FastMCPRequestContext
 
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext
-
-
-_CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
 
 
 def _caller(context: Context | None, mounted: str | None) -> dict[str, str | None]:
@@ -27,7 +24,7 @@ def _caller(context: Context | None, mounted: str | None) -> dict[str, str | Non
     if context is None:
         return {"mounted": mounted, "trace_id": trace_id, "span_id": span_id}
     request = context.request_context
-    name, version = _client(request) if request is not None else (None, None)
+    name, version = host.client_of(request) if request is not None else (None, None)
     return {
         "server": context.fastmcp.name,
         "mounted": mounted,
@@ -45,23 +42,7 @@ def _caller(context: Context | None, mounted: str | None) -> dict[str, str | Non
 def client_name(context: Context | None) -> str | None:
     """Return what the client calls itself, at the handshake or in the request; None outside of a request."""
     request = context.request_context if context is not None else None
-    return None if request is None else _client(request)[0]
-
-
-def _client(request: FastMCPRequestContext) -> tuple[str | None, str | None]:
-    if request.session.client_params is not None:
-        client = request.session.client_params.client_info
-        return client.name, client.version
-    # The SDK drops what a request says of its client where the capabilities beside it are ill-formed.
-    client_info: Any = request.meta.get(_CLIENT_IN_META) if request.meta is not None else None
-    if not isinstance(client_info, Mapping):
-        return None, None
-    return _text(client_info, "name"), _text(client_info, "version")
-
-
-def _text(client_info: Mapping[str, Any], name: str) -> str | None:
-    value = client_info.get(name)
-    return value if isinstance(value, str) else None
+    return None if request is None else host.client_of(request)[0]
 
 
 def _subject() -> str | None:
@@ -72,7 +53,11 @@ def _subject() -> str | None:
     if token is None:
         return None
     claimed = token.claims.get("sub")
-    return claimed if isinstance(claimed, str) and claimed else token.subject or token.client_id
+    return (
+        claimed
+        if isinstance(claimed, str) and claimed
+        else getattr(token, "subject", None) or token.client_id
+    )
 
 
 @dataclass(frozen=True, slots=True)

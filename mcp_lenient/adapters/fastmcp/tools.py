@@ -12,13 +12,14 @@ import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import FunctionTool, ToolResult
-from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities.versions import VersionSpec
-from mcp_types import TextContent
+from mcp.types import TextContent
 from pydantic_core import ValidationError as PydanticError
 from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
-    from mcp_types import CallToolRequestParams
+    from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
     from mcp_lenient.declare.policies import Policies
@@ -146,7 +147,7 @@ def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]],
     """Return a check of right arguments that takes less time than validation; None where there is none."""
     # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
     if strict:
-        is_plain, pays = probe.plain.strict, takes_long
+        is_plain, pays = probe.plain.strict if host.STRICT_READS_JSON else None, takes_long
     else:
         is_plain, pays = probe.plain.lax if probe.builds_many else None, has_many
     if is_plain is None:
@@ -275,8 +276,8 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
 
 def _called_tool() -> str | None:
     """Return the name of the tool that a client called, as it may be shown; None outside of a call."""
-    call, context = current.get(), compat.current_context()
-    request = None if context is None else compat.raw_request(context)
+    call, context = current.get(), current_context()
+    request = None if context is None else host.raw_request(context)
     name = call.name if call is not None else None if request is None else (request.params or {}).get("name")
     return None if name is None else shown_name(name)
 
@@ -288,9 +289,7 @@ def repaired_result(result: ResultT, repairs: Sequence[Repair], *, tell_model: b
 
     Other results (a task, a request for input, a protocol result) are returned as they are.
     """
-    if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
-        return result
-    if not repairs or result._raw_mcp_result is not None:  # noqa: SLF001  FastMCP sends it in place of all else
+    if not repairs or not isinstance(result, ToolResult) or not host.takes_metadata(result):
         return result
     update: dict[str, Any] = {"meta": {**(result.meta or {}), META_KEY: repairs_told(repairs)}}
     if tell_model:
@@ -346,7 +345,7 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
     if transformed is not None:
         return await _transformed(server, transformed)
     if compat.runs_its_function(tool):
-        return _reached(tool, strict=server.strict_input_validation)
+        return _reached(tool, strict=host.is_strict(server))
     return Target(tool)
 
 
@@ -435,7 +434,7 @@ class CachedTool:
             tool is self.tool
             and isinstance(tool, FunctionTool)
             and isinstance(own, FunctionValidator)
-            and own.still_validates(tool, strict=server.strict_input_validation)
+            and own.still_validates(tool, strict=host.is_strict(server))
         )
 
     async def accepts(self, arguments: Mapping[str, Any]) -> bool:
@@ -535,8 +534,7 @@ class ToolCache:
             self._not_compiled(name, read.told)
         declared = combined(target.declared, self._policies.declared(name))
         policy = self._policies.of(name, target.policy, declared)
-        hint = target.tool.annotations is not None and target.tool.annotations.destructive_hint is True
-        destructive = hint if policy.destructive is None else policy.destructive
+        destructive = is_destructive(target.tool) if policy.destructive is None else policy.destructive
         contract = ToolContract.of_schema(
             read, policy, destructive=destructive, tool=name, validator=target.validator
         )
@@ -570,8 +568,13 @@ def _same(cached: CachedTool, target: Target) -> bool:
     )
 
 
+def is_destructive(tool: Any) -> bool:
+    """Return whether the annotations of a tool, FastMCP's or the SDK's, say that it destroys something."""
+    return tool.annotations is not None and host.field(tool.annotations, "destructive_hint") is True
+
+
 def _version_request(message: CallToolRequestParams) -> Any:
-    own = message.meta.get("fastmcp") if message.meta else None
+    own = host.own_meta(message)
     return own.get("version") if isinstance(own, dict) else None
 
 

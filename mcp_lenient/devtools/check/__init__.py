@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 
 from fastmcp import FastMCP
 from fastmcp.client.transports import ClientTransport
-from mcp_types import Tool
+from mcp.types import Tool
 
 from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Check, Finding, Level
 from mcp_lenient.devtools.check.surface import Surface, published

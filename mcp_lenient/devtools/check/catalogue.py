@@ -104,7 +104,7 @@ _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 def schema_invalid(surface: Surface) -> Iterator[Hit]:
     """Find input schemas that the meta-schema of their dialect refuses."""
-    found = _issue(surface.tool.input_schema)
+    found = _issue(surface.input_schema)
     if found is None:
         return
     path, words = found
@@ -367,7 +367,7 @@ def required_undeclared(surface: Surface) -> Iterator[Hit]:
 
 def output_forbids_nothing(surface: Surface) -> Iterator[Hit]:
     """Find output schemas that allow everything."""
-    schema = surface.tool.output_schema
+    schema = surface.output_schema
     if schema is not None and _allows_all(schema):
         yield Hit(
             "",

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import ClientTransport
-from mcp_types import Tool
+from mcp.types import Tool
 
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import judged_by
-from mcp_lenient.adapters.fastmcp.tools import find_target
+from mcp_lenient.adapters.fastmcp.tools import find_target, is_destructive
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import SchemaNode, SchemaTree
@@ -93,11 +94,21 @@ class Surface:
         """Return whether the tool is destructive, by its middleware or else by its annotations."""
         if self.judged_destructive is not None:
             return self.judged_destructive
-        return self.tool.annotations is not None and self.tool.annotations.destructive_hint is True
+        return is_destructive(self.tool)
+
+    @property
+    def input_schema(self) -> Any:
+        """Return the schema of the arguments."""
+        return host.field(self.tool, "input_schema")
+
+    @property
+    def output_schema(self) -> Any:
+        """Return the schema of the result; None where there is none."""
+        return host.field(self.tool, "output_schema")
 
     @cached_property
     def _tree(self) -> SchemaTree:
-        return SchemaTree(readable(self.tool.input_schema))
+        return SchemaTree(readable(self.input_schema))
 
     @property
     def top(self) -> SchemaNode:
@@ -107,7 +118,7 @@ class Surface:
     @cached_property
     def issue(self) -> str | None:
         """Return which places of its schema cannot be read; None where all can."""
-        read = readable(self.tool.input_schema)
+        read = readable(self.input_schema)
         return read.told if read.unread else None
 
     @cached_property

@@ -19,16 +19,10 @@ from fastmcp.mcp_config import MCPConfig, RemoteMCPServer
 from pydantic import BaseModel
 
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.adapters.fastmcp.proxy.connection import (
-    AT_URL,
-    NAMELESS,
-    Forwarded,
-    connected,
-    header_names,
-    name_of,
-)
+from mcp_lenient.adapters.fastmcp.proxy.connection import Forwarded, connected, header_names
 from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
+from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
 from mcp_lenient.rules.policy import Policy
 
 if TYPE_CHECKING:

@@ -3,48 +3,45 @@
 ``FunctionTool.run`` builds its validator with functions that are private to FastMCP, and a mounted tool
 keeps its server in a private attribute. Where one of them is gone, a tool cannot be looked into
 (``SchemaError``, ``None`` or ``False``), and everything else keeps working.
+
+What differs between the major versions of FastMCP is in a module for each; ``host`` is that of the version installed.
 """
 
 from __future__ import annotations
 
 import gc
 import inspect
-import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ValidationError
-from fastmcp.server import context as server_context
-from fastmcp.server import dependencies
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
-from fastmcp.tools import FunctionTool, Tool, function_tool, tool_transform
+from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.function_tool import ToolMeta
 from fastmcp.tools.tool_transform import TransformedTool
-from fastmcp.utilities import types as fastmcp_types
 from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.types import NotSet
 from fastmcp.utilities.versions import VersionSpec
-from mcp.server.runner import ServerRunner
-from mcp_types import CallToolRequestParams
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import ValidationError as PydanticValidationError
 
+from mcp_lenient.adapters.fastmcp.compat.running import local
+from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 from mcp_lenient.adapters.pydantic.plain_types import PlainTypes
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.declare.normalizers.annotation import Chain, Custom
 from mcp_lenient.errors import SchemaError
 
-if TYPE_CHECKING:
-    from fastmcp import Context
-    from mcp.server.context import ServerRequestContext
-    from pydantic import TypeAdapter
+if TYPE_CHECKING or VERSION >= (4, 0):
+    from mcp_lenient.adapters.fastmcp.compat import v4 as host
+else:
+    from mcp_lenient.adapters.fastmcp.compat import v3 as host
 
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
@@ -106,19 +103,18 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         SchemaError: When FastMCP or Pydantic cannot build a validator for the function.
     """
     try:
-        called = _called_by_fastmcp(function, run_in_thread=run_in_thread)
-        schema = fastmcp_types.get_cached_typeadapter(function_tool._wrap_body_errors(called)).core_schema  # noqa: SLF001 - see above
+        # What the author wrote is the validator; what `@lenient` made of it takes everything, to answer by itself.
+        called, adapter = host.adapter_of(as_written(function), run_in_thread=run_in_thread)
+        schema = adapter.core_schema
         arguments = _arguments_schema(schema)
         validator = SchemaValidator(arguments)
-        # It asks for a TypeAdapter, but calls only what both have.
-        adapter = cast("TypeAdapter[Any]", validator)
-        strict = partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
+        lax, strict = host.validates(validator)
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
     nodes = tuple(_nodes(schema))
     return Probe(
-        lax=validator.validate_python,
+        lax=lax,
         strict=strict,
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
@@ -250,12 +246,6 @@ def _published_name(tool: TransformedTool, name: str) -> str:
     return change.name if change is not None and isinstance(change.name, str) else name
 
 
-def _called_by_fastmcp(function: Callable[..., Any], *, run_in_thread: bool) -> Callable[..., Any]:
-    # What the author wrote is the validator; what `@lenient` made of it takes everything, to answer by itself.
-    body = function_tool._wrap_body_errors(as_written(function), materialize_generators=True)  # noqa: SLF001 - see above
-    return dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
-
-
 def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
     """Return the part of a call's schema that binds and checks the arguments: all of it but the function."""
     if schema["type"] == "definitions":
@@ -328,68 +318,5 @@ def running_tool() -> FunctionTool | None:
     Pydantic asks a parameter's annotation for its schema and does not say for which function, and a wrapper made
     with ``functools.wraps`` shares its annotations with what it wraps: only the caller's frame tells them apart.
     """
-    tool = _local(FunctionTool.run, "self")
+    tool = local(FunctionTool.run, "self")
     return tool if isinstance(tool, FunctionTool) else None
-
-
-def validated_arguments() -> Mapping[str, Any] | None:
-    """Return all arguments of the call that is being validated; None where FastMCP is not validating one."""
-    arguments = _local(getattr(function_tool, "_validate_input", None), "value")
-    return arguments if isinstance(arguments, Mapping) else None
-
-
-def _local(function: Callable[..., Any] | None, name: str) -> object:
-    """Return a local variable of the nearest caller that runs this function; None where no caller does."""
-    code: CodeType | None = getattr(function, "__code__", None)
-    frame = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back  # type: ignore[assignment]
-    return None if frame is None else frame.f_locals.get(name)
-
-
-def is_clients_call(tool: str) -> bool:
-    """Return whether a client called the tool of this name, and not Python code."""
-    context = current_context()
-    request = None if context is None else raw_request(context)
-    called = None if request is None else (request.params or {}).get("name")
-    return called == tool and _transforming() is None
-
-
-def _transforming() -> object:
-    current = getattr(tool_transform, "_current_tool", None)
-    return None if current is None else current.get(None)
-
-
-def install(server: FastMCP, hook: Any) -> str | None:
-    """Add a hook to the SDK's own middleware of a server; return the reason where that is impossible.
-
-    It goes last, so that it runs inside what FastMCP binds for a request.
-    """
-    hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
-    if not isinstance(hooks, list) or not callable(getattr(server, "_on_call_tool", None)):
-        return "FastMCP no longer has the list of hooks that sees a request before it is validated"
-    hooks.append(hook)
-    return None
-
-
-def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
-    """Return FastMCP's handler of tool calls, for a request whose parameters were repaired."""
-
-    async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
-        params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
-        result = await server._on_call_tool(ctx, params)  # noqa: SLF001 - see above
-        # What a middleware answers by itself the SDK sends as it is: it must be shaped for the protocol's version.
-        runner: ServerRunner[Any] = ServerRunner(server._mcp_server, cast("Any", None), None)  # noqa: SLF001
-        return runner._serialize(ctx.method, ctx.protocol_version, result)  # noqa: SLF001
-
-    return call_tool
-
-
-def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
-    """Return the SDK's own context of the request being served; None outside of one."""
-    return getattr(context.request_context, "_srctx", None)
-
-
-def current_context() -> Context | None:
-    """Return the context of the call being served; None outside of one."""
-    return server_context._current_context.get(None)  # noqa: SLF001 - see above

@@ -1,0 +1,34 @@
+"""What is running: local variables of callers, and FastMCP's own context variables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from fastmcp.server import context as server_context
+from fastmcp.tools import tool_transform
+
+if TYPE_CHECKING:
+    from fastmcp import Context
+
+
+def local(function: Callable[..., Any] | None, name: str) -> object:
+    """Return a local variable of the nearest caller that runs this function; None where no caller does."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    frame = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back  # type: ignore[assignment]
+    return None if frame is None else frame.f_locals.get(name)
+
+
+def current_context() -> Context | None:
+    """Return the context of the call being served; None outside of one."""
+    return server_context._current_context.get(None)  # noqa: SLF001 - private to FastMCP
+
+
+def is_transforming() -> bool:
+    """Return whether a transformed tool is handing its arguments on."""
+    current = getattr(tool_transform, "_current_tool", None)
+    return current is not None and current.get(None) is not None

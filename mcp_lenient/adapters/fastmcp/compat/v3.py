@@ -1,0 +1,102 @@
+"""FastMCP 3 (3.4.3 and later), on the official SDK 1.
+
+The SDK validates a request before any code of a server's sees it. So arguments that are not an object never arrive,
+and ``strict_input_validation`` is a check of the published schema that comes before the middleware; the functions
+themselves are always validated as by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, get_type_hints
+
+from fastmcp.server import dependencies
+from fastmcp.tools import FunctionTool, ToolResult, function_tool
+from fastmcp.utilities import types as fastmcp_types
+from mcp.shared.exceptions import McpError  # type: ignore[attr-defined]  # the name that it has in SDK 1
+from pydantic.alias_generators import to_camel
+
+from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+    from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
+
+READS_RAW_REQUESTS: Final = False
+STRICT_READS_JSON: Final = False
+MCPError = McpError
+function_hints = partial(get_type_hints, include_extras=True)
+
+
+def adapter_of(
+    function: Callable[..., Any], *, run_in_thread: bool
+) -> tuple[Callable[..., Any], TypeAdapter[Any]]:
+    """Return what FastMCP calls for a function, and the TypeAdapter that it validates with."""
+    called = dependencies.without_injected_parameters(function, run_in_thread=run_in_thread)
+    return called, fastmcp_types.get_cached_typeadapter(function_tool._wrap_body_errors(called))  # noqa: SLF001
+
+
+def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
+    """Return how a server validates a function's arguments: by default, and with ``strict_input_validation``."""
+    return validator.validate_python, validator.validate_python
+
+
+def is_strict(_server: FastMCP) -> bool:
+    """Return whether a server validates functions strictly."""
+    return False
+
+
+def validated_arguments() -> Mapping[str, Any] | None:
+    """Return all arguments of the call that is being validated; None where that is not known, as in a worker thread."""
+    arguments = local(FunctionTool.run, "arguments")
+    return arguments if isinstance(arguments, Mapping) else None
+
+
+_CLIENTS_CALL: Final = 2
+"""FastMCP opens a context for a call's middleware and one for the call itself."""
+
+
+def is_clients_call(_tool: str) -> bool:
+    """Return whether a client called this server's own tool, and not Python code or another server."""
+    context, depth = current_context(), 0
+    if context is None or context.request_context is None or is_transforming():
+        return False
+    while context is not None and depth <= _CLIENTS_CALL:
+        depth += 1
+        tokens = context._tokens  # noqa: SLF001 - private to FastMCP
+        outer = tokens[-1].old_value if tokens else None
+        context = outer if isinstance(outer, type(context)) else None
+    return depth == _CLIENTS_CALL
+
+
+def install(server: FastMCP, _hook: Any) -> str | None:
+    """Return what of the middleware's work is lost on a server, where its operator should know."""
+    if not server.strict_input_validation:
+        return None
+    return (
+        "with FastMCP 3, strict_input_validation refuses a call before mcp-lenient sees it: nothing is repaired. "
+        "Use FastMCP 4, or leave the setting out"
+    )
+
+
+def client_of(request: Any) -> tuple[str | None, str | None]:
+    """Return what the client calls itself, and its version."""
+    params = request.session.client_params
+    return (None, None) if params is None else (params.clientInfo.name, params.clientInfo.version)
+
+
+def own_meta(message: Any) -> Any:
+    """Return what a request says to FastMCP in its ``_meta``."""
+    return None if message.meta is None else (message.meta.model_extra or {}).get("fastmcp")
+
+
+def field(model: Any, name: str) -> Any:
+    """Return a field of one of the SDK's models, by the name that SDK 2 gives it."""
+    return getattr(model, to_camel(name))
+
+
+def is_own_result(result: object) -> TypeGuard[ToolResult]:
+    """Return whether a result is sent to the client as FastMCP's own kind, so that its metadata may be changed."""
+    return isinstance(result, ToolResult)

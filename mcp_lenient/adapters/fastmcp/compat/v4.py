@@ -1,0 +1,149 @@
+"""FastMCP 4, on the official SDK 2."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast, get_type_hints
+
+from fastmcp.server import dependencies
+from fastmcp.tools import FunctionTool, ToolResult, function_tool
+from fastmcp.tools.base import InputRequiredToolResult
+from fastmcp.utilities import types as fastmcp_types
+from mcp.server.runner import ServerRunner
+from mcp.types import CallToolRequestParams
+
+from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
+from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+
+if TYPE_CHECKING:
+    from fastmcp import Context, FastMCP
+    from fastmcp.server.dependencies import FastMCPRequestContext
+    from mcp.server.context import ServerRequestContext
+    from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
+
+READS_RAW_REQUESTS: Final = True
+"""Whether arguments that are not an object can be read."""
+STRICT_READS_JSON: Final = VERSION >= (4, 1)
+"""Whether strict validation reads arguments as JSON, where a list is a tuple and a text a date or an enum's member."""
+_MATERIALIZES: Final = VERSION >= (4, 1)
+
+if TYPE_CHECKING or hasattr(fastmcp_types, "get_function_type_hints"):
+    function_hints = fastmcp_types.get_function_type_hints
+else:  # before 4.0.11
+    function_hints = partial(get_type_hints, include_extras=True)
+
+
+def adapter_of(
+    function: Callable[..., Any], *, run_in_thread: bool
+) -> tuple[Callable[..., Any], TypeAdapter[Any]]:
+    """Return what FastMCP calls for a function, and the TypeAdapter that it validates with."""
+    wrap = function_tool._wrap_body_errors  # noqa: SLF001 - private to FastMCP
+    body = wrap(function, materialize_generators=True) if _MATERIALIZES else function
+    called = dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
+    return called, fastmcp_types.get_cached_typeadapter(wrap(called))
+
+
+def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
+    """Return how a server validates a function's arguments: by default, and with ``strict_input_validation``."""
+    if STRICT_READS_JSON:
+        # It asks for a TypeAdapter, but calls only what both have.
+        adapter = cast("TypeAdapter[Any]", validator)
+        return validator.validate_python, partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
+    return partial(validator.validate_python, strict=_LAX), partial(validator.validate_python, strict=True)
+
+
+_LAX: Final = (
+    # False, which 4.0 said at first, makes lax even a parameter that is strict by itself.
+    False if function_tool._strict_input_validation.__annotations__["return"] == "bool" else None  # noqa: SLF001
+)
+
+
+def is_strict(server: FastMCP) -> bool:
+    """Return whether a server validates functions strictly."""
+    return server.strict_input_validation
+
+
+def validated_arguments() -> Mapping[str, Any] | None:
+    """Return all arguments of the call that is being validated; None where FastMCP is not validating one."""
+    if STRICT_READS_JSON:
+        arguments = local(getattr(function_tool, "_validate_input", None), "value")
+    else:
+        arguments = local(FunctionTool._execute, "arguments")  # noqa: SLF001
+    return arguments if isinstance(arguments, Mapping) else None
+
+
+def is_clients_call(tool: str) -> bool:
+    """Return whether a client called the tool of this name, and not Python code."""
+    context = current_context()
+    request = None if context is None else raw_request(context)
+    called = None if request is None else (request.params or {}).get("name")
+    return called == tool and not is_transforming()
+
+
+def install(server: FastMCP, hook: Any) -> str | None:
+    """Add a hook to the SDK's own middleware of a server; return the reason where that is impossible.
+
+    It goes last, so that it runs inside what FastMCP binds for a request.
+    """
+    hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
+    if not isinstance(hooks, list) or not callable(getattr(server, "_on_call_tool", None)):
+        return "FastMCP no longer has the list of hooks that sees a request before it is validated"
+    hooks.append(hook)
+    return None
+
+
+def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
+    """Return FastMCP's handler of tool calls, for a request whose parameters were repaired."""
+
+    async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
+        params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
+        result = await server._on_call_tool(ctx, params)  # noqa: SLF001
+        # What a middleware answers by itself the SDK sends as it is: it must be shaped for the protocol's version.
+        runner: ServerRunner[Any] = ServerRunner(server._mcp_server, cast("Any", None), None)  # noqa: SLF001
+        return runner._serialize(ctx.method, ctx.protocol_version, result)  # noqa: SLF001
+
+    return call_tool
+
+
+def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
+    """Return the SDK's own context of the request being served; None outside of one."""
+    return getattr(context.request_context, "_srctx", None)
+
+
+_CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
+
+
+def client_of(request: FastMCPRequestContext) -> tuple[str | None, str | None]:
+    """Return what the client calls itself, at the handshake or in the request, and its version."""
+    if request.session.client_params is not None:
+        client = request.session.client_params.client_info
+        return client.name, client.version
+    # The SDK drops what a request says of its client where the capabilities beside it are ill-formed.
+    client_info: Any = request.meta.get(_CLIENT_IN_META) if request.meta is not None else None
+    if not isinstance(client_info, Mapping):
+        return None, None
+    return _text(client_info, "name"), _text(client_info, "version")
+
+
+def _text(client_info: Mapping[str, Any], name: str) -> str | None:
+    value = client_info.get(name)
+    return value if isinstance(value, str) else None
+
+
+def own_meta(message: CallToolRequestParams) -> Any:
+    """Return what a request says to FastMCP in its ``_meta``."""
+    return None if message.meta is None else message.meta.get("fastmcp")
+
+
+def field(model: Any, name: str) -> Any:
+    """Return a field of one of the SDK's models, by the name that SDK 2 gives it."""
+    return getattr(model, name)
+
+
+def is_own_result(result: object) -> TypeGuard[ToolResult]:
+    """Return whether a result is sent to the client as FastMCP's own kind, so that its metadata may be changed."""
+    if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
+        return False
+    return result._raw_mcp_result is None  # noqa: SLF001  FastMCP sends it in place of all else
