@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from application_log import application_log
 from calls import Log
+from fastmcp_versions import read_as_in_sdk_2
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     quick = _chosen(config) == _QUICK or "FAST" in os.environ
     settings.load_profile("quick" if quick else "usual" if _chosen(config) == _USUAL else "all")
     logging.getLogger("fastmcp").handlers[:] = [_Plain()]
+    read_as_in_sdk_2()
 
 
 @pytest.hookimpl(wrapper=True)

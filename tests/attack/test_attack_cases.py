@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool, ToolResult
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, create_model
 from typing_extensions import TypedDict
 from wire import call, http

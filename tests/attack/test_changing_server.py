@@ -17,7 +17,7 @@ from fastmcp.tools import Tool
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from mcp_types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent
 from sampling import examples
 
 from mcp_lenient import LenientMiddleware, Policy

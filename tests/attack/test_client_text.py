@@ -9,7 +9,7 @@ import pytest
 from calls import lenient
 from exported_spans import exported_spans
 from fastmcp import Client
-from mcp_types import Implementation
+from mcp.types import Implementation
 from opentelemetry.trace import SpanKind
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from wire import http

@@ -9,7 +9,7 @@ import pytest
 from calls import lenient, published
 from exported_spans import exported_spans
 from fastmcp import Client, FastMCP
-from mcp_types import Implementation
+from mcp.types import Implementation
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator

@@ -12,7 +12,7 @@ from conformance.open_cases import OPEN, OPEN_IN_FUNCTIONS
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool, ToolResult
 from loop import UnsupportedError
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 from python_types import Recorder, recording_function

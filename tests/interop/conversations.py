@@ -16,7 +16,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from interop import installed
 from interop.routes import Route
-from mcp_types import CallToolResult, Request
+from mcp.types import CallToolResult, Request
 
 Calls = Mapping[str, tuple[str, Any]]
 Talk = Callable[[Route, Calls, Path], Mapping[str, Any]]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
-from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from mcp.types import CallToolResult, InputRequiredResult, TextContent
 
 from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator

@@ -18,10 +18,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
-import httpx2
 import uvicorn
 from fastmcp import FastMCP
 from mcp.server.mcpserver import MCPServer
+
+try:
+    import httpx2
+except ModuleNotFoundError:  # with FastMCP 3
+    import httpx as httpx2
 
 HANDSHAKE = "2025-06-18"
 MODERN = "2026-07-28"

@@ -7,7 +7,7 @@ from calls import Log, call, lenient
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from mcp_types import Implementation
+from mcp.types import Implementation
 from wire import MODERN, http, serving
 
 

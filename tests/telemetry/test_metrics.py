@@ -7,7 +7,7 @@ from calls import Log, call, lenient, published, rules
 from fastmcp import Client
 from mcp import Client as SdkClient
 from mcp.server.mcpserver import MCPServer
-from mcp_types import Implementation
+from mcp.types import Implementation
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware

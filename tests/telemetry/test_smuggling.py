@@ -9,7 +9,7 @@ import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from mcp_types import Implementation
+from mcp.types import Implementation
 from wire import http, serving
 
 from mcp_lenient import LenientMiddleware, configure_logging

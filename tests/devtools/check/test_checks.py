@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from fastmcp import FastMCP
-from mcp_types import Tool, ToolAnnotations
+from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 

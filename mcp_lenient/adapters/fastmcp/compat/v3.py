@@ -9,24 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
+import httpx
+from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
-from fastmcp.tools import FunctionTool, ToolResult, function_tool
+from fastmcp.tools import FunctionTool, function_tool
 from fastmcp.utilities import types as fastmcp_types
-from mcp.shared.exceptions import McpError  # type: ignore[attr-defined]  # the name that it has in SDK 1
 from pydantic.alias_generators import to_camel
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
+    from fastmcp.tools import ToolResult
     from pydantic import TypeAdapter
     from pydantic_core import SchemaValidator
 
 READS_RAW_REQUESTS: Final = False
 STRICT_READS_JSON: Final = False
 MCPError = McpError
+HTTPError = httpx.HTTPError
 function_hints = partial(get_type_hints, include_extras=True)
 
 
@@ -97,6 +100,6 @@ def field(model: Any, name: str) -> Any:
     return getattr(model, to_camel(name))
 
 
-def is_own_result(result: object) -> TypeGuard[ToolResult]:
-    """Return whether a result is sent to the client as FastMCP's own kind, so that its metadata may be changed."""
-    return isinstance(result, ToolResult)
+def takes_metadata(_result: ToolResult) -> bool:
+    """Return whether what is added to a result's metadata and content reaches the client."""
+    return True

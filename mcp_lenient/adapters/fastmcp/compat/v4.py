@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
 
+import httpx2
 from fastmcp.server import dependencies
-from fastmcp.tools import FunctionTool, ToolResult, function_tool
+from fastmcp.tools import FunctionTool, function_tool
 from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities import types as fastmcp_types
 from mcp.server.runner import ServerRunner
+from mcp.shared import exceptions
 from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
@@ -19,10 +21,13 @@ from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 if TYPE_CHECKING:
     from fastmcp import Context, FastMCP
     from fastmcp.server.dependencies import FastMCPRequestContext
+    from fastmcp.tools import ToolResult
     from mcp.server.context import ServerRequestContext
     from pydantic import TypeAdapter
     from pydantic_core import SchemaValidator
 
+MCPError = exceptions.MCPError
+HTTPError = httpx2.HTTPError
 READS_RAW_REQUESTS: Final = True
 """Whether arguments that are not an object can be read."""
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
@@ -142,8 +147,8 @@ def field(model: Any, name: str) -> Any:
     return getattr(model, name)
 
 
-def is_own_result(result: object) -> TypeGuard[ToolResult]:
-    """Return whether a result is sent to the client as FastMCP's own kind, so that its metadata may be changed."""
-    if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
+def takes_metadata(result: ToolResult) -> bool:
+    """Return whether what is added to a result's metadata and content reaches the client."""
+    if isinstance(result, InputRequiredToolResult):
         return False
-    return result._raw_mcp_result is None  # noqa: SLF001  FastMCP sends it in place of all else
+    return result._raw_mcp_result is None  # noqa: SLF001 - FastMCP sends it in place of all else

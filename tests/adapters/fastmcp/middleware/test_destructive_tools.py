@@ -8,7 +8,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp_types import CallToolResult, Request, ToolAnnotations
+from mcp.types import CallToolResult, Request, ToolAnnotations
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx2
 import pytest
 from calls import Log, Recorder, call, code, envelope, got, lenient, plain, published, rules
 from fastmcp import Client, FastMCP
@@ -16,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from wire import httpx2
 
 from mcp_lenient import LenientMiddleware, Policy
 

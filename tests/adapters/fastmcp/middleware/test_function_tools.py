@@ -11,7 +11,7 @@ from calls import call, code, envelope, got, lenient, rules
 from fastmcp import Context
 from fastmcp.dependencies import Depends
 from fastmcp.tools import Tool
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 from sampling import on_both_servers

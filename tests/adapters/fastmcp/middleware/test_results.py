@@ -6,14 +6,14 @@ import asyncio
 from typing import Any
 
 import anyio
-import mcp_types
+import mcp.types as mcp_types
 import pytest
 from calls import Log, Published, call, envelope, got, lenient, plain, published, rules, text
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
 from fastmcp.server.extensions import ServerExtension
 from fastmcp.tools import FunctionTool, ToolResult
-from mcp_types import CallToolResult, ElicitResult, TextContent
+from mcp.types import CallToolResult, ElicitResult, TextContent
 from pydantic import BaseModel
 
 from mcp_lenient import LenientMiddleware

@@ -12,7 +12,7 @@ from fastmcp.tools import Tool, ToolResult
 from fastmcp.tools.tool_transform import ArgTransform
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp_types import CallToolResult, Request
+from mcp.types import CallToolResult, Request
 from pydantic import BaseModel
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, normalize, tags

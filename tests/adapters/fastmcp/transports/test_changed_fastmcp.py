@@ -9,7 +9,7 @@ import pytest
 from answers import envelope, rules, value
 from fastmcp import FastMCP
 from fastmcp.server.mixins import MCPOperationsMixin
-from mcp_types import INVALID_PARAMS
+from mcp.types import INVALID_PARAMS
 from servers.notes import build
 from wire import call, http
 

@@ -11,14 +11,13 @@ from contextlib import suppress
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 from answers import Message, envelope, rules, value
 from fastmcp import Client
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-from mcp_types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent
 from servers.notes import build
-from wire import PATIENCE, Http, call, http, serving
+from wire import PATIENCE, Http, call, http, httpx2, serving
 
 from mcp_lenient import LenientMiddleware
 

@@ -12,7 +12,7 @@ import pytest
 from answers import envelope, rules, value
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
-from mcp_types import TextContent
+from mcp.types import TextContent
 from wire import HANDSHAKE, MODERN, NOTES, Pipes, call, pipes
 
 pytestmark = pytest.mark.slow  # a server in a process of its own

@@ -14,7 +14,7 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import NotFoundError
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
-from mcp_types import INVALID_PARAMS, CallToolRequestParams
+from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from servers.notes import POLICIES, build
 from wire import ABSENT, Http, Wire, call, http
 
