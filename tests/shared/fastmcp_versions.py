@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from fastmcp import __version__
+from fastmcp import FastMCP, __version__
+from fastmcp.tools import FunctionTool
 from mcp.types import CallToolResult, Tool
 
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 
 IS_3 = VERSION < (4, 0)
 
@@ -14,16 +18,56 @@ RAW = "the SDK refuses arguments that are not an object before any code of the s
 STRICT = "the SDK checks the published schema of a strict server before the middleware"
 PROXY = "the proxy needs FastMCP 4"
 NOT_THERE = "what is tested came with FastMCP 4"
+THREAD = "in the worker thread of a call nothing tells what other arguments it has"
+DIRECT = "nothing tells a body that runs a tool itself from a client"
+SPAN = "FastMCP starts its span inside the middleware"
+NOT_COLLECTED = (
+    "adapters/fastmcp/proxy attack/test_corpus.py "
+    "conformance/test_differences.py examples/test_agent_platform.py examples/test_agent_platform_tools.py "
+    "examples/test_smart_home.py examples/test_transcripts.py interop/test_clients.py"
+).split()
+"""Files and folders that on FastMCP 3 are not even imported: the proxy's tests, and programs written for SDK 2."""
+
+
+def since(major: int, minor: int, limit: str) -> pytest.MarkDecorator:
+    """Skip a test that cannot hold on an older FastMCP, and print the limit that it is about."""
+    return pytest.mark.skipif((major, minor) > VERSION, reason=f"FastMCP {__version__}: {limit}")
 
 
 def not_on_3(limit: str) -> pytest.MarkDecorator:
     """Skip a test that cannot hold on FastMCP 3, and print the limit that it is about."""
-    return pytest.mark.skipif(IS_3, reason=f"FastMCP {__version__}: {limit}")
+    return since(4, 0, limit)
 
 
-def since(major: int, minor: int, limit: str) -> pytest.MarkDecorator:
-    """Skip a test of what an older FastMCP does in another way."""
-    return pytest.mark.skipif((major, minor) > VERSION, reason=f"FastMCP {__version__}: {limit}")
+def skip_on_3(limit: str) -> None:
+    """Skip the running test on FastMCP 3."""
+    if IS_3:
+        pytest.skip(f"FastMCP {__version__}: {limit}")
+
+
+def in_era(mode: str) -> dict[str, Any]:
+    """Settings of a client for an era of the protocol; FastMCP 3 knows one only."""
+    if mode not in ("legacy", "auto"):
+        skip_on_3(NOT_THERE)
+    return {} if IS_3 else {"mode": mode}
+
+
+def skip_strict_servers(patch: pytest.MonkeyPatch) -> None:
+    """Skip the running test on FastMCP 3 as soon as it makes a strict server, or a strict validator."""
+    build, validate = FastMCP.__init__, FunctionValidator.__init__
+
+    def checked(self: FastMCP, *args: Any, **settings: Any) -> None:
+        if settings.get("strict_input_validation"):
+            skip_on_3(STRICT)
+        build(self, *args, **settings)
+
+    def checked_too(self: FunctionValidator, tool: FunctionTool, *, strict: bool) -> None:
+        if strict:
+            skip_on_3(STRICT)
+        validate(self, tool, strict=strict)
+
+    patch.setattr(FastMCP, "__init__", checked)
+    patch.setattr(FunctionValidator, "__init__", checked_too)
 
 
 def read_as_in_sdk_2() -> None:

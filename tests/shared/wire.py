@@ -21,11 +21,12 @@ from typing import Any, Protocol
 import uvicorn
 from fastmcp import FastMCP
 from mcp.server.mcpserver import MCPServer
+from fastmcp_versions import IS_3, NOT_THERE, skip_on_3
 
-try:
-    import httpx2
-except ModuleNotFoundError:  # with FastMCP 3
+if IS_3:
     import httpx as httpx2
+else:
+    import httpx2
 
 HANDSHAKE = "2025-06-18"
 MODERN = "2026-07-28"
@@ -286,6 +287,8 @@ def serving(server: FastMCP | MCPServer, *, stateless: bool = False) -> Iterator
 @contextmanager
 def http(server: FastMCP | MCPServer, kind: str) -> Iterator[Http]:
     """A connection to a server over HTTP, of one of these kinds: stateful, stateless, modern."""
+    if kind == "modern":
+        skip_on_3(NOT_THERE)
     with serving(server, stateless=kind == "stateless") as url:
         wire = Http(url, modern=kind == "modern")
         try:

@@ -7,6 +7,7 @@ from calls import Log, call, lenient
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+from fastmcp_versions import NOT_THERE, in_era, not_on_3
 from mcp.types import Implementation
 from wire import MODERN, http, serving
 
@@ -20,7 +21,7 @@ def tool(tags: list[str], text: str | list[str] = "") -> list[str]:
 async def test_the_client_is_named_in_each_era(mode, events: Log):
     """Name and version come from the handshake, or on newer connections with the request itself."""
     async with Client(
-        lenient(tool), mode=mode, client_info=Implementation(name="acme-agent", version="7.1")
+        lenient(tool), **in_era(mode), client_info=Implementation(name="acme-agent", version="7.1")
     ) as client:
         await client.call_tool_mcp("tool", {"tags": "a"})
     (event,) = events
@@ -48,6 +49,7 @@ def test_sessions_and_requests_over_http(kind, same, events: Log):
     assert first.get("client_name") == ("by-hand" if kind != "stateless" else first.get("client_name"))
 
 
+@not_on_3(NOT_THERE)
 def test_a_client_whose_capabilities_are_ill_formed(events: Log):
     """What a request says of its client is told even where the SDK makes nothing of it."""
     with http(lenient(tool), "modern") as wire:

@@ -7,6 +7,7 @@ from calls import Log, call, lenient, published, rules
 from fastmcp import Client
 from mcp import Client as SdkClient
 from mcp.server.mcpserver import MCPServer
+from fastmcp_versions import in_era
 from mcp.types import Implementation
 
 from mcp_lenient import LenientMiddleware, Policy
@@ -98,7 +99,7 @@ async def test_a_client_cannot_choose_its_label(name, label, mode, counted):
     """A client is told apart if it is well known or the operator names it; all others are one."""
     server = lenient(tool)
     server.middleware[:] = [LenientMiddleware(clients=["ACME-agent"])]
-    async with Client(server, mode=mode, client_info=Implementation(name=name, version="1")) as client:
+    async with Client(server, **in_era(mode), client_info=Implementation(name=name, version="1")) as client:
         await client.call_tool_mcp("tool", {"tags": 5})
     assert counted()["mcp_lenient.violations"] == {labels(code="type", tool="tool", client=label): 1}
 

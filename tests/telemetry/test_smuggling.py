@@ -9,6 +9,7 @@ import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+from fastmcp_versions import in_era
 from mcp.types import Implementation
 from wire import http, serving
 
@@ -96,7 +97,7 @@ async def test_a_client_within_the_process(text, mode, capsys):
     """Client name and version, tool names, parameter names at any depth, meta, and the server's own name."""
     configure_logging(accepted=1)
     info = Implementation(name=text, version=text)
-    async with Client(server(text), client_info=info, mode=mode) as client:
+    async with Client(server(text), client_info=info, **in_era(mode)) as client:
         for tool, arguments in calls(text):
             await client.call_tool_mcp(tool, arguments, meta={"note": SECRET, text: text})
     events = read(checked(capsys.readouterr().err))

@@ -175,7 +175,7 @@ def server_of(*functions, middleware=None):
 
 
 def foreign(schema, description="Does something."):
-    return [Tool(name="foreign", description=description, input_schema=schema)]
+    return [Tool(name="foreign", description=description, inputSchema=schema)]
 
 
 @pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)

@@ -11,8 +11,8 @@ import pytest
 from calls import Log, Published, call, envelope, got, lenient, plain, published, rules, text
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
-from fastmcp.server.extensions import ServerExtension
 from fastmcp.tools import FunctionTool, ToolResult
+from fastmcp_versions import NOT_THERE, not_on_3
 from mcp.types import CallToolResult, ElicitResult, TextContent
 from pydantic import BaseModel
 
@@ -115,6 +115,7 @@ async def test_a_timeout_is_told_as_before(tags, in_thread):
     assert (result.is_error, text(result)) == (True, text(expected))
 
 
+@not_on_3(NOT_THERE)
 async def test_a_request_for_input_passes_as_it_is():
     """A repaired call whose tool asks the client for input gets the answer and goes on, repaired again."""
 
@@ -153,8 +154,10 @@ async def test_a_protocol_result_passes_as_it_is(tags):
     assert result.to_mcp_result() is own
 
 
+@not_on_3(NOT_THERE)
 async def test_what_an_extension_answers_passes_as_it_is():
     """An answer that is no tool result, as that of a call run as a task, comes back as the same object."""
+    from fastmcp.server.extensions import ServerExtension
 
     class Ticket(BaseModel):
         number: int

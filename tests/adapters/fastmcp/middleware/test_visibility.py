@@ -11,6 +11,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import NotFoundError
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
+from fastmcp_versions import in_era
 
 from mcp_lenient import LenientMiddleware, Policy
 
@@ -174,7 +175,7 @@ async def test_a_tool_is_hidden_from_one_client_only(tags):
         await ctx.disable_components(names={"send_mail"})
 
     server.add_tool(hide)
-    async with Client(server, mode="legacy") as blind, Client(server, mode="legacy") as seeing:
+    async with Client(server, **in_era("legacy")) as blind, Client(server, **in_era("legacy")) as seeing:
         await blind.call_tool_mcp("hide", {})
         for _ in range(2):
             assert not (await seeing.call_tool_mcp("send_mail", {"tags": '["a"]'})).is_error

@@ -11,6 +11,7 @@ import pytest
 from calls import Log, call, code, envelope, lenient, plain, published, rules, text
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
+from fastmcp_versions import in_era
 from pydantic import BaseModel, Field, SecretStr
 
 from mcp_lenient import LenientMiddleware, Policy
@@ -57,7 +58,7 @@ async def test_the_envelope_stands_where_clients_look(function):
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_both_eras_receive_the_envelope(mode):
     """Clients of the handshake and of the modern protocol get the same."""
-    async with Client(lenient(typed), mode=mode) as client:
+    async with Client(lenient(typed), **in_era(mode)) as client:
         refused = await client.call_tool_mcp("typed", {"tags": 5})
         repaired = await client.call_tool_mcp("typed", {"tags": "a"})
     assert code(refused) == "INVALID_TAGS_TYPE"
@@ -134,9 +135,9 @@ def _servers(*, with_middleware: bool) -> list[FastMCP]:
 async def test_the_list_of_tools_stays_as_it_is(mode):
     """Before and after calls, ``tools/list`` is byte for byte the same with and without the middleware."""
     for alone, server in zip(_servers(with_middleware=False), _servers(with_middleware=True), strict=True):
-        async with Client(alone, mode=mode) as client:
+        async with Client(alone, **in_era(mode)) as client:
             expected = [tool.model_dump_json() for tool in await client.list_tools()]
-        async with Client(server, mode=mode) as client:
+        async with Client(server, **in_era(mode)) as client:
             assert [tool.model_dump_json() for tool in await client.list_tools()] == expected
             for tool in await client.list_tools():
                 for arguments in ({"tags": '["a"]'}, {"n": "1"}, {"tags": 5}, {}):

@@ -15,6 +15,7 @@ import pytest
 from answers import Message, envelope, rules, value
 from fastmcp import Client
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp_versions import RAW, in_era, not_on_3
 from mcp.types import CallToolResult, TextContent
 from servers.notes import build
 from wire import PATIENCE, Http, call, http, httpx2, serving
@@ -73,8 +74,8 @@ async def test_each_of_many_concurrent_calls_gets_its_own_answer(url):
     async with (
         Client(url) as a,
         Client(url) as b,
-        Client(url, mode="legacy") as c,
-        Client(url, mode="legacy") as d,
+        Client(url, **in_era("legacy")) as c,
+        Client(url, **in_era("legacy")) as d,
     ):
         clients = (a, b, c, d)
         # Shifted by the round, so that each client makes each kind of call.
@@ -93,6 +94,7 @@ def _spoken(wire: Http, number: int) -> tuple[str, Any]:
 
 
 @pytest.mark.slow
+@not_on_3(RAW)
 def test_whole_arguments_of_concurrent_calls_are_not_mixed_up(url):
     """Sixty calls at once with text, objects and lists for arguments are each answered for what they sent."""
     wire = Http(url, modern=True)
@@ -124,6 +126,7 @@ class _Gate(Middleware):
 
 
 @pytest.mark.parametrize("kind", ["stateless", "modern"])
+@not_on_3(RAW)
 def test_first_calls_that_come_together_are_all_read(kind):
     """All of the calls with text that a new server gets at the same time run, not only the first."""
     server = build(None)
@@ -144,7 +147,7 @@ def _wait_for_repair(events: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events):
     """After a repaired call is canceled, the same client's later calls are answered as if it had not been."""
-    async with Client(url, mode=mode) as client:
+    async with Client(url, **in_era(mode)) as client:
         held = asyncio.create_task(client.call_tool_mcp("hold", {"tags": '["a"]'}))
         await asyncio.to_thread(_wait_for_repair, events)
         held.cancel()
@@ -157,6 +160,7 @@ async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("modern", [False, True], ids=["handshake", "modern"])
+@not_on_3(RAW)
 async def test_a_client_that_hangs_up_disturbs_no_other(url, modern, events):
     """After a client hangs up during a repaired call with text, others are answered as if it had not been there."""
     wire = Http(url, modern=modern)
