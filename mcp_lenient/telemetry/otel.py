@@ -102,6 +102,13 @@ def aside() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def own_span(tool: str) -> Iterator[None]:
+    """Record what becomes of a call on a span of its own, where its host has none for it yet."""
+    with trace.get_tracer("mcp_lenient").start_as_current_span(f"tools/call {shown_name(tool)}"):
+        yield
+
+
 def trace_ids() -> tuple[str | None, str | None]:
     """Return trace and span id of the current span in hexadecimal, as traces are looked up; None without one."""
     context = trace.get_current_span().get_span_context()

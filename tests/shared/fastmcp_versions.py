@@ -20,6 +20,7 @@ PROXY = "the proxy needs FastMCP 4"
 NOT_THERE = "what is tested came with FastMCP 4"
 THREAD = "in the worker thread of a call nothing tells what other arguments it has"
 DIRECT = "nothing tells a body that runs a tool itself from a client"
+META_DROPPED = "ResponseLimitingMiddleware drops the metadata of what it cuts"
 SPAN = "FastMCP starts its span inside the middleware"
 NOT_COLLECTED = (
     "adapters/fastmcp/proxy attack/test_corpus.py "

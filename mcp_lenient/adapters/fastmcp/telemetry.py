@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastmcp.server.dependencies import get_access_token
 
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.calls import CallTelemetry
 from mcp_lenient.telemetry.otel import trace_ids
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from fastmcp import Context
 
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext
+    from mcp_lenient.telemetry.calls import RecordedCall
+    from mcp_lenient.telemetry.events import EventName
 
 
 def _caller(context: Context | None, mounted: str | None) -> dict[str, str | None]:
@@ -106,3 +109,11 @@ class Telemetry(CallTelemetry):
         """Record a call that was right; its context is read only where somebody wants it."""
         if self.watches_accepted():
             self.record_accepted(CallInfo.of(call.context, cached, call.started), cached.plan.root, arguments)
+
+    def record(self, event: EventName, call: RecordedCall, **outcome: Any) -> None:
+        """Record a call that was not right, on a span of its own where FastMCP has none for it yet."""
+        if host.SPAN_IS_INSIDE and not spans.recording():
+            with spans.own_span(call.name):
+                super().record(event, call, **outcome)
+        else:
+            super().record(event, call, **outcome)

@@ -363,7 +363,7 @@ def test_open_arguments_are_a_note():
 def test_no_middleware_is_advised_where_it_leaves_out_no_null(middleware, is_destructive):
     """In a destructive tool a null is never left out, so only the type can be changed."""
     server = FastMCP("s")
-    server.tool(annotations=ToolAnnotations(destructive_hint=is_destructive))(not_nullable)
+    server.tool(annotations=ToolAnnotations(destructiveHint=is_destructive))(not_nullable)
     if middleware is not None:
         server.add_middleware(middleware)
     found = check(server, select=["optional_not_nullable"])

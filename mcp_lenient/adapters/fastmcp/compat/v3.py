@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
 
 READS_RAW_REQUESTS: Final = False
+SPAN_IS_INSIDE: Final = True
 STRICT_READS_JSON: Final = False
 MCPError = McpError
 HTTPError = httpx.HTTPError

@@ -30,6 +30,8 @@ MCPError = exceptions.MCPError
 HTTPError = httpx2.HTTPError
 READS_RAW_REQUESTS: Final = True
 """Whether arguments that are not an object can be read."""
+SPAN_IS_INSIDE: Final = False
+"""Whether FastMCP starts the span of a call after its middleware."""
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
 """Whether strict validation reads arguments as JSON, where a list is a tuple and a text a date or an enum's member."""
 _MATERIALIZES: Final = VERSION >= (4, 1)

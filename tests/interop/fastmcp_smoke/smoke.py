@@ -1,0 +1,101 @@
+"""A smoke set of calls through FastMCP's own client over stdio; prints the version and what became of each as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import fastmcp
+from fastmcp import Client
+from fastmcp.client.transports import PythonStdioTransport
+
+HERE = Path(__file__).parent
+SERVER = HERE / "server.py"
+
+CALLS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "right": ("middleware", "store", {"content": "a", "tags": ["b"]}),
+    "list in a text": ("middleware", "store", {"content": "a", "tags": '["b"]'}),
+    "one item": ("middleware", "store", {"content": "a", "tags": "b"}),
+    "another case": ("middleware", "store", {"content": "a", "maxSize": 3}),
+    "null": ("middleware", "store", {"content": "a", "max_size": None}),
+    "injected": ("middleware", "store", {"content": "a", "toolCallId": "call_1"}),
+    "defined alias": ("middleware", "store", {"body": "a"}),
+    "wrong type": ("middleware", "store", {"content": "a", "tags": 5}),
+    "missing": ("middleware", "store", {"tags": []}),
+    "unknown name": ("middleware", "store", {"content": "a", "colour": 1}),
+    "destructive": ("middleware", "purge", {"content": "a", "max_size": None}),
+    "unknown tool": ("middleware", "stor", {"content": "a"}),
+    "decorator, repaired": ("decorator", "store", {"content": "a", "tags": '["b"]'}),
+    "decorator, refused": ("decorator", "store", {"content": "a", "tags": 5}),
+    "strict": ("strict", "store", {"content": "a", "tags": '["b"]'}),
+}
+COMMANDS = {
+    "check": ("check", str(SERVER)),
+    "explain": ("explain", str(SERVER), "store", '{"content": "a", "tags": "b"}'),
+    "stress": ("stress", str(SERVER), "--per-tool", "1", "--summary"),
+    "stress over stdio": (
+        "stress",
+        "--yes",
+        "--all",
+        "--per-tool",
+        "1",
+        "--summary",
+        "--",
+        sys.executable,
+        str(SERVER),
+    ),
+}
+
+
+def _outcome(result: Any) -> str:
+    told = result.model_dump(by_alias=True)
+    lenient = (told["_meta"] or {}).get("mcp_lenient", {})
+    if not told["isError"]:
+        return " ".join(["runs", *(repair["rule"] for repair in lenient.get("repairs", []))])
+    text = told["content"][0]["text"]
+    if not text.startswith("{"):
+        return "the SDK's own error"
+    return f"refused {json.loads(text)['error_code']}"
+
+
+async def _calls(kind: str, log: Path) -> dict[str, str]:
+    transport = PythonStdioTransport(SERVER, args=[kind], keep_alive=False, log_file=log)
+    async with Client(transport) as client:
+        return {
+            name: _outcome(await client.call_tool_mcp(tool, arguments))
+            for name, (wanted, tool, arguments) in CALLS.items()
+            if wanted == kind
+        }
+
+
+def _events(log: Path) -> list[str]:
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if line.startswith('{"timestamp"')]
+    return [json.loads(line)["event"] for line in lines]
+
+
+def _command(words: tuple[str, ...]) -> int:
+    program = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", *words]
+    return subprocess.run(program, check=False, capture_output=True, timeout=120).returncode  # noqa: S603
+
+
+async def main() -> None:
+    """Make all calls, run the commands, and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        logs = {kind: Path(folder) / kind for kind in ("middleware", "decorator", "strict")}
+        calls = {name: told for kind, log in logs.items() for name, told in (await _calls(kind, log)).items()}
+        events = {kind: _events(log) for kind, log in logs.items()}
+    commands = {name: _command(words) for name, words in COMMANDS.items()}
+    print(
+        json.dumps(
+            {"version": fastmcp.__version__, "calls": calls, "events": events, "commands": commands}, indent=1
+        )
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

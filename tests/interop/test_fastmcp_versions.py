@@ -1,0 +1,77 @@
+"""A smoke set of calls on every FastMCP that is supported, each in an environment of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installing import installing_in, run_installer
+
+pytestmark = pytest.mark.full
+
+ROOT = Path(__file__).parents[2]
+SMOKE = Path(__file__).parent / "fastmcp_smoke"
+VERSIONS = ["==3.4.3", "==3.4.*", "==4.0.*", "==4.1.*", ">=4.1,<5"]
+
+CALLS = {
+    "right": "runs",
+    "list in a text": "runs json_text_to_array",
+    "one item": "runs scalar_to_array",
+    "another case": "runs rename_case",
+    "null": "runs null_to_absent",
+    "injected": "runs drop_injected",
+    "defined alias": "runs rename_alias",
+    "wrong type": "refused INVALID_TAGS_TYPE",
+    "missing": "refused MISSING_CONTENT",
+    "unknown name": "refused UNKNOWN_PARAMETER",
+    "destructive": "refused INVALID_MAX_SIZE_TYPE",
+    "unknown tool": "refused UNKNOWN_TOOL",
+    "decorator, repaired": "runs",
+    "decorator, refused": "refused INVALID_TAGS_TYPE",
+}
+EVENTS = ["call_repaired"] * 6 + ["call_rejected"] * 5
+ON_3 = {"strict": ("the SDK's own error", ["hook_unavailable"])}
+ON_4 = {"strict": ("runs json_text_to_array", ["call_repaired"])}
+
+
+def _python(version: str) -> str:
+    """The interpreter of an environment with this FastMCP and this package; skips where it cannot be had."""
+    folder = SMOKE / ".venvs"
+    folder.mkdir(exist_ok=True)
+    environment = folder / version.strip("=<>").replace(",", "")
+    noted = environment / ".installed"
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+    wanted = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    with installing_in(folder):
+        if not noted.exists() or noted.read_text(encoding="utf-8") != wanted:
+            run_installer([sys.executable, "-m", "venv", "--clear", str(environment)], "venv", SMOKE)
+            quiet = ["--quiet", "--disable-pip-version-check"]
+            packages = ["--editable", str(ROOT), f"fastmcp{version}"]
+            run_installer(
+                [str(python), "-m", "pip", "install", *quiet, *packages], f"fastmcp{version}", SMOKE
+            )
+            noted.write_text(wanted, encoding="utf-8")
+    return str(python)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_smoke_set_of_calls(version):
+    """Right calls run as sent, the main repairs are made, the rest is refused and logged, and the commands work."""
+    done = subprocess.run(  # noqa: S603
+        [_python(version), "-W", "error", str(SMOKE / "smoke.py")],
+        check=True,
+        capture_output=True,
+        cwd=SMOKE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=600,
+    )
+    told = json.loads(done.stdout)
+    strict, logged = (ON_3 if told["version"].startswith("3.") else ON_4)["strict"]
+    assert told["calls"] == {**CALLS, "strict": strict}
+    events = {"middleware": EVENTS, "decorator": ["call_repaired", "call_rejected"], "strict": logged}
+    assert told["events"] == events
+    assert told["commands"] == dict.fromkeys(told["commands"], 0)
