@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.declare.declared import Declared
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient.rules.policy import Policy, Unrepairable
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.definitions import Definitions
@@ -20,14 +20,20 @@ class Policies:
         policy: The server's; the defaults when None.
         patterns: Policies for tool names that match a pattern; the first match wins.
         definitions: What a file declares.
+        unrepairable: What happens to a call that cannot be repaired where no policy says so.
 
     Raises:
         TypeError: When one of them is no policy.
     """
 
     def __init__(
-        self, policy: Policy | None, patterns: Mapping[str, Policy], definitions: Definitions | None
+        self,
+        policy: Policy | None,
+        patterns: Mapping[str, Policy],
+        definitions: Definitions | None,
+        unrepairable: Unrepairable = "forward",
     ) -> None:
+        self._unrepairable = unrepairable
         self._definitions = definitions
         server = _checked("policy", policy if policy is not None else Policy())
         self._server = server.changed(**definitions.policy) if definitions is not None else server
@@ -44,7 +50,10 @@ class Policies:
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """Return the policy in force: the operator's pattern, else the author's or server's, then declarations."""
-        return self._private(_changed(self._pattern(tool) or authors or self._server, declared))
+        policy = self._private(_changed(self._pattern(tool) or authors or self._server, declared))
+        if policy.unrepairable is not None:
+            return policy
+        return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)
 
     def _private(self, policy: Policy) -> Policy:
         """Return a policy that also hides everything that the server's policy hides."""

@@ -40,8 +40,9 @@ class Policy:
             done; ``"off"`` lets every call through untouched and unlogged.
         unrepairable: What happens to a call that cannot be repaired where only a published schema
             speaks (proxied, OpenAPI and custom tools, which often accept more than they publish):
-            ``"forward"`` sends it on as it came, ``"refuse"`` answers with the envelope. A function
-            tool's own validator leaves no doubt, so its unrepairable calls are always refused.
+            ``"forward"`` sends it on as it came, ``"refuse"`` answers with the envelope; None for what
+            is usual there: the proxy refuses, and all else forwards. A function tool's own validator
+            leaves no doubt, so its unrepairable calls are always refused.
         rules: The rules in force. A rule of your own is a :class:`mcp_lenient.Rule`.
         disable: Names of rules that are off.
         limits: Bounds on what is looked at.
@@ -62,7 +63,7 @@ class Policy:
     """
 
     mode: Mode = "repair"
-    unrepairable: Unrepairable = "forward"
+    unrepairable: Unrepairable | None = None
     rules: tuple[Rule, ...] = _DefaultRules(DEFAULT_RULES)
     disable: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
@@ -76,7 +77,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         _one_of("mode", self.mode, get_args(Mode))
-        _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
+        if self.unrepairable is not None:
+            _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
         _instance("limits", self.limits, Limits)
         _instance("echo_values", self.echo_values, bool)
         _instance("tell_model", self.tell_model, bool)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
     from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.engine.contract import Decision
-    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
@@ -225,9 +225,14 @@ class LenientMiddleware(Middleware):
         definitions: What a file declares of tools, see :meth:`from_file`.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
 
+    Attributes:
+        unrepairable: What happens to a call that cannot be repaired where no policy says so.
+
     Raises:
         PolicyError: Where a policy is built that names what does not exist.
     """
+
+    unrepairable: ClassVar[Unrepairable] = "forward"
 
     def __init__(
         self,
@@ -238,7 +243,7 @@ class LenientMiddleware(Middleware):
         clients: Collection[str] = (),
     ) -> None:
         self._definitions = definitions
-        self._policies = Policies(policy, tools or {}, definitions)
+        self._policies = Policies(policy, tools or {}, definitions, self.unrepairable)
         self._telemetry = Telemetry(clients)
         self._tools = ToolCache(self._policies, partial(self._telemetry.log.warn_once, "tool_not_compiled"))
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)

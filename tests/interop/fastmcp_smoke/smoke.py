@@ -90,11 +90,8 @@ async def main() -> None:
         calls = {name: told for kind, log in logs.items() for name, told in (await _calls(kind, log)).items()}
         events = {kind: _events(log) for kind, log in logs.items()}
     commands = {name: _command(words) for name, words in COMMANDS.items()}
-    print(
-        json.dumps(
-            {"version": fastmcp.__version__, "calls": calls, "events": events, "commands": commands}, indent=1
-        )
-    )
+    told = {"version": fastmcp.__version__, "calls": calls, "events": events, "commands": commands}
+    sys.stdout.write(json.dumps(told, indent=1))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import anyio
 from fastmcp.exceptions import ToolError
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext, Next
     from mcp_lenient.declare.definitions import Definitions
-    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
 
@@ -191,6 +191,8 @@ class ProxyMiddleware(LenientMiddleware):
         definitions: As for :class:`mcp_lenient.LenientMiddleware`.
         upstream: For each server that is a proxy, what is behind it.
     """
+
+    unrepairable: ClassVar[Unrepairable] = "refuse"
 
     def __init__(
         self,

@@ -23,16 +23,14 @@ from mcp_lenient.adapters.fastmcp.proxy.connection import Forwarded, connected, 
 from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
-from mcp_lenient.rules.policy import Policy
 
 if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Policy
+
     Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
     ForwardHeaders = Mapping[str, Collection[str]] | Collection[str]
 
 _IN_CONFIG: Final = "forwardHeaders"
-
-DEFAULT_POLICY: Final = Policy(unrepairable="refuse")
-"""What a proxy does where no policy is given."""
 
 
 def create_lenient_proxy(
@@ -59,8 +57,7 @@ def create_lenient_proxy(
         target: What :func:`fastmcp.server.create_proxy` takes: a URL, a path to a script, a transport, a client,
             a server, or a client configuration. Of a configuration with several servers, each is connected
             once, and its tools get its name as a prefix.
-        policy: What may be repaired. Left out, it is ``Policy(unrepairable="refuse")``; one of your own says
-            itself what happens to the rest.
+        policy: What may be repaired. What cannot be is refused unless it says ``unrepairable="forward"``.
         tools: Policies for tool names that match a pattern, as for :class:`mcp_lenient.LenientMiddleware`.
         definitions: A YAML or TOML file with what you declare of the tools, as for
             :meth:`mcp_lenient.LenientMiddleware.from_file`.
@@ -103,7 +100,7 @@ def _middleware(
         from mcp_lenient.declare.definitions import load_definitions
 
         loaded = load_definitions(definitions)
-    return ProxyMiddleware(policy or DEFAULT_POLICY, tools=tools, definitions=loaded, upstream=behind)
+    return ProxyMiddleware(policy, tools=tools, definitions=loaded, upstream=behind)
 
 
 _Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
