@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ class Policies:
         patterns: Policies for tool names that match a pattern; the first match wins.
         definitions: What a file declares.
         unrepairable: What happens to a call that cannot be repaired where no policy says so.
+        bounded: What has the last word on every policy.
 
     Raises:
         TypeError: When one of them is no policy.
@@ -32,8 +33,10 @@ class Policies:
         patterns: Mapping[str, Policy],
         definitions: Definitions | None,
         unrepairable: Unrepairable = "forward",
+        bounded: Callable[[Policy], Policy] = lambda policy: policy,
     ) -> None:
         self._unrepairable = unrepairable
+        self._bounded = bounded
         self._definitions = definitions
         server = _checked("policy", policy if policy is not None else Policy())
         self._server = server.changed(**definitions.policy) if definitions is not None else server
@@ -46,11 +49,14 @@ class Policies:
 
     def named(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without what the tool's author says."""
-        return self._private(_changed(self._pattern(tool) or self._server, self.declared(tool)))
+        return self._bounded(
+            self._private(_changed(self._pattern(tool) or self._server, self.declared(tool)))
+        )
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """Return the policy in force: the operator's pattern, else the author's or server's, then declarations."""
-        policy = self._private(_changed(self._pattern(tool) or authors or self._server, declared))
+        chosen = self._pattern(tool) or authors or self._server
+        policy = self._bounded(self._private(_changed(chosen, declared)))
         if policy.unrepairable is not None:
             return policy
         return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)

@@ -24,6 +24,7 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
+from mcp_lenient.adapters.fastmcp.settings import settings
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, is_destructive
 from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
@@ -450,7 +451,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:
-    owner = DecoratedTool(function, declared, policy or Policy())
+    owner = DecoratedTool(function, declared, settings().bounded(policy or Policy()))
     decorated = owner.decorated = _wrapped(function, owner)
     hints, signature = _hints(function), inspect.signature(function)
     if owner.policy.mode != "off":

@@ -17,6 +17,7 @@ from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.settings import settings
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import (
     CachedTool,
@@ -33,6 +34,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.refusal.envelope import unknown_tool
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import shown_name
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
     from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.engine.contract import Decision
-    from mcp_lenient.rules.policy import Policy, Unrepairable
+    from mcp_lenient.rules.policy import Mode, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
@@ -222,8 +224,10 @@ class LenientMiddleware(Middleware):
         tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
             In a server with mounted ones the name is the one that this server publishes. They come before
             a policy that ``@lenient`` gives a tool, and that comes before ``policy``.
-        definitions: What a file declares of tools, see :meth:`from_file`.
+        definitions: What a file declares of tools, see :meth:`from_file`; left out, the file that
+            ``MCP_LENIENT_CONFIG`` names.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
+        mode: The mode of ``policy``, in a word.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired where no policy says so.
@@ -241,14 +245,22 @@ class LenientMiddleware(Middleware):
         tools: Mapping[str, Policy] | None = None,
         definitions: Definitions | None = None,
         clients: Collection[str] = (),
+        mode: Mode | None = None,
     ) -> None:
+        own = settings()
+        if definitions is None and own.config is not None:
+            from mcp_lenient.declare.definitions import load_definitions
+
+            definitions = load_definitions(own.config)
+        if mode is not None:
+            policy = (policy or Policy()).changed(mode=mode)
         self._definitions = definitions
-        self._policies = Policies(policy, tools or {}, definitions, self.unrepairable)
+        self._policies = Policies(policy, tools or {}, definitions, self.unrepairable, own.bounded)
         self._telemetry = Telemetry(clients)
         self._tools = ToolCache(self._policies, partial(self._telemetry.log.warn_once, "tool_not_compiled"))
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
-        own = (type(self).on_message, type(self).on_request)
-        self._goes_straight = own == (LenientMiddleware.on_message, Middleware.on_request)
+        hooks = (type(self).on_message, type(self).on_request)
+        self._goes_straight = hooks == (LenientMiddleware.on_message, Middleware.on_request)
 
     @classmethod
     def from_file(

@@ -91,6 +91,13 @@ async def test_what_cannot_be_repaired_is_refused_and_not_sent_on(events):
     assert _names(events) == ["call_rejected"]
 
 
+async def test_a_policy_of_another_kind_still_refuses(events):
+    """A policy that says nothing of what cannot be repaired leaves it refused."""
+    server, tool, _ = _upstream()
+    await _call(create_lenient_proxy(server, Policy(disable={"rename_plural"})), {"tags": 5})
+    assert (tool.seen, _names(events)) == ([], ["call_rejected"])
+
+
 async def test_it_is_sent_on_where_the_policy_says_so(events):
     """With ``unrepairable="forward"`` the other server judges by itself."""
     server, tool, _ = _upstream()

@@ -1,0 +1,95 @@
+"""What the environment says: the most that may be done, and a file of definitions."""
+
+from __future__ import annotations
+
+import pytest
+from calls import Log, call, got, lenient, published, rules
+from fastmcp import FastMCP
+
+from mcp_lenient import LenientMiddleware, Policy, PolicyError
+from mcp_lenient import lenient as decorated
+
+SENT = {"tags": '["a"]'}
+
+
+def tool(tags: list[str] | str) -> object:
+    """A tool that takes the text as well, so that it runs in every mode."""
+    return tags
+
+
+def strict_tool(tags: list[str]) -> object:
+    """A tool that takes no text."""
+    return tags
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"policy": Policy()}, {"patterns": {"*": Policy()}}],
+    ids=["defaults", "policy", "pattern"],
+)
+async def test_the_environment_stops_repairs(monkeypatch, events: Log, mode, settings):
+    """Whatever the program says, nothing is repaired; in observe mode the log says what would have been."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
+    assert (await call(lenient(strict_tool, **settings), "strict_tool", SENT)).is_error
+    assert events.names == (["call_observed"] if mode == "observe" else [])
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
+    """A tool that is lenient by itself is not lenient any more."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
+    server: FastMCP = FastMCP("decorated")
+    server.tool(decorated(strict_tool))
+    assert (await call(server, "strict_tool", SENT)).is_error
+
+
+async def test_the_environment_makes_nothing_do_more(monkeypatch):
+    """A tool that its operator has turned off stays off."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", "repair")
+    off = lenient(strict_tool, patterns={"*": Policy(mode="off")})
+    assert (await call(off, "strict_tool", SENT)).is_error
+    assert rules(await call(lenient(strict_tool), "strict_tool", SENT)) == ["json_text_to_array"]
+
+
+def test_another_mode_is_told(monkeypatch):
+    """A mode that there is not stops the program when the middleware is made."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", "of")
+    with pytest.raises(PolicyError, match=r"MCP_LENIENT_MODE: .*'repair', 'observe' or 'off', got 'of'"):
+        LenientMiddleware()
+
+
+async def test_a_mode_in_a_word(events: Log):
+    """``mode=`` is that of the policy, which keeps all else."""
+    server: FastMCP = FastMCP("observed")
+    server.tool(strict_tool)
+    server.add_middleware(LenientMiddleware(mode="observe"))
+    assert (await call(server, "strict_tool", SENT)).is_error
+    assert events.names == ["call_observed"]
+
+
+async def test_the_environment_names_a_file(monkeypatch, tmp_path):
+    """Its definitions count where the program names none."""
+    file = tmp_path / "lenient.yaml"
+    file.write_text("tools: {strict_tool: {parameters: {tags: {aliases: [labels]}}}}", encoding="utf-8")
+    monkeypatch.setenv("MCP_LENIENT_CONFIG", str(file))
+    result = await call(lenient(strict_tool), "strict_tool", {"labels": ["a"]})
+    assert (got(result), rules(result)) == (["a"], ["rename_alias"])
+
+
+@pytest.mark.parametrize(
+    ("server_wide", "pattern", "refuses"),
+    [
+        pytest.param(Policy(), None, False, id="default"),
+        pytest.param(Policy(unrepairable="refuse"), None, True, id="server-wide"),
+        pytest.param(Policy(unrepairable="refuse"), Policy(), True, id="pattern that says nothing"),
+        pytest.param(Policy(unrepairable="refuse"), Policy(unrepairable="forward"), False, id="pattern"),
+    ],
+)
+async def test_what_no_policy_says_is_usual(events: Log, server_wide, pattern, refuses):
+    """``unrepairable`` is what the pattern says, else what the server-wide policy says, else to forward."""
+    server = lenient(
+        published(n={"type": "integer"}), policy=server_wide, patterns={"*": pattern} if pattern else None
+    )
+    await call(server, "own", {"n": "x"})
+    assert events.names == ["call_rejected" if refuses else "call_forwarded"]
