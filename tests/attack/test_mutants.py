@@ -9,6 +9,7 @@ from calls import call, code, got, lenient, rules
 from fastmcp import FastMCP
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import ArgTransform
+from fastmcp_versions import NO_JSON, since
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from sampling import on_both_servers
 from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
@@ -271,6 +272,7 @@ async def test_what_is_hidden_is_not_held_against_the_caller():
     assert not judge.accepts({"n": "x"})
 
 
+@since(4, 1, NO_JSON)
 async def test_a_fault_of_the_whole_is_told_of_a_transformed_tool():
     """What no validator can take in is refused for its size there too."""
     judge = await _transformed(0)

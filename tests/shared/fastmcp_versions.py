@@ -13,6 +13,8 @@ from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 
 IS_3 = VERSION < (4, 0)
+CLIENT = f"fastmcp {__version__}" if VERSION >= (4, 2) else "mcp 0.1.0"
+"""What FastMCP's client calls itself, and its version."""
 
 RAW = "the SDK refuses arguments that are not an object before any code of the server's"
 STRICT = "the SDK checks the published schema of a strict server before the middleware"
@@ -20,6 +22,7 @@ PROXY = "the proxy needs FastMCP 4"
 NOT_THERE = "what is tested came with FastMCP 4"
 THREAD = "in the worker thread of a call nothing tells what other arguments it has"
 DIRECT = "nothing tells a body that runs a tool itself from a client"
+NO_JSON = "strict validation takes Python values, not JSON, so that this is refused or taken in another way"
 META_DROPPED = "ResponseLimitingMiddleware drops the metadata of what it cuts"
 SPAN = "FastMCP starts its span inside the middleware"
 NOT_COLLECTED = (

@@ -13,6 +13,7 @@ import sys
 import pytest
 import structlog
 from fastmcp import Client, FastMCP
+from fastmcp_versions import CLIENT
 
 from mcp_lenient import LenientError, LenientMiddleware, LoggingError, configure_logging
 from mcp_lenient.telemetry.events import read_event
@@ -100,7 +101,7 @@ async def test_lines_for_people(style, capsys):
     await called(WRONG)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()
-    assert "rejected  store INVALID_TAGS_TYPE at /tags (integer) by mcp 0.1.0" in line
+    assert f"rejected  store INVALID_TAGS_TYPE at /tags (integer) by {CLIENT}" in line
 
 
 @pytest.mark.parametrize("colors", [True, False])

@@ -8,6 +8,7 @@ from fastmcp import Client
 from mcp import Client as SdkClient
 from mcp.server.mcpserver import MCPServer
 from fastmcp_versions import in_era
+from fastmcp_versions import CLIENT, in_era
 from mcp.types import Implementation
 
 from mcp_lenient import LenientMiddleware, Policy
@@ -50,14 +51,14 @@ async def test_observed_calls_are_counted(counted):
     await call(lenient(tool, policy=Policy(mode="observe")), "tool", {"tags": 5})
     found = counted()
     assert found["mcp_lenient.calls"] == {labels(outcome="observed", tool="tool"): 1}
-    assert found["mcp_lenient.violations"] == {labels(code="type", tool="tool", client="mcp"): 1}
+    assert found["mcp_lenient.violations"] == {labels(code="type", tool="tool", client=CLIENT.split()[0]): 1}
 
 
 async def test_repairs_are_counted_by_rule_tool_and_client(counted):
     """Each repair is one."""
     result = await call(lenient(tool), "tool", FLAGS)
     assert counted()["mcp_lenient.repairs"] == {
-        labels(rule=rule, tool="tool", client="mcp"): 1 for rule in rules(result)
+        labels(rule=rule, tool="tool", client=CLIENT.split()[0]): 1 for rule in rules(result)
     }
 
 
@@ -65,8 +66,8 @@ async def test_violations_are_counted_by_code(counted):
     """Each violation is one."""
     await call(lenient(tool), "tool", {"tags": 5, "limit": {}, "more": 1})
     assert counted()["mcp_lenient.violations"] == {
-        labels(code="type", tool="tool", client="mcp"): 2,
-        labels(code="unknown", tool="tool", client="mcp"): 1,
+        labels(code="type", tool="tool", client=CLIENT.split()[0]): 2,
+        labels(code="unknown", tool="tool", client=CLIENT.split()[0]): 1,
     }
 
 

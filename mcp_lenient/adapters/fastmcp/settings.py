@@ -1,32 +1,30 @@
-"""What the environment says, as FastMCP's users expect it: ``MCP_LENIENT_MODE`` and ``MCP_LENIENT_CONFIG``."""
+"""What the environment says: ``MCP_LENIENT_MODE`` and ``MCP_LENIENT_CONFIG``."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from dataclasses import dataclass
 from typing import Final
-
-from pydantic import ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules.policy import Mode, Policy
 
-_PREFIX: Final = "MCP_LENIENT_"
+_MODE: Final = "MCP_LENIENT_MODE"
+_CONFIG: Final = "MCP_LENIENT_CONFIG"
 _LEAST_FIRST: Final[tuple[Mode, ...]] = ("off", "observe", "repair")
 
 
-class Settings(BaseSettings):
-    """Read from the environment when a middleware is made, or a function is decorated.
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Read when a middleware is made, or a function is decorated.
 
     Attributes:
         mode: The most that may be done: a policy that does less stays as it is.
-        config: A file of definitions, where the program names none.
+        config: A file of definitions, for a program that names none.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, extra="ignore")
-
     mode: Mode = "repair"
-    config: Path | None = None
+    config: str | None = None
 
     def bounded(self, policy: Policy) -> Policy:
         """Return a policy that does no more than the environment allows."""
@@ -38,11 +36,10 @@ def settings() -> Settings:
     """Return what the environment says now.
 
     Raises:
-        PolicyError: When a variable has a value that is not allowed.
+        PolicyError: When it names a mode that there is not.
     """
-    try:
-        return Settings()
-    except ValidationError as error:
-        issue = error.errors()[0]
-        msg = f"{_PREFIX}{issue['loc'][0]}".upper() + f": {issue['msg']}, got {issue['input']!r}."
-        raise PolicyError(msg) from None
+    mode = os.environ.get(_MODE) or "repair"
+    if mode not in _LEAST_FIRST:
+        msg = f"{_MODE} must be one of {', '.join(map(repr, _LEAST_FIRST))}, got {mode!r}."
+        raise PolicyError(msg)
+    return Settings(mode, os.environ.get(_CONFIG) or None)

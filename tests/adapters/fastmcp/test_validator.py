@@ -11,6 +11,7 @@ from fastmcp.dependencies import Depends
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransform
+from fastmcp_versions import NO_JSON, since
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import CALLS, DEEP, EACH_KIND, FUNCTIONS, TYPES, VALUES, many, typed
@@ -137,6 +138,7 @@ async def test_agrees_with_fastmcp_on_a_function(function, strict):
 
 
 @pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
+@since(4, 1, NO_JSON)
 def test_says_what_is_wrong_and_where(name, value, strict, faults):
     """A fault leads to the value as it was sent, past union branches and validators."""
     assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(faults)
@@ -206,6 +208,7 @@ class _Held(BaseModel):
 
 
 @pytest.mark.parametrize("count", [1, 500], ids=["few", "many"])
+@since(4, 1, NO_JSON)
 def test_many_values_are_held_to_what_the_server_can_write(count):
     """Half of a surrogate pair is refused by a strict server, which writes JSON, and by no other."""
     sent = {"x": [{"anything": "\ud800"}] * count}

@@ -13,6 +13,8 @@ from fastmcp import Client
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import Tool
 from marked import EACH_KIND, TYPES, USUAL, VALUES, Point
+from fastmcp_versions import NO_JSON, since
+from marked import TYPES, VALUES, Point
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from sampling import pairwise, quick, usual
 
@@ -72,6 +74,7 @@ async def test_what_was_accepted_is_accepted(kind, strict, caplog):
         assert [(value, await told(tool, value)) for value, _ in taken] == taken
 
 
+@since(4, 1, NO_JSON)
 async def test_what_was_accepted_is_no_repair(serve, events):
     """A call that was right is recorded as no repair, neither in the log nor in the result."""
     tools = _tools(date)

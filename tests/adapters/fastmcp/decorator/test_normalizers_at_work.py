@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from calls import call, code, envelope, got
+from fastmcp_versions import NO_JSON, since
 from pydantic import BaseModel
 
 from mcp_lenient import (
@@ -192,6 +193,7 @@ class Note(BaseModel):
     due: Annotated[date | None, iso_date()] = None
 
 
+@since(4, 1, NO_JSON)
 async def test_beside_annotations_inside(serve):
     """Normalizers in fields of models work below a decorated function as well."""
 

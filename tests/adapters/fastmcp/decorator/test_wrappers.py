@@ -15,7 +15,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import forward
-from fastmcp_versions import DIRECT, THREAD, not_on_3
+from fastmcp_versions import DIRECT, THREAD, not_on_3, since
 from pydantic import validate_call
 from sampling import on_both_servers
 
@@ -181,7 +181,7 @@ async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
     assert seen == []
 
 
-@not_on_3(THREAD)
+@since(4, 1, THREAD)
 async def test_all_faults_of_a_wrapped_tool_are_told():
     """Every bad argument is in the envelope, not only the first."""
     server = plain(_tool(_sync(lenient(keep), [])))

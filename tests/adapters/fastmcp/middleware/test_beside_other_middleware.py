@@ -19,7 +19,7 @@ from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddlewa
 from fastmcp.server.middleware.timing import DetailedTimingMiddleware, TimingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.tools import Tool
-from fastmcp_versions import META_DROPPED, not_on_3
+from fastmcp_versions import META_DROPPED, since
 
 from mcp_lenient import LenientMiddleware
 
@@ -157,7 +157,7 @@ async def test_limits_inside_cut_answers_and_no_envelope():
     assert rules(cut) == ["json_text_to_array"]
 
 
-@not_on_3(META_DROPPED)
+@since(4, 1, META_DROPPED)
 async def test_limits_outside_leave_the_envelope_in_the_meta():
     """Outside, the limit cuts the envelope's text, but it still stands whole in ``_meta``."""
     server = _server(ResponseLimitingMiddleware(max_size=300), outside=True)

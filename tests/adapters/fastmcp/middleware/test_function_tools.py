@@ -11,6 +11,7 @@ from calls import call, code, envelope, got, lenient, rules
 from fastmcp import Context
 from fastmcp.dependencies import Depends
 from fastmcp.tools import Tool
+from fastmcp_versions import NO_JSON, since
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
@@ -383,6 +384,7 @@ async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(m
         pytest.param(_AlsoByAlias, {"meta_data": {"a": 1}, "dryRun": True}, id="beside one that is read"),
     ],
 )
+@since(4, 1, NO_JSON)
 async def test_what_a_model_would_forget_beside_a_repair(model: Any, it: Any, strict: bool) -> None:
     """A call is refused that would run only with a name forgotten, and the envelope names it."""
     server = lenient(_with_model(model), strict=strict)

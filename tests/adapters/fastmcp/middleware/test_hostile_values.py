@@ -11,6 +11,7 @@ import pytest
 from calls import Log, envelope, got, lenient, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
+from fastmcp_versions import NO_JSON, since
 from pydantic import BaseModel
 from sampling import pairwise
 
@@ -162,6 +163,7 @@ async def test_large_arguments_that_are_right_are_untouched():
         pytest.param({"counts": {"\ud800": 1}}, "", "a name in it holds half of a surrogate pair", id="name"),
     ],
 )
+@since(4, 1, NO_JSON)
 async def test_half_a_surrogate_pair_is_told_where_it_is(sent, pointer, told):
     """What a strict server cannot write as JSON is told by its place, not as arguments that are somehow wrong."""
 

@@ -270,7 +270,7 @@ async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(event
 async def test_other_errors_pass_unchanged(answer, events):
     """What else goes wrong reaches the caller as through FastMCP's own proxy."""
     server, _, _ = _upstream(answer)
-    own = await _call(create_proxy(server), {"tags": ["a"]})
+    own = await _call(create_proxy(server, name="upstream"), {"tags": ["a"]})
     result = await _call(create_lenient_proxy(server), {"tags": ["a"]})
     assert result.model_dump_json() == own.model_dump_json()
     assert result.is_error

@@ -71,7 +71,7 @@ SHAPES = [
 async def test_an_error_with_any_meta_is_answered(given, text, events):
     """An error result keeps the upstream's text whatever its metadata claims, and the log holds nothing of it."""
     server = _upstream({"mcp_lenient": given}, text, is_error=True)
-    own = await _call(create_proxy(server))
+    own = await _call(create_proxy(server, name="upstream"))
     result = await _call(create_lenient_proxy(server))
     if text == _REFUSED:
         told = result.meta["mcp_lenient"]
@@ -79,7 +79,7 @@ async def test_an_error_with_any_meta_is_answered(given, text, events):
         assert told["details"]["upstream_message"] == "expected another tag"
         assert told["details"]["repairs"] == []
     else:
-        assert result.model_dump_json() == own.model_dump_json()
+        assert result.model_dump() == own.model_dump()
     assert "orged" not in json.dumps(events)
 
 
@@ -87,9 +87,9 @@ async def test_an_error_with_any_meta_is_answered(given, text, events):
 async def test_a_success_with_any_meta_passes_as_it_came(given, events):
     """Metadata that the upstream puts on a result reaches the client unchanged when nothing was repaired."""
     server = _upstream({"mcp_lenient": given, "own": 1}, is_error=False)
-    own = await _call(create_proxy(server))
+    own = await _call(create_proxy(server, name="upstream"))
     result = await _call(create_lenient_proxy(server))
-    assert result.model_dump_json() == own.model_dump_json()
+    assert result.model_dump() == own.model_dump()
     assert [event["event"] for event in events] == ["call_accepted"]
     assert "orged" not in json.dumps(events)
 
@@ -126,10 +126,10 @@ async def test_an_upstream_that_is_lenient_itself_keeps_its_envelope(events):
 
     server.add_middleware(LenientMiddleware())
     policy = Policy(unrepairable="forward")
-    own = await _call(create_proxy(server), {"tags": 5})
+    own = await _call(create_proxy(server, name="upstream"), {"tags": 5})
     events.clear()
     result = await _call(create_lenient_proxy(server, policy), {"tags": 5})
-    assert result.model_dump_json() == own.model_dump_json()
+    assert result.model_dump() == own.model_dump()
     assert result.meta["mcp_lenient"]["error_code"] == "INVALID_TAGS_TYPE"
     assert [event["event"] for event in events if event["server"] != "upstream"] == []
 
