@@ -77,6 +77,6 @@ async def _answer(server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult |
     """What a call returns; None where it is refused."""
     try:
         result = await server.call_tool("tool", dict(arguments))
-    except FastMCPError:
+    except (FastMCPError, ValueError):  # FastMCP 3 fails to log a very large number
         return None
     return None if result.is_error else result

@@ -132,8 +132,10 @@ class RawRequests:
         return self.last() is not server and self._is_new(server)
 
     def _is_new(self, server: FastMCP) -> bool:
+        if server not in self._seen:
+            return True
         self.last = weakref.ref(server)
-        return server not in self._seen
+        return False
 
     async def on_message(self, context: MiddlewareContext[Any]) -> Any:
         """Install the hook on a server's first message; answer a call that came before the hook.
