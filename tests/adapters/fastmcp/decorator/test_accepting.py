@@ -12,9 +12,8 @@ from calls import plain, text
 from fastmcp import Client
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import Tool
-from marked import EACH_KIND, TYPES, USUAL, VALUES, Point
 from fastmcp_versions import NO_JSON, since
-from marked import TYPES, VALUES, Point
+from marked import EACH_KIND, TYPES, USUAL, VALUES, Point
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from sampling import pairwise, quick, usual
 
