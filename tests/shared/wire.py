@@ -16,17 +16,19 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 from fastmcp import FastMCP
-from mcp.server.mcpserver import MCPServer
 from fastmcp_versions import IS_3, NOT_THERE, skip_on_3
 
 if IS_3:
     import httpx as httpx2
 else:
     import httpx2
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
 
 HANDSHAKE = "2025-06-18"
 MODERN = "2026-07-28"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from calls import Log, call, lenient, published, rules
 from fastmcp import Client
+from fastmcp_versions import CLIENT, in_era
 from mcp import Client as SdkClient
 from mcp.server.mcpserver import MCPServer
-from fastmcp_versions import in_era
-from fastmcp_versions import CLIENT, in_era
 from mcp.types import Implementation
 
 from mcp_lenient import LenientMiddleware, Policy
