@@ -1,13 +1,55 @@
-"""The declarations of one tool: normalizers, other names, a policy."""
+"""The declarations of one tool: normalizers, other names, a policy, and what a file says of its parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_lenient.values.names import fold_name
+
 Normalize = Callable[[Any], Any]
 """Takes a value as it was sent and gives the one that is meant; raises NormalizationError to refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a file says of a parameter itself.
+
+    Attributes:
+        types: The JSON types that it takes; empty where the file does not say.
+        required: Whether it must be sent; None where the file does not say.
+        default: The one value to use where it is left out; empty where there is none.
+        description: What it means.
+        where: The place in the file of each of these, by the name of the field.
+    """
+
+    types: tuple[str, ...] = ()
+    required: bool | None = None
+    default: tuple[Any, ...] = ()
+    description: str | None = None
+    where: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A value for a parameter that was left out; as a normalizer it changes nothing.
+
+    Attributes:
+        value: The value.
+        names: The parameter's names in one case: where one of them was sent, the parameter was not left out.
+    """
+
+    value: Any
+    names: frozenset[str]
+
+    def __call__(self, value: Any) -> Any:
+        """Return the value as it came."""
+        return value
+
+    def applies(self, sent: Iterable[str]) -> bool:
+        """Return whether the parameter was left out under all of its names."""
+        return self.names.isdisjoint(map(fold_name, sent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +60,12 @@ class Declared:
         normalizers: What runs on a parameter's value before anything judges it, in this order.
         aliases: Other names that a parameter is known by.
         policy: Fields of :class:`mcp_lenient.Policy` that are other for this tool.
+        stated: What a file says of the parameters themselves.
+        description: What a file says of the tool.
     """
 
     normalizers: Mapping[str, tuple[Normalize, ...]] = field(default_factory=dict)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
+    stated: Mapping[str, Stated] = field(default_factory=dict)
+    description: str | None = None

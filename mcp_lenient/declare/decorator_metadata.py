@@ -168,6 +168,8 @@ def combined(first: Declared, second: Declared) -> Declared:
         _joined(first.normalizers, second.normalizers),
         _joined(first.aliases, second.aliases),
         {**first.policy, **second.policy},
+        {**first.stated, **second.stated},
+        second.description or first.description,
     )
 
 

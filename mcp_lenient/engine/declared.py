@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
+from mcp_lenient.declare.declared import Default
 from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.rules import ABSENT
@@ -21,6 +24,7 @@ Normalizers = Mapping[str, "tuple[Normalize, ...]"]
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOGGER = logging.getLogger("mcp_lenient")
+_DEFAULT_RULE: Final = "declared_default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class NormalizedArguments:
 def normalized(
     arguments: Mapping[str, Any], normalizers: Normalizers, *, tell: bool = False
 ) -> NormalizedArguments:
-    """Run the normalizers of the parameters that were sent.
+    """Run the normalizers of the parameters that were sent, and fill in declared defaults of others.
 
     A value that one of them refuses stays as it was sent, and becomes an issue with its code and message.
 
@@ -49,6 +53,9 @@ def normalized(
     issues: list[ValidationIssue] = []
     for name in normalizers:
         if name not in arguments:
+            for default in _defaults(normalizers[name], arguments):
+                changed[name] = deepcopy(default)
+                repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default)))
             continue
         sent = arguments[name]
         value, rules, issue = _one(name, sent, normalizers[name], tell=tell)
@@ -63,6 +70,12 @@ def normalized(
     together = {**arguments, **changed}
     kept = {name: value for name, value in together.items() if value is not ABSENT}
     return NormalizedArguments(kept, tuple(repairs), tuple(issues))
+
+
+def _defaults(normalizers: tuple[Normalize, ...], arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the value that a file gives a parameter which was left out, once."""
+    found = (each for each in normalizers if isinstance(each, Default) and each.applies(arguments))
+    return (each.value for each in islice(found, 1))
 
 
 def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import yaml
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from mcp_lenient import Limits, Policy
 from mcp_lenient.declare import normalizers
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declared import Declared, Stated
 from mcp_lenient.declare.definitions import Definitions, load_definitions, unknown_names
 from mcp_lenient.declare.definitions.document import MAX_BYTES
 from mcp_lenient.declare.definitions.entries import (
@@ -163,6 +164,10 @@ PARAMETERS = [
     pytest.param("{null_as: false}", [normalizers.null_as(value=False)], id="null_as-false"),
     pytest.param("{default_on_null: true}", [normalizers.default_on_null()], id="default_on_null"),
     pytest.param("{aliases: [b]}", [], id="aliases"),
+    pytest.param("{type: integer}", [], id="type"),
+    pytest.param("{required: true}", [], id="required"),
+    pytest.param("{default: 5}", [], id="default"),
+    pytest.param("{description: Words}", [], id="description"),
     pytest.param(
         "{null_as: x, lower: true, split: true, strip: true}",
         [normalizers.strip(), normalizers.split(), normalizers.lower(), normalizers.null_as("x")],
@@ -207,6 +212,18 @@ def test_each_field_of_a_policy_is_the_policys_own(load, entry, wanted):
     assert Policy().changed(**server.policy) == Policy(**wanted)
 
 
+def test_what_a_file_says_of_a_parameter_itself_is_kept_with_its_lines(load, tmp_path):
+    """Type, requirement, default and description are read at the top of the file as under ``tools``."""
+    tool = (
+        "t:\n  description: Does it\n  parameters:\n    p:\n      type: [integer, 'null']\n      default: 5\n"
+    )
+    for text, line in ((tool, 5), ("tools:\n" + indent(tool, "  "), 6)):
+        declared = load(text).declared("t")
+        assert declared.description == "Does it"
+        assert declared.stated == {"p": Stated(("integer", "null"), None, (5,))}
+        assert declared.stated["p"].where["type"] == f"{tmp_path}/tools.yaml:{line}"
+
+
 def test_the_server_may_have_aliases_for_all_tools(load):
     """The policy of the server may name parameters, that of a tool has its parameters for it."""
     assert load("policy: {aliases: {task: [query]}}").policy == {"aliases": {"task": ("query",)}}
@@ -234,8 +251,8 @@ AT = "tools.yaml:4: tools.t.parameters.p"
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
-        pytest.param("{clmap: [1, 2]}", f"{AT}.clmap: there is no such field; did you mean 'clamp'? Allowed are 'aliases', ", id="misspelt"),
-        pytest.param("{color: red}", f"{AT}.color: there is no such field. Allowed are 'aliases', ", id="unknown"),
+        pytest.param("{clmap: [1, 2]}", f"{AT}.clmap: there is no such field; did you mean 'clamp'? Allowed are 'type', ", id="misspelt"),
+        pytest.param("{color: red}", f"{AT}.color: there is no such field. Allowed are 'type', ", id="unknown"),
         pytest.param("", f"{AT}: must be a mapping of names, not null.", id="nothing"),
         pytest.param("[strip]", f"{AT}: must be a mapping of names, not of type array.", id="list"),
         pytest.param("{aliases: query}", f'{AT}.aliases: must be a list, not "query".', id="alias-text"),
@@ -245,6 +262,9 @@ AT = "tools.yaml:4: tools.t.parameters.p"
         pytest.param("{aliases: [a, a]}", f"{AT}.aliases: aliases(*names) must be different names", id="alias-twice"),
         pytest.param("{aliases: [no]}", f"{AT}.aliases[0]: this is true or false to YAML; spell it so. Put it in quotes", id="alias-no"),
         pytest.param("{aliases: [p]}", "tools.yaml:2: tools.t: 'p' cannot be another name of 'p': it is a parameter itself.", id="alias-of-itself"),
+        pytest.param("{type: text}", f"{AT}.type[0]: must be 'string', 'number', 'integer', ", id="type"),
+        pytest.param("{type: integer, default: a}", f"{AT}: 'default' is of type string, and 'type' is integer.", id="default-type"),
+        pytest.param("{required: true, default: a}", f"{AT}: 'default' and 'required: true' exclude each other.", id="default-required"),
         pytest.param("{strip: yes}", f"{AT}.strip: this is true or false to YAML; spell it so.", id="yes"),
         pytest.param("{strip: 1}", f"{AT}.strip: must be true or false.", id="flag"),
         pytest.param("{lower: true, upper: true}", f"{AT}: 'lower' and 'upper' exclude each other.", id="lower-upper"),
@@ -291,12 +311,15 @@ def test_a_wrong_parameter_is_told_by_place(refused, entry, told):
     ("text", "told"),
     [
         pytest.param("tols: {}", "tools.yaml:1: tols: there is no such field; did you mean 'tools'? Allowed are 'policy', 'tools'.", id="field"),
+        pytest.param("polic: {mode: observe}", "tools.yaml:1: polic: there is no such field; did you mean 'policy'?", id="field-of-mapping"),
+        pytest.param("a:\n  parametres: {}\n  description: x", "tools.yaml:2: a.parametres: there is no such field; did you mean 'parameters'?", id="tool-at-top"),
+        pytest.param("a: {parameters: {}}\ntools: {a: {}}", "tools.yaml:1: the whole file: 'a' stands both at the top and under 'tools'.", id="tool-twice"),
         pytest.param("[]", "tools.yaml:1: the whole file: must be a mapping of names, not of type array.", id="list"),
         pytest.param("just text", 'tools.yaml:1: the whole file: must be a mapping of names, not "just text".', id="text"),
         pytest.param("tools:\n  5: {}", 'tools.yaml:2: tools["5"]: this is a name that YAML does not read as text; put it in quotes.', id="number-as-name"),
         pytest.param("tools:\n  '': {}", 'tools.yaml:2: tools[""]: must not be empty.', id="empty-name"),
         pytest.param("tools:\n  a: {}\n  b: {}\n  a: {}", "tools.yaml:2: tools.a: this stands here twice, the second time in line 4.", id="twice"),
-        pytest.param("tools:\n  a: {parametres: {}}", "tools.yaml:2: tools.a.parametres: there is no such field; did you mean 'parameters'? Allowed are 'parameters', 'policy'.", id="tool-field"),
+        pytest.param("tools:\n  a: {parametres: {}}", "tools.yaml:2: tools.a.parametres: there is no such field; did you mean 'parameters'? Allowed are 'description', 'parameters', 'policy'.", id="tool-field"),
         pytest.param("tools:\n  a: {parameters: {x: {aliases: [q]}, y: {aliases: [q]}}}", "tools.yaml:2: tools.a: 'q' cannot be another name of 'y': it is also a name of 'x'.", id="alias-of-two"),
         pytest.param("tools:\n  a: {parameters: {x: {aliases: [y]}, y: {}}}", "tools.yaml:2: tools.a: 'y' cannot be another name of 'x': it is a parameter itself.", id="alias-is-parameter"),
         pytest.param("policy: {mode: lenient}", "tools.yaml:1: policy.mode: must be 'repair', 'observe' or 'off', not \"lenient\".", id="mode"),

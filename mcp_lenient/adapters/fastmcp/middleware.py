@@ -259,7 +259,7 @@ class LenientMiddleware(Middleware):
         self._definitions = definitions
         self._policies = Policies(policy, tools or {}, definitions, self.unrepairable, own.bounded)
         self._telemetry = Telemetry(clients)
-        self._tools = ToolCache(self._policies, partial(self._telemetry.log.warn_once, "tool_not_compiled"))
+        self._tools = ToolCache(self._policies, self._telemetry.log.warn_once)
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         hooks = (type(self).on_message, type(self).on_request)
         self._goes_straight = hooks == (LenientMiddleware.on_message, Middleware.on_request)
@@ -320,7 +320,11 @@ class LenientMiddleware(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Pass the tools on as they are; log once which names of a definitions file none of them has."""
+        """Pass the tools on as they are; log once which names of a definitions file none of them has.
+
+        Raises:
+            DefinitionError: When the file contradicts a function, with the line.
+        """
         tools = await call_next(context)
         if self._definitions is not None and tools:
             from mcp_lenient.declare.definitions import unknown_names
@@ -328,7 +332,23 @@ class LenientMiddleware(Middleware):
             published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
             for sentence in unknown_names(self._definitions, published):
                 self._telemetry.log.warn_once("definition_unused", sentence, sentence)
+            if context.fastmcp_context is not None:
+                await self.check_statements(context.fastmcp_context.fastmcp, published)
         return tools
+
+    async def check_statements(self, server: FastMCP, published: Collection[str]) -> None:
+        """Compare what a definitions file says of parameters with the tools of a server.
+
+        Args:
+            server: The server.
+            published: The names of its tools.
+
+        Raises:
+            DefinitionError: When it contradicts a function; names file and line.
+        """
+        for name in published:
+            if self._policies.declared(name).stated:
+                await self.known(server, name)
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Validate one call, repair or refuse it, and log it."""
@@ -554,6 +574,17 @@ class LenientMiddleware(Middleware):
     def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
         """Record in the log, on the span and in the metrics what becomes of a call."""
         self._telemetry.record(event, CallInfo.of(call.context, cached, call.started), **outcome)
+
+
+async def check_statements(server: FastMCP) -> None:
+    """Compare the definitions files of a server's middleware with its tools.
+
+    Raises:
+        DefinitionError: When one contradicts a function; names file and line.
+    """
+    for middleware in server.middleware:
+        if isinstance(middleware, LenientMiddleware):
+            await middleware.check_statements(server, [tool.name for tool in await server.list_tools()])
 
 
 def standing_before(server: FastMCP, target: Target) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:

@@ -25,7 +25,7 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
-from mcp_lenient.errors import SchemaError, check_code
+from mcp_lenient.errors import DefinitionError, SchemaError, check_code
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     as_text,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from mcp_lenient.engine.declared import Normalizers
     from mcp_lenient.engine.plan import Plan
     from mcp_lenient.rules.policy import Mode
+    from mcp_lenient.telemetry.log import LibraryEventName
     from mcp_lenient.types import Violation
 
     CallContext = MiddlewareContext[CallToolRequestParams]
@@ -474,16 +475,17 @@ class ToolCache:
 
     Args:
         policies: The policies by tool name.
-        not_compiled: Called with the tool's name and a sentence if part of its schema cannot be read.
+        warn: Called with an event, the tool's name and a sentence where part of its schema cannot be read, or where
+            a definitions file contradicts it.
     """
 
     def __init__(
         self,
         policies: Policies,
-        not_compiled: Callable[[str, str], None],
+        warn: Callable[[LibraryEventName, str, str], None],
     ) -> None:
         self._policies = policies
-        self._not_compiled = not_compiled
+        self._warn = warn
         self._cached: dict[Key, CachedTool] = {}
 
     def get(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
@@ -529,10 +531,13 @@ class ToolCache:
         return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> CachedTool:
-        read = readable(target.schema or target.tool.parameters)
-        if read.unread:
-            self._not_compiled(name, read.told)
+        schema = target.schema or target.tool.parameters
         declared = combined(target.declared, self._policies.declared(name))
+        if declared.stated:
+            declared, schema = self._with_statements(name, target, declared, schema)
+        read = readable(schema)
+        if read.unread:
+            self._warn("tool_not_compiled", name, read.told)
         policy = self._policies.of(name, target.policy, declared)
         destructive = is_destructive(target.tool) if policy.destructive is None else policy.destructive
         contract = ToolContract.of_schema(
@@ -551,6 +556,28 @@ class ToolCache:
             normalizers=declared.normalizers,
             mode=policy.mode,
         )
+
+    def _with_statements(
+        self, name: str, target: Target, declared: Declared, schema: Mapping[str, Any]
+    ) -> tuple[Declared, Mapping[str, Any]]:
+        """Return the declarations with the defaults of a file, and the schema with its descriptions.
+
+        Raises:
+            DefinitionError: When the file contradicts a function of this process.
+        """
+        from mcp_lenient.declare.definitions.statements import contradictions, defaults, described
+
+        read = readable(schema)
+        validator = target.validator or PublishedSchemaValidator(read)
+        wrong = list(contradictions(name, declared.stated, read, validator))
+        if wrong and target.certain:
+            raise DefinitionError("\n".join(wrong))
+        if wrong:
+            # Another server may publish something else tomorrow, and its tools are used all the same.
+            self._warn("definition_unused", wrong[0], wrong[0])
+            return declared, schema
+        filled = combined(declared, Declared(normalizers=defaults(declared, schema)))
+        return filled, described(schema, declared.stated)
 
 
 def _same(cached: CachedTool, target: Target) -> bool:

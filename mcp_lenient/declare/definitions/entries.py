@@ -20,14 +20,14 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from mcp_lenient.declare import normalizers
-from mcp_lenient.declare.declared import Declared, Normalize
+from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
-from mcp_lenient.types import Path
+from mcp_lenient.types import JsonType, Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.limits import Limits
@@ -259,9 +259,20 @@ class TagsEntry(_Entry):
         return normalizers.tags(**self.given())
 
 
-class ParameterEntry(_Entry):
-    """The other names of a parameter, and its normalizers."""
+def _one_or_more(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
 
+
+_STATED = ("type", "required", "default", "description")
+
+
+class ParameterEntry(_Entry):
+    """What a parameter is, its other names, and its normalizers."""
+
+    type: Annotated[list[JsonType], Field(min_length=1), BeforeValidator(_one_or_more)] = []
+    required: bool | None = None
+    default: Any = None
+    description: str | None = None
     aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
     strip: Annotated[Normalize | None, _switch(normalizers.strip)] = None
     parse_json: Annotated[Normalize | None, _choice(normalizers.parse_json, "'array' or 'object'")] = None
@@ -281,11 +292,24 @@ class ParameterEntry(_Entry):
             if getattr(self, one) is not None and getattr(self, other) is not None:
                 msg = f"'{one}' and '{other}' exclude each other."
                 raise ValueError(msg)
+        if self.default is None:
+            return self
+        if self.required:
+            msg = "'default' and 'required: true' exclude each other."
+            raise ValueError(msg)
+        if self.type and json_type(self.default) not in _with_integer(self.type):
+            msg = f"'default' is of type {json_type(self.default)}, and 'type' is {' or '.join(self.type)}."
+            raise ValueError(msg)
         return self
+
+    def stated(self, where: Mapping[str, str]) -> Stated:
+        """Return what the file says of the parameter itself."""
+        default = () if self.default is None else (self.default,)
+        return Stated(tuple(self.type), self.required, default, self.description, where)
 
     def made(self) -> tuple[Normalize, ...]:
         """Return the normalizers, in the order of the fields above, whatever their order in the file."""
-        made = (getattr(self, name) for name in type(self).model_fields if name != "aliases")
+        made = (getattr(self, name) for name in type(self).model_fields if name not in ("aliases", *_STATED))
         return tuple(one.made() if isinstance(one, TagsEntry) else one for one in made if one is not None)
 
 
@@ -308,6 +332,7 @@ def _check_owners(others: Mapping[str, list[str]]) -> None:
 class ToolEntry(_Entry):
     """The declarations of one tool."""
 
+    description: str | None = None
     parameters: dict[Name, ParameterEntry] = {}
     policy: PolicyEntry = Field(default_factory=PolicyEntry)
 
@@ -316,8 +341,13 @@ class ToolEntry(_Entry):
         _check_owners({name: entry.aliases for name, entry in self.parameters.items()})
         return self
 
-    def declared(self, around: Limits) -> Declared:
-        """Return the same for the middleware; ``around`` as for :meth:`PolicyEntry.changes`."""
+    def declared(self, around: Limits, where: Callable[[Path], str]) -> Declared:
+        """Return the same for the middleware.
+
+        Args:
+            around: As for :meth:`PolicyEntry.changes`.
+            where: Says where in the file a place below this tool is.
+        """
         entries = self.parameters.items()
         made = {name: entry.made() for name, entry in entries}
         return Declared(
@@ -326,18 +356,53 @@ class ToolEntry(_Entry):
                 {name: tuple(entry.aliases) for name, entry in entries if entry.aliases}
             ),
             policy=MappingProxyType(self.policy.changes(around)),
+            stated=MappingProxyType(
+                {
+                    name: entry.stated({field: where(("parameters", name, field)) for field in _STATED})
+                    for name, entry in entries
+                    if not entry.model_fields_set.isdisjoint(_STATED)
+                }
+            ),
+            description=self.description,
         )
 
 
+def _with_integer(types: Collection[str]) -> set[str]:
+    return {*types, "integer"} if "number" in types else {*types}
+
+
+def _tool(value: Any) -> Any:
+    """Take what is not under ``tools`` for a tool where it has a tool's own fields."""
+    if isinstance(value, dict) and not value.keys().isdisjoint(("parameters", "description")):
+        return value
+    raise PydanticCustomError(_NO_FIELD, "there is no such field")
+
+
 class FileEntry(_Entry):
-    """A whole file."""
+    """A whole file: tools under ``tools``, or by their names at the top."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Annotated[ToolEntry, BeforeValidator(_tool)]]
 
     policy: ServerPolicyEntry = Field(default_factory=ServerPolicyEntry)
     tools: dict[Name, ToolEntry] = {}
 
+    @model_validator(mode="after")
+    def _once(self) -> FileEntry:
+        for name in self.tools.keys() & self.__pydantic_extra__.keys():
+            msg = f"'{shown(name)}' stands both at the top and under 'tools'."
+            raise ValueError(msg)
+        return self
+
+    def by_path(self) -> dict[Path, ToolEntry]:
+        """Return each tool by its place in the file."""
+        found: dict[Path, ToolEntry] = {(name,): tool for name, tool in self.__pydantic_extra__.items()}
+        return found | {("tools", name): tool for name, tool in self.tools.items()}
+
 
 MAX_WORDS = 300
 _ANY = "*"
+_NO_FIELD = "extra_forbidden"
 _FIELDS: Mapping[Path, type[BaseModel]] = {
     (): FileEntry,
     ("policy",): ServerPolicyEntry,
@@ -347,6 +412,11 @@ _FIELDS: Mapping[Path, type[BaseModel]] = {
     ("tools", _ANY, "policy", "limits"): LimitsEntry,
     ("tools", _ANY, "parameters", _ANY): ParameterEntry,
     ("tools", _ANY, "parameters", _ANY, "tags"): TagsEntry,
+    (_ANY,): ToolEntry,
+    (_ANY, "policy"): PolicyEntry,
+    (_ANY, "policy", "limits"): LimitsEntry,
+    (_ANY, "parameters", _ANY): ParameterEntry,
+    (_ANY, "parameters", _ANY, "tags"): TagsEntry,
 }
 _WANTED: Mapping[str, str] = {
     "string_type": "must be a text",
@@ -383,7 +453,7 @@ def fault_of(details: ErrorDetails) -> DefinitionFault:
 
 
 def _words(details: ErrorDetails, path: Path) -> str:
-    if details["type"] == "extra_forbidden":
+    if details["type"] == _NO_FIELD:
         return _unknown_field(path)
     if details["type"] == "string_too_short":
         return "must not be empty."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from os import PathLike
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -9,8 +11,16 @@ from types import MappingProxyType
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions.document import DefinitionFault, Document, read_document
-from mcp_lenient.declare.definitions.entries import Definitions, FileEntry, errors_beside, fault_of, place_of
+from mcp_lenient.declare.definitions.entries import (
+    Definitions,
+    FileEntry,
+    ToolEntry,
+    errors_beside,
+    fault_of,
+    place_of,
+)
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import place
@@ -37,7 +47,7 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
         raise _refusal(file, document, errors_beside(error, document.issues)) from None
     if document.issues:
         raise _refusal(file, document, [])
-    return _definitions(entry)
+    return _definitions(entry, partial(_where, file, document))
 
 
 def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:
@@ -54,16 +64,23 @@ def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> 
 
 
 def _sentence(file: FilePath, document: Document, issue: DefinitionFault) -> str:
-    line = document.line(issue.path)
-    where = f"{file}:{line}" if line is not None else str(file)
-    return f"{where}: {place(issue.path) or 'the whole file'}: {issue.words}"
+    return f"{_where(file, document, issue.path)}: {place(issue.path) or 'the whole file'}: {issue.words}"
 
 
-def _definitions(entry: FileEntry) -> Definitions:
+def _where(file: FilePath, document: Document, path: Path) -> str:
+    line = document.line(path)
+    return f"{file}:{line}" if line is not None else str(file)
+
+
+def _definitions(entry: FileEntry, where: Callable[[Path], str]) -> Definitions:
     limits = entry.policy.bounds(Limits())
-    tools = entry.tools.items()
+    tools = {path[-1]: (tool, path) for path, tool in entry.by_path().items()}
+
+    def declared(tool: ToolEntry, path: Path) -> Declared:
+        return tool.declared(limits, lambda below: where((*path, *below)))
+
     return Definitions(
         policy=MappingProxyType(entry.policy.changes(Limits())),
-        tools=MappingProxyType({name: tool.declared(limits) for name, tool in tools}),
-        names=MappingProxyType({name: frozenset(tool.parameters) for name, tool in tools}),
+        tools=MappingProxyType({str(name): declared(*own) for name, own in tools.items()}),
+        names=MappingProxyType({str(name): frozenset(tool.parameters) for name, (tool, _) in tools.items()}),
     )

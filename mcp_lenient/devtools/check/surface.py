@@ -15,7 +15,7 @@ from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
 
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.middleware import judged_by
+from mcp_lenient.adapters.fastmcp.middleware import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target, is_destructive
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.schema.compile import readable
@@ -184,6 +184,8 @@ def _says(schema: Any) -> bool:
 
 async def published(target: FastMCP | ClientTransport) -> list[Surface]:
     """List the tools as a client sees them; for a server in this process, also where their functions are."""
+    if isinstance(target, FastMCP):
+        await check_statements(target)
     async with Client(target) as client:
         tools = await client.list_tools()
     if isinstance(target, FastMCP):

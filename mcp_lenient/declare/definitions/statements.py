@@ -1,0 +1,93 @@
+"""What a file says of parameters themselves, compared with the tool and laid over its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from mcp_lenient.declare.declared import Declared, Default, Normalize, Stated
+from mcp_lenient.schema.compile import ReadableSchema
+from mcp_lenient.schema.forms import Form, FormReader
+from mcp_lenient.types import Validator
+from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.names import fold_name
+
+
+def contradictions(
+    tool: str, stated: Mapping[str, Stated], read: ReadableSchema, validator: Validator
+) -> Iterator[str]:
+    """Yield a sentence, with its place in the file, for each statement that the tool contradicts.
+
+    Args:
+        tool: The tool's name.
+        stated: What the file says, by parameter.
+        read: The tool's schema.
+        validator: What the tool accepts.
+    """
+    reader = FormReader(read.root)
+    properties = {name: schema for form in reader.top for name, schema in form.properties.items()}
+    required = {name for form in reader.top for name in form.required}
+    for name, own in stated.items():
+        if name not in properties:
+            continue  # it is an unknown name, of which the log says so
+        called = f"'{shown(name)}' of tool '{shown(tool)}'"
+        taken = _types(reader.forms(properties[name]))
+        wrong = [given for given in own.types if taken is not None and given not in taken]
+        if wrong and taken is not None:
+            yield f"{own.where['type']}: {called} is no {' or '.join(wrong)}: it takes {' or '.join(sorted(taken))}."
+        if own.required and name not in required:
+            yield f"{own.where['required']}: {called} is not required: the tool may be called without it."
+        if own.required is False and name in required and not own.default:
+            yield f"{own.where['required']}: {called} is required: give it a default here, or say so."
+        if own.default and not wrong and _refuses(validator, name, own.default[0]):
+            yield f"{own.where['default']}: {called} does not take its default."
+
+
+def _types(forms: Collection[Form]) -> set[str] | None:
+    """Return the JSON types that any of the forms takes; None where it takes all."""
+    found: set[str] = set()
+    for form in forms:
+        types = form.types if form.enum is None else tuple(map(json_type, form.enum))
+        if types is None:
+            return None
+        found.update(types)
+    return found | {"integer"} if "number" in found else found
+
+
+def _refuses(validator: Validator, name: str, value: Any) -> bool:
+    issues = validator.issues({name: value})
+    return any(issue.path[:1] == (name,) and issue.kind != "missing" for issue in issues)
+
+
+def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mapping[str, Any]:
+    """Return a schema with the file's descriptions and defaults, for envelopes and prompts; a copy where they differ."""
+    properties = schema.get("properties")
+    if not stated or not isinstance(properties, Mapping):
+        return schema
+    return {
+        **schema,
+        "properties": {
+            name: own if name not in stated or not isinstance(own, Mapping) else _described(own, stated[name])
+            for name, own in properties.items()
+        },
+    }
+
+
+def _described(schema: Mapping[str, Any], own: Stated) -> dict[str, Any]:
+    told = {} if own.description is None else {"description": own.description}
+    return {**schema, **told, **({"default": own.default[0]} if own.default else {})}
+
+
+def defaults(declared: Declared, schema: Mapping[str, Any]) -> dict[str, tuple[Normalize, ...]]:
+    """Return what fills in the defaults of the file, by parameter; not those that the schema has itself."""
+    properties = schema.get("properties", {})
+    return {
+        name: (Default(own.default[0], frozenset(map(fold_name, (name, *declared.aliases.get(name, ()))))),)
+        for name, own in declared.stated.items()
+        if own.default and name in properties and not _has_default(properties[name], own.default[0])
+    }
+
+
+def _has_default(schema: Any, value: Any) -> bool:
+    return isinstance(schema, Mapping) and "default" in schema and same_json(schema["default"], value)

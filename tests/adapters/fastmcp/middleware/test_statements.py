@@ -1,0 +1,156 @@
+"""What a definitions file says of parameters themselves: type, required, default, description."""
+
+from __future__ import annotations
+
+import pytest
+from fastmcp import Client, FastMCP
+from mcp.shared.exceptions import MCPError
+
+from mcp_lenient import DefinitionError, LenientMiddleware, create_lenient_proxy
+from mcp_lenient.adapters.fastmcp.middleware import check_statements
+
+FILE = """
+browser_use_execute_task:
+  description: "Run a task in a browser."
+  parameters:
+    task:
+      type: string
+      required: true
+      description: "What to do, in plain words"
+      aliases: [query]
+    max_steps:
+      type: integer
+      required: false
+      default: 20
+      description: "Steps at most"
+    use_vision:
+      type: boolean
+      required: false
+      default: true
+"""
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Make a server of a definitions file and its one tool."""
+
+    def made(text=FILE, server=None):
+        (tmp_path / "tools.yaml").write_text(text, encoding="utf-8")
+        mcp = server or platform()
+        mcp.add_middleware(LenientMiddleware.from_file(tmp_path / "tools.yaml"))
+        return mcp
+
+    return made
+
+
+def platform():
+    """A server with the tool that the file is about."""
+    mcp = FastMCP("platform")
+
+    @mcp.tool
+    def browser_use_execute_task(task: str, max_steps: int, *, use_vision: bool = True) -> str:
+        """Execute a task."""
+        return f"{task}, {max_steps}, {use_vision}"
+
+    return mcp
+
+
+async def call(server, **arguments):
+    async with Client(server) as client:
+        return await client.call_tool("browser_use_execute_task", arguments, raise_on_error=False)
+
+
+async def test_a_default_of_the_file_is_used(served):
+    """What the function requires may be left out where the file has a default; it is recorded."""
+    result = await call(served(), task="tea")
+    assert result.data == "tea, 20, True"
+    assert result.meta["mcp_lenient"]["repairs"] == [
+        {"rule": "declared_default", "pointer": "/max_steps", "before": "absent", "after": "integer"}
+    ]
+
+
+async def test_a_default_stands_beside_repairs(served):
+    """Other names and wrong types are repaired in the same call."""
+    result = await call(served(), query="tea", useVision="false")
+    assert result.data == "tea, 20, False"
+
+
+@pytest.mark.parametrize("sent", [{"max_steps": 3}, {"maxSteps": "3"}], ids=["sent", "other-case"])
+async def test_what_is_sent_wins_over_the_default(served, sent):
+    """A default is for what was left out under each of its names."""
+    assert (await call(served(), task="tea", **sent)).data == "tea, 3, True"
+
+
+async def test_a_default_that_the_function_has_changes_nothing(served):
+    """An accepted call goes on as it came where only the function's own defaults are missing."""
+    result = await call(served(), task="tea", max_steps=1)
+    assert result.meta is None or "mcp_lenient" not in result.meta
+
+
+async def test_the_description_of_the_file_is_in_the_envelope(served):
+    """A caller who left a parameter out reads what it means."""
+    told = (await call(served(), max_steps=3)).meta["mcp_lenient"]
+    assert "It means: What to do, in plain words." in told["message"]
+
+
+async def test_the_published_tools_stay_as_they_are(served):
+    """Descriptions and defaults of a file are not published: tools/list is the same with and without it."""
+    async with Client(served()) as client, Client(platform()) as bare:
+        with_file, without = await client.list_tools(), await bare.list_tools()
+    assert [tool.model_dump() for tool in with_file] == [tool.model_dump() for tool in without]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        pytest.param("type: integer\n      required: false\n      default: 20", "type: string", 11, "is no string: it takes integer.", id="type"),
+        pytest.param("type: integer", "type: [integer, 'null']", 11, "is no null: it takes integer.", id="types"),
+        pytest.param("type: boolean\n      required: false\n      default: true", "required: true", 16, "is not required: the tool may be called without it.", id="required"),
+        pytest.param("required: false\n      default: 20", "required: false", 12, "is required: give it a default here, or say so.", id="not-required"),
+        pytest.param("type: integer\n      required: false\n      default: 20", "default: many", 11, "does not take its default.", id="default"),
+    ],
+)  # fmt: skip
+async def test_what_contradicts_the_function_is_an_error_with_its_line(
+    served, tmp_path, old, new, line, told
+):
+    """A statement that the function contradicts is an error before the first call, with file and line."""
+    server = served(FILE.replace(old, new, 1))
+    with pytest.raises(DefinitionError) as caught:
+        await check_statements(server)
+    assert f"{tmp_path}/tools.yaml:{line}: '" in str(caught.value)
+    assert str(caught.value).endswith(told)
+
+
+async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplog):
+    """The server's own log has the line; its callers are not told of the file."""
+    server = served(FILE.replace("type: boolean\n      required: false\n      default: true", "type: string"))
+    with pytest.raises(MCPError) as caught:
+        async with Client(server) as client:
+            await client.list_tools()
+    assert "tools.yaml" not in str(caught.value)
+    assert f"{tmp_path}/tools.yaml:16: '" in caplog.text
+
+
+async def test_a_narrower_type_is_no_contradiction(served):
+    """A file may name fewer types than the function takes; an integer is a number."""
+    mcp = FastMCP("platform")
+
+    @mcp.tool
+    def browser_use_execute_task(task: str | None, max_steps: float, *, use_vision: bool = True) -> str:
+        """Execute a task."""
+        return f"{task}, {max_steps}, {use_vision}"
+
+    assert (await call(served(server=mcp), task="tea")).data == "tea, 20.0, True"
+
+
+async def test_what_contradicts_another_server_is_left_out_and_said(tmp_path, events):
+    """Behind a proxy a statement that is contradicted is not used, and the log says so once."""
+    file = tmp_path / "tools.yaml"
+    file.write_text(
+        FILE.replace("type: integer", "type: string").replace("default: 20", "default: x"), encoding="utf-8"
+    )
+    result = await call(create_lenient_proxy(platform(), definitions=file), task="tea", max_steps="4")
+    assert result.data == "tea, 4, True"
+    assert [line["event"] for line in events if "tools.yaml:11" in line.get("reason", "")] == [
+        "definition_unused"
+    ]
