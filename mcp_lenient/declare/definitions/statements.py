@@ -40,7 +40,7 @@ def contradictions(
             yield f"{own.where['required']}: {called} is not required: the tool may be called without it."
         if own.required is False and name in required and not own.default:
             yield f"{own.where['required']}: {called} is required: give it a default here, or say so."
-        if own.default and not wrong and _refuses(validator, name, own.default[0]):
+        if own.default and not wrong and refuses(validator, name, own.default[0]):
             yield f"{own.where['default']}: {called} does not take its default."
 
 
@@ -55,7 +55,8 @@ def _types(forms: Collection[Form]) -> set[str] | None:
     return found | {"integer"} if "number" in found else found
 
 
-def _refuses(validator: Validator, name: str, value: Any) -> bool:
+def refuses(validator: Validator, name: str, value: Any) -> bool:
+    """Return whether a tool does not take a value for one of its parameters."""
     issues = validator.issues({name: value})
     return any(issue.path[:1] == (name,) and issue.kind != "missing" for issue in issues)
 

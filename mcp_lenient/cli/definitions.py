@@ -1,0 +1,39 @@
+"""``mcp-lenient definitions``: the tools of a server as a definitions file, or as text for a prompt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def definitions(
+    *target: str,
+    prompt: Annotated[bool, Parameter(negative=())] = False,
+    config: Annotated[Path | None, Parameter(show_default=False)] = None,
+) -> None:
+    """Write the tools of a server as a definitions file in YAML, or as text for a prompt. Nothing is called.
+
+    Args:
+        target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
+            or a command line after `--`.
+        prompt: Text for a model's prompt: how a call is written, and every parameter of each tool.
+        config: YAML or TOML file whose descriptions and defaults stand in the prompt in place of the published ones.
+    """
+    import asyncio
+
+    from mcp_lenient.cli.errors import CommandError
+    from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
+    from mcp_lenient.declare.definitions import load_definitions
+    from mcp_lenient.devtools.check.checking import published
+    from mcp_lenient.devtools.inventory import as_definitions, as_prompt
+    from mcp_lenient.devtools.printing import put
+
+    if config is not None and not prompt:
+        msg = "--config says what stands in a prompt: give --prompt, too"
+        raise CommandError(msg)
+    declared = None if config is None else load_definitions(config)
+    with one_line_errors(" ".join(target)), no_name_warnings():
+        tools = [each.tool for each in asyncio.run(published(target_of(target)))]
+    put(as_prompt(tools, declared) if prompt else as_definitions(tools))

@@ -1,0 +1,143 @@
+"""The tools of a server, written down: as a definitions file, or as text for a model's prompt."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from mcp_types import Tool
+
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.definitions import Definitions
+from mcp_lenient.declare.definitions.statements import described, refuses
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.refusal.describe import expected, likely_kinds
+from mcp_lenient.schema.compile import readable
+from mcp_lenient.schema.forms import Form, FormReader, Forms, children
+from mcp_lenient.values.display import fits_json
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{1,100}", re.ASCII)
+_READ_OTHERWISE: Final = frozenset("true false yes no on off null".split())
+_LONGEST_DEFAULT: Final = 200
+_DEEPEST: Final = 4
+_INDENT: Final = "  "
+
+CALL_FORMAT: Final = """\
+To call a tool, write its name as a tag around one JSON object with the arguments, on lines of its own:
+
+<tool_name>
+{"parameter": "value"}
+</tool_name>
+
+- Use the names of tools and parameters as they stand below.
+- Write numbers, true, false, lists and objects as JSON, not as text in quotes.
+- Leave out an optional parameter that is not needed; do not send null or an empty text for it.
+- A tool without parameters is called with {}.
+- Several calls may follow each other. Each answer comes back within <tool_result>; wait for it before you go on."""
+"""How a model calls a tool by text, as :func:`mcp_lenient.parse_tool_calls` reads it."""
+
+
+def as_definitions(tools: Iterable[Tool]) -> str:
+    """Write tools as a definitions file in YAML: description, type, requirement and default of each parameter."""
+    lines = ["tools:"]
+    for tool in tools:
+        lines.append(f"{_INDENT}{_name(tool.name)}:")
+        lines += (_INDENT * 2 + line for line in _tool(tool))
+    return "\n".join(lines) if len(lines) > 1 else "tools: {}"
+
+
+def _tool(tool: Tool) -> Iterator[str]:
+    if tool.description:
+        yield f"description: {_quoted(tool.description.strip())}"
+    read = readable(tool.input_schema)
+    reader = FormReader(read.root)
+    validator = PublishedSchemaValidator(read)
+    properties = {name: schema for form in reader.top for name, schema in form.properties.items()}
+    yield "parameters:" if properties else "parameters: {}"
+    for name, schema in properties.items():
+        yield f"{_INDENT}{_name(name)}:"
+        required = any(name in form.required for form in reader.top)
+        for key, text in _parameter(reader.forms(schema), required=required):
+            if key != "default" or not refuses(validator, name, json.loads(text)):
+                yield f"{_INDENT * 2}{key}: {text}"
+
+
+def _parameter(forms: Forms, *, required: bool) -> Iterator[tuple[str, str]]:
+    types = _types(forms)
+    if types:
+        yield "type", _name(types[0]) if len(types) == 1 else f"[{', '.join(map(_name, types))}]"
+    yield "required", "true" if required else "false"
+    default = _first(forms, "default")
+    if not required and default is not None:
+        yield "default", json.dumps(default)
+    told = _first(forms, "description")
+    if isinstance(told, str) and told.strip():
+        yield "description", _quoted(told.strip())
+
+
+def _types(forms: Forms) -> list[str]:
+    """Return the JSON types that are taken; empty where any is."""
+    kinds = [likely_kinds(form) for form in forms]
+    return list(dict.fromkeys(kind for own in kinds for kind in own)) if all(kinds) else []
+
+
+def _first(forms: Forms, keyword: str) -> Any:
+    return next((said for form in forms for said in form.says(keyword)), None)
+
+
+def _name(text: str) -> str:
+    """Write a name as YAML, in quotes where any reader could take it for something other than text."""
+    return text if _PLAIN.fullmatch(text) and text.lower() not in _READ_OTHERWISE else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "\\n" if character == "\n" else f"\\U{ord(character):08x}"
+
+
+def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> str:
+    """Write tools for a model's prompt: how to call one, and every parameter of each.
+
+    Args:
+        tools: The tools.
+        definitions: A file whose descriptions and defaults stand in place of the published ones.
+    """
+    declared = {} if definitions is None else definitions.tools
+    parts = [_told(tool, declared.get(tool.name, Declared())) for tool in tools]
+    return "\n\n".join([CALL_FORMAT, *parts])
+
+
+def _told(tool: Tool, declared: Declared) -> str:
+    reader = FormReader(readable(described(tool.input_schema, declared.stated)).root)
+    lines = [f"## {tool.name}", declared.description or (tool.description or "").strip()]
+    lines += _below(reader.top, 0) or ["It has no parameters."]
+    return "\n".join(filter(None, lines))
+
+
+def _below(forms: Forms, depth: int) -> list[str]:
+    """Return a line for each property of an object, or of the items of a list, with those below it."""
+    objects = [form for form in (*forms, *children(forms, 0)) if form.properties]
+    if depth >= _DEEPEST:
+        return []
+    return [line for form in objects for name in form.properties for line in _line(form, name, depth)]
+
+
+def _line(form: Form, name: str, depth: int) -> Iterator[str]:
+    forms = form.child(name)
+    facts = [expected(forms) or "any JSON value", "required" if name in form.required else "optional"]
+    default = _first(forms, "default")
+    if default is not None and fits_json(default, _LONGEST_DEFAULT):
+        facts.append(f"default {json.dumps(default, ensure_ascii=False)}")
+    told = _first(forms, "description")
+    words = f": {' '.join(told.split())}" if isinstance(told, str) and told.strip() else ""
+    yield f"{_INDENT * depth}- {name} ({', '.join(facts)}){words}"
+    yield from _below(forms, depth + 1)

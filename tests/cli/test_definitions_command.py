@@ -1,0 +1,137 @@
+"""``mcp-lenient definitions``: a file that can be read back, and a prompt with every parameter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcp_lenient.adapters.fastmcp.middleware import check_statements
+from mcp_lenient.cli import run
+from mcp_lenient.declare.definitions import load_definitions
+
+SERVER = '''
+from typing import Literal
+from fastmcp import FastMCP
+from fastmcp.tools import Tool, ToolResult
+from mcp_lenient import LenientMiddleware
+from pathlib import Path
+from pydantic import BaseModel, Field
+
+mcp = FastMCP("odd")
+
+
+class Point(BaseModel):
+    x: int = Field(description="From the left")
+    y: float = 0.5
+
+
+@mcp.tool
+def plot(points: list[Point], label: str | None = None, mode: Literal["line", "dot"] = "dot", scale: float = 1) -> str:
+    """Plot \\"points\\".
+
+    On several lines \\U0001f4c8\\u2028 with a \\\\ in them.
+    """
+    return "plotted"
+
+
+class Other(Tool):
+    async def run(self, arguments):
+        return ToolResult("done")
+
+
+mcp.add_tool(
+    Other(
+        name="on",
+        description="",
+        parameters={
+            "type": "object",
+            "properties": {"yes": {"default": "no"}, "1_000": {"type": "integer", "default": "many"}, "n\\nl": {}},
+            "required": ["yes"],
+        },
+    )
+)
+for file in Path(__file__).parent.glob("*.yaml"):
+    mcp.add_middleware(LenientMiddleware.from_file(file))
+'''
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A server with odd names and texts, which reads the definitions file beside it."""
+    (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
+    return tmp_path / "server.py"
+
+
+def test_the_file_can_be_read_back(server, capsys):
+    """What is written is a definitions file that contradicts no tool, whatever the names and texts are."""
+    assert run(["definitions", str(server)]) == 0
+    file = server.with_name("tools.yaml")
+    file.write_text(capsys.readouterr().out, encoding="utf-8")
+    definitions = load_definitions(file)
+    assert definitions.names == {"plot": {"points", "label", "mode", "scale"}, "on": {"yes", "1_000", "n\nl"}}
+    plot = definitions.tools["plot"]
+    assert plot.description == 'Plot "points".\n\nOn several lines \U0001f4c8\u2028 with a \\ in them.'
+    assert {name: stated.types for name, stated in plot.stated.items()} == {
+        "points": ("array",),
+        "label": ("string", "null"),
+        "mode": ("string",),
+        "scale": ("number",),
+    }
+    assert [stated.default for stated in plot.stated.values()] == [(), (), ("dot",), (1,)]
+    assert run(["definitions", str(server)]) == 0, "the server itself accepts the file"
+    assert capsys.readouterr().out == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "agent_platform/server.py"])
+async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path):
+    """The file of each example can be given to its own server."""
+    from mcp_lenient import LenientMiddleware
+    from mcp_lenient.cli.targets import target_of
+    from mcp_lenient.devtools.check.checking import published
+    from mcp_lenient.devtools.inventory import as_definitions
+
+    server = target_of([str(Path(__file__).parents[2] / "examples" / example)])
+    tools = [each.tool for each in await published(server)]
+    (tmp_path / "tools.yaml").write_text(as_definitions(tools), encoding="utf-8")
+    server.add_middleware(LenientMiddleware.from_file(tmp_path / "tools.yaml"))
+    await check_statements(server)
+
+
+def test_the_prompt_has_every_parameter(server, capsys):
+    """The prompt says how to call, and of each parameter, also of nested objects, its type, need and default."""
+    assert run(["definitions", str(server), "--prompt"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for line in (
+        "<tool_name>",
+        "- points (an array of objects, required)",
+        "  - x (an integer, required): From the left",
+        "  - y (a number, optional, default 0.5)",
+        "- label (a string or null, optional)",
+        '- mode (one of "line", "dot", optional, default "dot")',
+        "- scale (a number, optional, default 1)",
+        '- yes (any JSON value, required, default "no")',
+    ):
+        assert line in lines, line
+
+
+def test_a_file_says_it_better(server, tmp_path, capsys):
+    """With ``--config`` the file's descriptions and defaults stand in the prompt."""
+    file = tmp_path / "other.toml"
+    file.write_text(
+        '[plot]\ndescription = "Draw"\nparameters.label = {description = "Its name", default = "x"}\n',
+        encoding="utf-8",
+    )
+    assert run(["definitions", str(server), "--prompt", "--config", str(file)]) == 0
+    assert '- label (a string or null, optional, default "x"): Its name' in capsys.readouterr().out
+    assert run(["definitions", str(server), "--config", str(file)]) == 2
+    assert "give --prompt" in capsys.readouterr().err
+
+
+def test_a_contradiction_is_told_in_one_line(server, capsys):
+    """A server whose own file contradicts it is not asked; the line is."""
+    file = server.with_name("tools.yaml")
+    file.write_text("plot:\n  parameters:\n    scale: {type: string}\n", encoding="utf-8")
+    for command in ("definitions", "check"):
+        assert run([command, str(server)]) == 2
+        assert f"{file}:3: 'scale' of tool 'plot' is no string" in " ".join(capsys.readouterr().err.split())
