@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mcp_lenient.adapters.client.session import LenientSession, lenient_session
     from mcp_lenient.adapters.fastmcp.decorator import lenient
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
     from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
@@ -51,6 +52,7 @@ __all__ = [
     "DefinitionError",
     "LenientError",
     "LenientMiddleware",
+    "LenientSession",
     "Limits",
     "LoggingError",
     "NormalizationError",
@@ -71,6 +73,7 @@ __all__ = [
     "default_on_null",
     "iso_date",
     "lenient",
+    "lenient_session",
     "lower",
     "normalize",
     "normalizer",
@@ -87,6 +90,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "mcp_lenient.adapters.client.session": "LenientSession lenient_session",
     "mcp_lenient.adapters.fastmcp.decorator": "lenient",
     "mcp_lenient.errors": "DefinitionError LenientError LoggingError NormalizationError PolicyError SchemaError "
     "ToolCallError",

@@ -94,7 +94,11 @@ def refusal_in(result: object, tool: str) -> str | None:
     """
     if not isinstance(result, ToolResult) or not result.is_error or not result.content:
         return None
-    text = _first_text(result.content[0])
+    return refusal_in_text(_first_text(result.content[0]), tool)
+
+
+def refusal_in_text(text: str, tool: str) -> str | None:
+    """Do the same for the text of an error."""
     coded = _CODE.match(text)
     rest = text[coded.end() :] if coded else text
     if coded is not None:

@@ -1,0 +1,176 @@
+"""A client's session that repairs before it sends: what goes out, what comes back, what is recorded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+
+from mcp_lenient import LenientMiddleware, Policy, aliases, lenient, lenient_session
+
+SCHEMA = {"type": "object", "properties": {"gender": {"type": "number"}}, "required": ["gender"]}
+
+
+@pytest.fixture
+def server():
+    """A server that is not lenient, and strict besides."""
+    mcp = FastMCP("bare", strict_input_validation=True)
+
+    @mcp.tool
+    def bazi(year: int, gender: float, *, solar: bool = False, parts: list[int] | None = None) -> str:
+        """Compute."""
+        return f"{year}, {gender}, {solar}, {parts}"
+
+    @mcp.tool(annotations={"destructiveHint": True})
+    def erase(names: list[str]) -> str:
+        """Erase."""
+        return ", ".join(names)
+
+    return mcp
+
+
+SENT = {"year": "1990", "gender": "1", "solar": "true", "parts": "[1, 2, 3]"}
+RULES = ["text_to_integer", "text_to_number", "text_to_boolean", "json_text_to_array"]
+
+
+def rules(result):
+    return [repair["rule"] for repair in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
+
+
+async def test_a_fastmcp_client_sends_what_the_schema_wants(server, events):
+    """Texts become numbers, booleans and lists before they are sent; repairs are in the result and in the log."""
+    async with lenient_session(Client(server)) as session:
+        result = await session.call_tool("bazi", SENT)
+    assert result.data == "1990, 1.0, True, [1, 2, 3]"
+    assert sorted(rules(result)) == sorted(RULES)
+    assert [(event["event"], event["repair_count"]) for event in events] == [("call_repaired", 4)]
+
+
+async def test_a_session_of_the_sdk_does_the_same(server):
+    """The SDK's own session answers with the protocol's result."""
+    async with Client(server) as client:
+        result = await lenient_session(client.session).call_tool("bazi", SENT)
+    assert result.structured_content == {"result": "1990, 1.0, True, [1, 2, 3]"}
+    assert sorted(rules(result)) == sorted(RULES)
+
+
+async def test_whole_arguments_may_come_as_text(server):
+    """A model's arguments may be handed over as the text that it wrote."""
+    async with lenient_session(Client(server)) as session:
+        result = await session.call_tool("bazi", json.dumps(SENT))
+        assert rules(result)[0] == "json_text_to_object"
+        with pytest.raises(ToolError) as caught:
+            await session.call_tool("bazi", '{"year": 19')
+    assert json.loads(str(caught.value))["error_code"] == "INVALID_ARGUMENTS"
+
+
+async def test_what_is_right_goes_on_as_it_is(server, events):
+    """Accepted arguments are neither changed nor recorded, and nothing else of the session is touched."""
+    async with lenient_session(Client(server)) as session:
+        result = await session.call_tool("bazi", {"year": 1, "gender": 2})
+        assert await session.list_resources() == []
+    assert result.data == "1, 2.0, False, None"
+    assert rules(result) == []
+    assert [event["event"] for event in events] == []
+
+
+@pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
+async def test_what_cannot_be_repaired_is_answered_with_the_envelope(server, unrepairable):
+    """The server's refusal becomes the envelope; with ``refuse`` the call is not sent."""
+    session = lenient_session(Client(server), Policy(unrepairable=unrepairable))
+    async with session:
+        result = await session.call_tool("bazi", {"year": "soon", "gender": "1"}, raise_on_error=False)
+        assert result.is_error
+        told = await session.call_tool_mcp("bazi", {"year": "soon", "gender": "1"})
+        with pytest.raises(ToolError):
+            await session.call_tool("bazi", {"year": "soon", "gender": "1"})
+    for answer in (result, told):
+        envelope = json.loads(answer.content[0].text)
+        assert envelope["error_code"] == "INVALID_YEAR_TYPE"
+        assert answer.meta["mcp_lenient"] == envelope
+
+
+async def test_a_server_may_accept_more_than_it_publishes():
+    """What only the schema forbids reaches a server that is lenient by itself."""
+    mcp = FastMCP("lenient")
+    mcp.add_middleware(LenientMiddleware())
+
+    @mcp.tool
+    @lenient(task=aliases("query"))
+    def run(task: str) -> str:
+        """Run."""
+        return task
+
+    async with lenient_session(Client(mcp)) as session:
+        result = await session.call_tool("run", {"query": "tea"})
+        refused = await session.call_tool("run", {"query": 5, "x": 1}, raise_on_error=False)
+    assert result.data == "tea"
+    assert rules(result) == ["rename_alias"]
+    assert json.loads(refused.content[0].text)["error_code"] == "UNKNOWN_PARAMETER", "the server's own envelope"
+
+
+async def test_a_tool_error_is_no_refusal(server):
+    """An error of the tool itself comes back as it is, and so does the answer to an unknown tool."""
+
+    @server.tool
+    def fail(n: int = 1) -> str:
+        """Fail."""
+        msg = f"disk {n} full"
+        raise ToolError(msg)
+
+    async with lenient_session(Client(server)) as session:
+        with pytest.raises(ToolError, match=r"^disk 2 full$"):
+            await session.call_tool("fail", {"n": "2"})
+        with pytest.raises((ToolError, MCPError), match="nothing"):
+            await session.call_tool("nothing", {"n": "2"})
+
+
+async def test_destructive_tools_are_repaired_less(server):
+    """No scalar becomes a list in a tool that says it is destructive, unless the policy says otherwise."""
+    async with lenient_session(Client(server)) as session:
+        assert (await session.call_tool("erase", {"names": "a"}, raise_on_error=False)).is_error
+        told_otherwise = lenient_session(session.session, tools={"erase": Policy(destructive=False)})
+        assert (await told_otherwise.call_tool("erase", {"names": "a"})).structured_content == {"result": "a"}
+
+
+@pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
+async def test_modes_that_change_nothing(server, events, mode, logged):
+    """Observing records what would be done, and off does not even that."""
+    async with lenient_session(Client(server), Policy(mode=mode)) as session:
+        result = await session.call_tool("bazi", SENT, raise_on_error=False)
+    assert result.is_error
+    assert [event["event"] for event in events] == logged
+
+
+async def test_the_newest_schema_decides(server):
+    """A tool that was replaced is asked for again before a call is changed."""
+    session = lenient_session(Client(server))
+    async with session:
+        await session.call_tool("bazi", SENT)
+        server.local_provider.remove_tool("bazi")
+
+        @server.tool
+        def bazi(year: str) -> str:
+            """Compute otherwise."""
+            return repr(year)
+
+        session._listed -= 2
+        assert (await session.call_tool("bazi", {"year": "1990"})).data == "'1990'"
+
+
+async def test_all_pages_of_tools_are_read():
+    """A server may list its tools on several pages."""
+    mcp = FastMCP("pages", list_page_size=2)
+    for number in range(5):
+
+        @mcp.tool(name=f"tool_{number}")
+        def tool(n: int) -> int:
+            """Return a number."""
+            return n
+
+    async with lenient_session(Client(mcp)) as session:
+        assert list(await session.tools()) == [f"tool_{number}" for number in range(5)]
+        assert (await session.call_tool("tool_4", {"n": "7"})).data == 7
