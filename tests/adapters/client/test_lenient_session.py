@@ -109,7 +109,9 @@ async def test_a_server_may_accept_more_than_it_publishes():
         refused = await session.call_tool("run", {"query": 5, "x": 1}, raise_on_error=False)
     assert result.data == "tea"
     assert rules(result) == ["rename_alias"]
-    assert json.loads(refused.content[0].text)["error_code"] == "UNKNOWN_PARAMETER", "the server's own envelope"
+    assert json.loads(refused.content[0].text)["error_code"] == "UNKNOWN_PARAMETER", (
+        "the server's own envelope"
+    )
 
 
 async def test_a_tool_error_is_no_refusal(server):

@@ -1,0 +1,64 @@
+"""A lenient session to servers from npm, which refuse by themselves what a model writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from adapters.fastmcp.proxy.real_servers import REAL_SERVERS
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from mcp_lenient import lenient_session
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
+]
+
+_BINARIES = Path(__file__).parents[1] / "fastmcp" / "proxy" / "node_modules" / ".bin"
+CALLS = [
+    pytest.param("bazi-mcp", "getBaziDetail", {"gender": "1", "solarDatetime": "1990-03-01T13:00:00+08:00"}, "text_to_number", id="bazi"),
+    pytest.param("mcp-server-everything", "get-sum", {"a": "2", "b": "3.5"}, "text_to_number", id="everything"),
+]  # fmt: skip
+
+calls = pytest.mark.parametrize(("server", "tool", "sent", "rule"), CALLS)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def installed():
+    """The servers, installed once."""
+    REAL_SERVERS["everything"].install()
+
+
+@calls
+async def test_a_fastmcp_client_gets_through(tmp_path, server, tool, sent, rule):
+    """What the server refuses from a client is accepted once the session has repaired it."""
+    transport = StdioTransport(
+        str(_BINARIES / server), [], log_file=tmp_path / "stderr.log", keep_alive=False
+    )
+    async with Client(transport) as client:
+        bare = await client.call_tool_mcp(tool, sent)
+        assert bare.is_error
+        assert "expected number" in bare.content[0].text.lower()
+        session = lenient_session(client)
+        result = await session.call_tool(tool, sent)
+        assert {repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]} == {rule}
+        refused = await session.call_tool(tool, dict.fromkeys(sent, "soon"), raise_on_error=False)
+    assert json.loads(refused.content[0].text)["status"] == "error"
+
+
+@calls
+async def test_a_session_of_the_sdk_gets_through(tmp_path, server, tool, sent, rule):
+    """The same with the SDK's own session."""
+    parameters = StdioServerParameters(command=str(_BINARIES / server))
+    with (tmp_path / "stderr.log").open("w") as stderr:
+        async with stdio_client(parameters, errlog=stderr) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            assert (await session.call_tool(tool, sent)).is_error
+            result = await lenient_session(session).call_tool(tool, sent)
+    assert not result.is_error
+    assert {repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]} == {rule}
