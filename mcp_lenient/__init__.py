@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mcp_lenient.adapters.client.dispatch import Dispatched, DispatchedCall, dispatch
     from mcp_lenient.adapters.client.session import LenientSession, lenient_session
     from mcp_lenient.adapters.fastmcp.decorator import lenient
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         LenientError,
         LoggingError,
         NormalizationError,
+        NoToolCallError,
         PolicyError,
         SchemaError,
         ToolCallError,
@@ -50,11 +52,14 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_RULES",
     "DefinitionError",
+    "Dispatched",
+    "DispatchedCall",
     "LenientError",
     "LenientMiddleware",
     "LenientSession",
     "Limits",
     "LoggingError",
+    "NoToolCallError",
     "NormalizationError",
     "Normalized",
     "Normalizer",
@@ -71,6 +76,7 @@ __all__ = [
     "configure_logging",
     "create_lenient_proxy",
     "default_on_null",
+    "dispatch",
     "iso_date",
     "lenient",
     "lenient_session",
@@ -90,10 +96,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "mcp_lenient.adapters.client.dispatch": "Dispatched DispatchedCall dispatch",
     "mcp_lenient.adapters.client.session": "LenientSession lenient_session",
     "mcp_lenient.adapters.fastmcp.decorator": "lenient",
-    "mcp_lenient.errors": "DefinitionError LenientError LoggingError NormalizationError PolicyError SchemaError "
-    "ToolCallError",
+    "mcp_lenient.errors": "DefinitionError LenientError LoggingError NoToolCallError NormalizationError PolicyError "
+    "SchemaError ToolCallError",
     "mcp_lenient.values.limits": "Limits",
     "mcp_lenient.telemetry.setup": "configure_logging",
     "mcp_lenient.adapters.fastmcp.middleware": "LenientMiddleware",

@@ -62,5 +62,9 @@ class ToolCallError(LenientError, ValueError):
     """A text is no tool call, or not one only; says what was found instead."""
 
 
+class NoToolCallError(ToolCallError):
+    """A text holds no tool call at all, as a model's last answer; says what was found instead."""
+
+
 class LoggingError(LenientError, ValueError):
     """An argument of :func:`mcp_lenient.configure_logging` is wrong; says which, and what is allowed."""

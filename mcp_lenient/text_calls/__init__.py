@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mcp_lenient.errors import ToolCallError
+from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import Found, ToolCall
 from mcp_lenient.text_calls.choice import DIALECTS, JSON, dialect_of
 from mcp_lenient.text_calls.native import Reader, native_calls
@@ -86,7 +86,8 @@ def parse_tool_calls(
             nesting (``depth``); the others do not apply.
 
     Raises:
-        ToolCallError: When the text holds no call, or anything that has two readings, is cut off, names a
+        NoToolCallError: When the text holds no call.
+        ToolCallError: When it holds anything that has two readings, is cut off, names a
             key twice or goes beyond the limits; says what and where. 1,000 calls at most are read.
         ValueError: When there is no such dialect.
         TypeError: When ``tools`` are neither names nor definitions.
@@ -108,5 +109,5 @@ def _found(
     found = native_calls(Reader(source, known), chosen)
     if not found:
         msg = "No tool call was found in the text."
-        raise ToolCallError(msg)
+        raise NoToolCallError(msg)
     return source, found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.errors import ToolCallError
+from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import Found, ToolCall, calls_at, calls_in, claims_to_be_call
 from mcp_lenient.text_calls.native import REASONING, add_call, end_of_reasoning
 from mcp_lenient.text_calls.source import Source
@@ -144,6 +144,7 @@ class _Scan:
         elif self.unknown is not None:
             named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
             msg = f"No tool call was found: '{named}' at {where} is not among the tools given."
+            raise ToolCallError(msg)
         elif self.quoted is not None:
             msg = (
                 f"No tool call was found: the one at {source.where(self.quoted)} is within a sentence or a comment; "
@@ -151,7 +152,7 @@ class _Scan:
             )
         elif self.data is not None:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} has not both a tool's name and arguments."
-        raise ToolCallError(msg)
+        raise NoToolCallError(msg)
 
     def _add(self, call: ToolCall, at: int) -> None:
         add_call(self.found, call, at, self.source, self.tools)

@@ -114,8 +114,10 @@ class LenientSession:
         return await self._call(self._session.call_tool, name, arguments, rest, options)
 
     async def call_tool_mcp(self, name: str, arguments: Any, *rest: Any, **options: Any) -> CallToolResult:
-        """Do the same with a FastMCP client's ``call_tool_mcp``, which raises on no error of a tool."""
-        called: CallToolResult = await self._call(self._session.call_tool_mcp, name, arguments, rest, options)  # type: ignore[union-attr]
+        """Do the same without raising on errors: a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``."""
+        own = self._session
+        call = own.call_tool_mcp if isinstance(own, Client) else own.call_tool
+        called: CallToolResult = await self._call(call, name, arguments, rest, options)
         return called
 
     async def _call(

@@ -1,0 +1,211 @@
+"""From a model's answer to its tools' results: find the calls and the tools, call, and write the results."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports.config import MCPConfigTransport
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+
+from mcp_lenient.adapters.client.session import LenientSession, lenient_session
+from mcp_lenient.refusal.envelope import unknown_tool, written
+from mcp_lenient.text_calls.responses import (
+    Message,
+    RequestedCall,
+    ToolAnswer,
+    requested_calls,
+    result_messages,
+)
+from mcp_lenient.values.names import near
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+    from mcp.types import ContentBlock
+
+    Target = FastMCP | Client[Any] | ClientSession | LenientSession
+
+UNREADABLE: Final = "UNREADABLE_CALL"
+"""The envelope's code for a text that holds a call which cannot be read."""
+FAILED: Final = "CALL_FAILED"
+"""The envelope's code where a server answers a call with a protocol error."""
+_SEPARATOR: Final = re.compile(r"[_./:-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchedCall:
+    """One call and its result.
+
+    Attributes:
+        tool: The tool as the server lists it; as the model named it where there is none.
+        arguments: What the model sent.
+        result: The tool's result, or an envelope as an error result.
+        id: The id that the model gave the call.
+    """
+
+    tool: str
+    arguments: Any
+    result: CallToolResult
+    id: str | None = None
+
+    @property
+    def repairs(self) -> list[dict[str, str]]:
+        """What was repaired, by this client or by the server."""
+        return list((self.result.meta or {}).get("mcp_lenient", {}).get("repairs", []))
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """The calls of one answer of a model; false where it asks for none, so that the answer is the last one.
+
+    Attributes:
+        calls: The calls with their results, in their order.
+        messages: What comes next in the conversation, in the form in which the model wrote its calls.
+    """
+
+    calls: tuple[DispatchedCall, ...]
+    messages: list[Message]
+
+    def __bool__(self) -> bool:
+        """Return whether the model has to be asked again."""
+        return bool(self.messages)
+
+
+async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -> Dispatched:
+    """Make the tool calls that a model's answer asks for, and return their results as the model expects them.
+
+    A loop around it is an agent::
+
+        while done := await dispatch(client, answer):
+            messages += done.messages
+            answer = ask(messages)
+
+    | the calls | the results |
+    |---|---|
+    | ``tool_use`` blocks (Anthropic's Messages) | one user message of ``tool_result`` blocks |
+    | ``tool_calls`` (OpenAI's Chat Completions) | a ``tool`` message for each |
+    | ``function_call`` items (OpenAI's Responses) | a ``function_call_output`` item for each |
+    | a text with tags or JSON, see :func:`mcp_lenient.parse_tool_calls` | one user message with ``<tool_result>`` tags |
+    | a text in the dialect of a model family | a ``tool`` message for each, which the model's chat template puts into it |
+
+    Ids are kept. Several calls are made one after the other, in their order. Arguments are repaired as
+    :func:`mcp_lenient.lenient_session` does; a refused call, an unknown tool and a text that cannot be read are
+    answered with an envelope, for the model to correct. A text's server tag and tool tag are found as one tool, also
+    where a proxy lists it under a prefix: ``<web><search>`` is ``web_search``, ``web/search``, ``mcp__web__search`` or
+    ``search``. Of a client with several servers in its configuration, a tool's own name will do where only one of them has it.
+
+    Args:
+        target: A server in this process, a client (connected or not), the SDK's session, or one that
+            :func:`mcp_lenient.lenient_session` made, which keeps the list of tools from call to call.
+        answer: The model's text; or a response, message or list of blocks, as JSON or as an SDK's object.
+        dialect: The dialect of a text, as for :func:`mcp_lenient.parse_tool_calls`.
+
+    Raises:
+        ToolCallError: When a block of a response names no tool.
+        TypeError: When the answer is none of these.
+        ValueError: When there is no such dialect.
+    """
+    async with _session(target) as session:
+        tools = await session.tools()
+        requested = requested_calls(answer, _readable_names(tools), dialect)
+        prefixes = _prefixes(session)
+        calls = [await _called(session, each, tools, prefixes) for each in requested.calls]
+    answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
+    if requested.unreadable is not None:
+        told = f"The tool call cannot be read: {requested.unreadable} Write it again."
+        answers = [_answer("", DispatchedCall("", None, _error(UNREADABLE, told)))]
+    return Dispatched(tuple(calls), result_messages(requested.form, answers))
+
+
+@asynccontextmanager
+async def _session(target: Target) -> AsyncIterator[LenientSession]:
+    if isinstance(target, LenientSession):
+        yield target
+    elif isinstance(target, FastMCP | Client):
+        async with Client(target) if isinstance(target, FastMCP) else target as client:
+            yield lenient_session(client)
+    else:
+        yield lenient_session(target)
+
+
+def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schemas by name, also by what is left of a name without a prefix; none where that is not one tool's."""
+    found: dict[str, Any] = {}
+    for name, tool in tools.items():
+        for separator in _SEPARATOR.finditer(name):
+            rest = name[separator.end() :]
+            found[rest] = {} if rest in found else tool.input_schema
+    return {**found, **{name: tool.input_schema for name, tool in tools.items()}}
+
+
+def _prefixes(session: LenientSession) -> tuple[str, ...]:
+    """Return the names of the servers behind a client that has several."""
+    transport = getattr(session, "transport", None)
+    return tuple(transport.config.mcpServers) if isinstance(transport, MCPConfigTransport) else ()
+
+
+async def _called(
+    session: LenientSession, call: RequestedCall, tools: Mapping[str, Any], prefixes: tuple[str, ...]
+) -> DispatchedCall:
+    names = _names(call, tools, prefixes)
+    if len(names) != 1:
+        known = names or near(call.tool, tools.keys())
+        return DispatchedCall(call.tool, call.arguments, _result(unknown_tool(call.tool, known)), call.id)
+    return DispatchedCall(names[0], call.arguments, await _sent(session, names[0], call.arguments), call.id)
+
+
+def _names(call: RequestedCall, tools: Mapping[str, Any], prefixes: tuple[str, ...]) -> list[str]:
+    """Return the listed names that a call may mean; several only where servers of one client have the same tool."""
+    forms = ("{}_{}", "{}/{}", "{}.{}", "mcp__{}__{}")
+    if call.server is not None:
+        exact = [form.format(call.server, call.tool) for form in forms]
+        return [name for name in (*exact, call.tool) if name in tools][:1]
+    if call.tool in tools:
+        return [call.tool]
+    return [name for prefix in prefixes if (name := f"{prefix}_{call.tool}") in tools]
+
+
+async def _sent(session: LenientSession, name: str, arguments: Any) -> CallToolResult:
+    try:
+        return await session.call_tool_mcp(name, {} if arguments in (None, "") else arguments)
+    except MCPError as error:
+        return _error(FAILED, error.error.message)
+
+
+def _error(code: str, message: str) -> CallToolResult:
+    return _result({"status": "error", "error_code": code, "message": message, "details": {}})
+
+
+def _result(envelope: Mapping[str, Any]) -> CallToolResult:
+    told, text = written(envelope)
+    content = [{"type": "text", "text": text}]
+    return CallToolResult.model_validate(
+        {"content": content, "isError": True, "_meta": {"mcp_lenient": told}}
+    )
+
+
+def _answer(tool: str, done: DispatchedCall) -> ToolAnswer:
+    """Return what a model is shown of a result."""
+    result = done.result
+    texts = [text for block in result.content if (text := _text(block)) is not None]
+    if not result.content and result.structured_content is not None:
+        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
+    images = tuple(
+        (block.mime_type, block.data) for block in result.content if isinstance(block, ImageContent)
+    )
+    return ToolAnswer(tool, done.id, "\n".join(texts), bool(result.is_error), images)
+
+
+def _text(block: ContentBlock) -> str | None:
+    """Return a block as text; of what has none, its kind."""
+    if isinstance(block, TextContent):
+        return block.text
+    if isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
+        return block.resource.text
+    return f"[{block.type}]"

@@ -1,0 +1,223 @@
+"""A model's answer in the form of an API or as text: the calls that it asks for, and their results in the same form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from mcp_lenient.errors import NoToolCallError, ToolCallError
+from mcp_lenient.text_calls import parse_tool_calls
+from mcp_lenient.text_calls.choice import JSON, dialect_of
+from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.json_values import json_type
+
+Message = dict[str, Any]
+Form = Literal["tool_use", "tool_calls", "function_call", "text", "native"]
+"""Anthropic's Messages, OpenAI's Chat Completions and Responses, tags or JSON in a text, a dialect of a model family."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedCall:
+    """One call that a model asks for.
+
+    Attributes:
+        tool: The tool as the model names it.
+        arguments: What it sends, as an object or as text.
+        id: The id that the result must carry; None in a text.
+        server: The server, where the text names one.
+    """
+
+    tool: str
+    arguments: Any
+    id: str | None = None
+    server: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """The calls of one answer.
+
+    Attributes:
+        form: How they were written.
+        calls: The calls, in their order; none where the model has finished.
+        unreadable: Why a text that holds a call cannot be read.
+    """
+
+    form: Form
+    calls: tuple[RequestedCall, ...] = ()
+    unreadable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool answered.
+
+    Attributes:
+        tool: The tool as the model named it.
+        id: The id of the call.
+        text: The answer as text.
+        is_error: Whether it is an error.
+        images: Its images, each as ``(media type, base64)``.
+    """
+
+    tool: str
+    id: str | None
+    text: str
+    is_error: bool = False
+    images: tuple[tuple[str, str], ...] = field(default=())
+
+
+def requested_calls(answer: Any, tools: Mapping[str, Any], dialect: str | None = None) -> Requested:
+    """Read the calls of a model's answer.
+
+    Args:
+        answer: A text; a response, message or block of Anthropic's or OpenAI's API, as JSON or as its SDK's object.
+        tools: The input schemas of the tools by name; a call of another tool is returned as well.
+        dialect: As for :func:`mcp_lenient.parse_tool_calls`.
+
+    Raises:
+        ToolCallError: When a block of a response names no tool.
+        TypeError: When it is none of these.
+    """
+    value = answer.model_dump() if hasattr(answer, "model_dump") else answer
+    if isinstance(value, str):
+        return _in_text(value, tools, dialect)
+    blocks = _blocks(value)
+    if isinstance(blocks, str):
+        return _in_text(blocks, tools, dialect)
+    for form, read in _BLOCKS.items():
+        calls = tuple(call for block in blocks if (call := read(block)) is not None)
+        if calls:
+            return Requested(form, calls)
+    text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
+    return _in_text(text, tools, dialect)
+
+
+def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
+    """Return the parts of a response that may be calls, or the text that is all of it."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("choices"), Sequence) and value["choices"]:
+            value = value["choices"][0]["message"]
+        for key in ("tool_calls", "output", "content"):
+            if value.get(key):
+                return _blocks(value[key])
+        return [value] if "type" in value else ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterable):
+        found = [each.model_dump() if hasattr(each, "model_dump") else each for each in value]
+        if all(isinstance(each, Mapping) for each in found):
+            return found
+    msg = (
+        f"dispatch: the answer must be a text, a response or a list of blocks, not of type {json_type(value)}"
+    )
+    raise TypeError(msg)
+
+
+def _tool_use(block: Mapping[str, Any]) -> RequestedCall | None:
+    if block.get("type") != "tool_use":
+        return None
+    return RequestedCall(_name(block.get("name")), block.get("input"), block.get("id"))
+
+
+def _tool_call(block: Mapping[str, Any]) -> RequestedCall | None:
+    function = block.get("function")
+    if not isinstance(function, Mapping):
+        return None
+    return RequestedCall(_name(function.get("name")), function.get("arguments"), block.get("id"))
+
+
+def _function_call(block: Mapping[str, Any]) -> RequestedCall | None:
+    if block.get("type") != "function_call":
+        return None
+    return RequestedCall(_name(block.get("name")), block.get("arguments"), block.get("call_id"))
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        msg = "A call in the response names no tool."
+        raise ToolCallError(msg)
+    return name
+
+
+_BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]]] = MappingProxyType(
+    {"tool_use": _tool_use, "tool_calls": _tool_call, "function_call": _function_call}
+)
+
+
+def _in_text(text: str, tools: Mapping[str, Any], dialect: str | None) -> Requested:
+    is_native = dialect_of(text) is not None if dialect is None else dialect != JSON
+    form: Form = "native" if is_native else "text"
+    try:
+        try:
+            found = parse_tool_calls(text, tools=tools, dialect=dialect)
+        except NoToolCallError:
+            return Requested(form)
+        except ToolCallError:
+            # A call of a tool that is not there is read all the same, so that its caller learns which there are.
+            found = parse_tool_calls(text, dialect=dialect)
+    except ToolCallError as error:
+        return Requested(form, unreadable=str(error))
+    return Requested(
+        form, tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in found)
+    )
+
+
+def result_messages(form: Form, answers: Sequence[ToolAnswer]) -> list[Message]:
+    """Write answers as the messages or items that come next in the conversation, in the form of the calls."""
+    return _WRITERS[form](answers) if answers else []
+
+
+def _anthropic(answers: Sequence[ToolAnswer]) -> list[Message]:
+    blocks = []
+    for answer in answers:
+        images = [
+            {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+            for kind, data in answer.images
+        ]
+        content: Any = [{"type": "text", "text": answer.text}, *images] if images else answer.text
+        block = {"type": "tool_result", "tool_use_id": answer.id, "content": content}
+        blocks.append({**block, "is_error": True} if answer.is_error else block)
+    return [{"role": "user", "content": blocks}]
+
+
+def _openai_chat(answers: Sequence[ToolAnswer]) -> list[Message]:
+    return [{"role": "tool", "tool_call_id": answer.id, "content": answer.text} for answer in answers]
+
+
+def _openai_responses(answers: Sequence[ToolAnswer]) -> list[Message]:
+    return [
+        {"type": "function_call_output", "call_id": answer.id, "output": answer.text} for answer in answers
+    ]
+
+
+def _tagged(answers: Sequence[ToolAnswer]) -> list[Message]:
+    return [{"role": "user", "content": "\n".join(map(_in_tag, answers))}]
+
+
+def _in_tag(answer: ToolAnswer) -> str:
+    told: dict[str, Any] = {"tool": shown_name(answer.tool), "result": answer.text}
+    if answer.is_error:
+        told = {**told, "is_error": True}
+    # What a tool answers must not end the tag; JSON may write the slash with a backslash.
+    inner = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
+    return f"<tool_result>\n{inner}\n</tool_result>"
+
+
+def _by_template(answers: Sequence[ToolAnswer]) -> list[Message]:
+    """Write messages that a model's own chat template puts into its dialect."""
+    return [{"role": "tool", "name": shown_name(answer.tool), "content": answer.text} for answer in answers]
+
+
+_WRITERS: Final[Mapping[Form, Callable[[Sequence[ToolAnswer]], list[Message]]]] = MappingProxyType(
+    {
+        "tool_use": _anthropic,
+        "tool_calls": _openai_chat,
+        "function_call": _openai_responses,
+        "text": _tagged,
+        "native": _by_template,
+    }
+)
