@@ -3,22 +3,70 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
-from fastmcp import Client
+from fastmcp import Client, FastMCP
+from fastmcp.utilities.types import Image
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, StructuredTool, tool
+from langchain_core.tools import (
+    BaseTool,
+    InjectedToolArg,
+    InjectedToolCallId,
+    StructuredTool,
+    ToolException,
+    tool,
+)
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
 from langgraph.store.base import BaseStore
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, Field, field_validator
 
-from langchain_tools import TOOLS, ConvertUnits, place_order, search_recipes, serve
+from mcp_lenient.adapters.langchain import load_tools, serve
 
 pytestmark = pytest.mark.slow  # LangChain takes seconds to import
 
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+
+
+@tool
+def search_recipes(query: str, ingredients: list[str] | None = None, max_results: int = 5) -> str:
+    """Search recipes by a text and by ingredients, all of which they must have."""
+    return f"{query}, with {', '.join(ingredients or ['anything'])}, at most {max_results}"
+
+
+class Order(BaseModel):
+    """What is to be bought."""
+
+    items: list[str] = Field(description="One entry for each thing to buy.", min_length=1)
+    shop: Literal["market", "bakery"] = Field(default="market", description="Where to buy it.")
+    urgent: bool = False
+
+
+def _buy(items: list[str], shop: str, *, urgent: bool) -> str:
+    return f"{'+'.join(items)} from the {shop}{', now' if urgent else ''}"
+
+
+place_order = StructuredTool.from_function(
+    func=_buy, name="place_order", description="Buy what is missing.", args_schema=Order
+)
+
+
+class ConvertUnits(BaseTool):
+    """A tool that is a class of its own."""
+
+    name: str = "convert_units"
+    description: str = "Convert cups to milliliters."
+
+    def _run(self, cups: float, *, rounded: bool = False) -> str:
+        if cups < 0:
+            msg = "There is no negative cup."
+            raise ToolException(msg)
+        milliliters = cups * 236.588
+        return str(round(milliliters) if rounded else milliliters)
+
+
+TOOLS: list[BaseTool] = [search_recipes, place_order, ConvertUnits()]
 
 
 async def _call(tools: list[BaseTool], name: str, arguments: dict[str, Any]):
@@ -246,3 +294,136 @@ def test_injected_arguments_are_refused_when_the_server_is_built(wrapped, name):
     expected = rf"'{wrapped.name}' cannot be served over MCP: {name} would have to be injected"
     with pytest.raises(TypeError, match=expected):
         serve("langchain", [search_recipes, wrapped])
+
+
+# --- artifacts and metadata ------------------------------------------------------------------------------
+
+
+@tool(response_format="content_and_artifact")
+def _with_artifact(text: str) -> tuple[str, Any]:
+    """Return what a model does not read beside the text."""
+    return text, {"rows": [1, 2]}
+
+
+@tool(response_format="content_and_artifact")
+def _with_blocks(text: str) -> tuple[str, Any]:
+    """Return what an adapter of MCP returns: blocks that are no text."""
+    return text, [{"type": "image", "data": _PIXEL, "mimeType": "image/png"}]
+
+
+@tool(response_format="content_and_artifact")
+def _with_object(text: str) -> tuple[str, Any]:
+    """Return an object that has no JSON."""
+    return text, object()
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "kinds", "artifact"),
+    [
+        pytest.param(_with_artifact, ["text"], {"artifact": {"rows": [1, 2]}}, id="json"),
+        pytest.param(_with_blocks, ["text", "image"], None, id="blocks"),
+        pytest.param(_with_object, ["text"], None, id="no-json"),
+    ],
+)
+async def test_an_artifact_is_carried(wrapped, kinds, artifact):
+    """An artifact is in ``_meta``, where no model reads it; MCP's own blocks become content."""
+    result = await _call([wrapped], wrapped.name, {"text": "tea"})
+    assert [block.type for block in result.content] == kinds
+    assert (result.meta or {}).get("langchain") == artifact
+
+
+def _remove(names: list[str]) -> str:
+    return ", ".join(names)
+
+
+async def test_metadata_is_carried_and_a_destructive_tool_guarded():
+    """Annotations come from the metadata: what says that it destroys is repaired less."""
+    metadata = {"destructiveHint": True, "title": "Remove", "owner": "ops", "readOnlyHint": None}
+    wrapped = StructuredTool.from_function(
+        func=_remove, name="remove", description="Remove.", metadata=metadata, tags=["files"]
+    )
+    async with Client(serve("langchain", [wrapped])) as client:
+        (published,) = await client.list_tools()
+        guarded = await client.call_tool_mcp("remove", {"names": "a"})
+        repaired = await client.call_tool_mcp("remove", {"names": '["a"]'})
+    assert published.annotations.destructive_hint is True
+    assert published.annotations.title == "Remove"
+    assert published.meta["langchain"] == {"metadata": {"owner": "ops"}, "tags": ["files"]}
+    assert guarded.is_error
+    assert repaired.content[0].text == "a"
+
+
+# --- MCP tools for an agent ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shop():
+    """A server that is not lenient, with pages of two tools."""
+    mcp = FastMCP("shop", list_page_size=2)
+
+    @mcp.tool(annotations={"destructiveHint": True}, meta={"team": "ops"})
+    def clear(names: list[str]) -> str:
+        """Clear the shelves."""
+        return ", ".join(names)
+
+    @mcp.tool
+    def price(item: str, amount: int = 1) -> dict[str, int]:
+        """Say what it costs."""
+        return {item: 3 * amount}
+
+    @mcp.tool
+    def photo() -> list[Any]:
+        """Show the shop."""
+        return ["The shop", Image(data=b"\x89PNG", format="png")]
+
+    return mcp
+
+
+async def _asked(server: FastMCP, name: str, args: dict[str, Any]) -> ToolMessage:
+    async with Client(server) as client:
+        tools = {each.name: each for each in await load_tools(client)}
+        return await tools[name].ainvoke({"name": name, "args": args, "id": "call_1", "type": "tool_call"})
+
+
+async def test_an_agents_tools_are_those_of_all_pages(shop):
+    """Each tool of a server has its name, description, schema, annotations and ``_meta``."""
+    async with Client(shop) as client:
+        tools = {each.name: each for each in await load_tools(client)}
+        published = {each.name: each for each in await client.list_tools()}
+    assert tools.keys() == {"clear", "price", "photo"}
+    assert tools["clear"].metadata["destructiveHint"] is True
+    assert tools["clear"].metadata["_meta"]["team"] == "ops"
+    assert tools["price"].description == "Say what it costs."
+    assert tools["price"].args_schema == published["price"].input_schema
+
+
+async def test_an_agents_call_is_repaired(shop):
+    """The model's message has the text; structured content and repairs are its artifact."""
+    message = await _asked(shop, "price", {"item": "tea", "Amount": "2"})
+    assert (message.tool_call_id, message.status, message.content) == ("call_1", "success", '{"tea":6}')
+    assert message.artifact["structured_content"] == {"tea": 6}
+    assert sorted(each["rule"] for each in message.artifact["repairs"]) == ["rename_case", "text_to_integer"]
+
+
+async def test_an_agent_reads_the_envelope(shop):
+    """A refused call is a message with the envelope and ``status="error"``, and raises nothing."""
+    message = await _asked(shop, "price", {"amount": "many"})
+    assert message.status == "error"
+    assert json.loads(message.content)["error_code"] == "INVALID_ARGUMENTS"
+
+
+async def test_images_are_blocks_of_langchain(shop):
+    """Several blocks are a list, in the form that LangChain hands to any model."""
+    message = await _asked(shop, "photo", {})
+    assert [block["type"] for block in message.content] == ["text", "image"]
+    assert message.content[1]["mime_type"] == "image/png"
+
+
+async def test_tools_go_both_ways(shop):
+    """Tools of MCP that became LangChain's can be served again, still guarded."""
+    async with Client(shop) as client, Client(serve("again", await load_tools(client))) as again:
+        result = await again.call_tool_mcp("clear", {"names": "tea"})
+        assert result.is_error
+        assert (await again.call_tool_mcp("price", {"item": "tea", "amount": "2"})).content[
+            0
+        ].text == '{"tea":6}'

@@ -25,6 +25,7 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import DefinitionError, SchemaError, check_code
 from mcp_lenient.refusal.envelope import (
     META_KEY,

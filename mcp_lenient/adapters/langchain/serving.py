@@ -1,19 +1,11 @@
-"""LangChain tools on a FastMCP server that understands nearly right calls.
-
-Needs ``pip install langchain-core``. Run it over stdio::
-
-    python examples/langchain_tools.py
-
-A LangChain tool keeps its name, its description and its schema. What its schema forbids is repaired where there
-is one reading, and refused by envelope otherwise, before LangChain sees it.
-"""
+"""LangChain tools on a FastMCP server, as tools with a published schema."""
 
 from __future__ import annotations
 
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_type_hints
 from uuid import uuid4
 
 from fastmcp import FastMCP
@@ -21,13 +13,19 @@ from fastmcp.exceptions import ToolError
 from fastmcp.tools import Tool, ToolResult
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException, tool
-from mcp.types import ContentBlock, ImageContent, TextContent
-from pydantic import BaseModel, Field, SkipValidation, ValidationError
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
+from mcp.types import ContentBlock, ImageContent, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field, SkipValidation, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.rules.policy import Policy
 
-_FILLED_IN = ("config", "run_manager", "callbacks")
+META_KEY: Final = "langchain"
+"""Where the metadata, tags and artifacts of LangChain are in ``_meta``."""
+_FILLED_IN: Final = ("config", "run_manager", "callbacks")
+_HINTS: Final = frozenset(field.alias or name for name, field in ToolAnnotations.model_fields.items())
+_BLOCK: Final[TypeAdapter[ContentBlock]] = TypeAdapter(ContentBlock)
 
 
 class LangChainTool(Tool):
@@ -37,7 +35,10 @@ class LangChainTool(Tool):
 
     @classmethod
     def of(cls, wrapped: BaseTool) -> LangChainTool:
-        """The same tool for FastMCP.
+        """Return the same tool for FastMCP.
+
+        Of its metadata, what MCP knows as annotations (``destructiveHint``, ``readOnlyHint``, ``title``, ...) becomes
+        annotations, so that a destructive tool is repaired less. The rest, and its tags, are in ``_meta["langchain"]``.
 
         Raises:
             TypeError: When something is injected into the tool that only an agent's runtime has.
@@ -49,12 +50,25 @@ class LangChainTool(Tool):
                 "injected by an agent's runtime. Give it a default in a function of your own, or make it an argument."
             )
             raise TypeError(msg)
+        metadata = wrapped.metadata or {}
+        hints = {name: value for name, value in metadata.items() if name in _HINTS and value is not None}
+        rest = {name: value for name, value in metadata.items() if name not in _HINTS}
+        told = _jsonable({"metadata": rest, "tags": wrapped.tags or []})
         return cls(
-            name=wrapped.name, description=wrapped.description, parameters=_schema(wrapped), wrapped=wrapped
+            name=wrapped.name,
+            description=wrapped.description,
+            parameters=_schema(wrapped),
+            annotations=ToolAnnotations.model_validate(hints) if hints else None,
+            meta={META_KEY: told} if (rest or wrapped.tags) and told is not None else None,
+            wrapped=wrapped,
         )
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Run the tool as an agent would, and tell what the agent would be told."""
+        """Run the tool as an agent would, and return what the agent would be told.
+
+        Blocks of MCP in its artifact are content; any other artifact is in ``_meta["langchain"]["artifact"]``, where
+        a program finds it and no model reads it.
+        """
         call = ToolCall(name=self.name, args=arguments, id=uuid4().hex, type="tool_call")
         try:
             answer: ToolMessage = await self.wrapped.ainvoke(call)
@@ -66,11 +80,16 @@ class LangChainTool(Tool):
                 f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
             )
             raise ToolError(told) from error
-        return ToolResult(content=_blocks(answer.content), is_error=answer.status == "error")
+        blocks, artifact = _blocks(answer.content), answer.artifact
+        if isinstance(artifact, list) and artifact and all(map(_is_block, artifact)):
+            blocks, artifact = [*blocks, *map(_BLOCK.validate_python, artifact)], None
+        kept = _jsonable(artifact)
+        meta = None if kept is None else {META_KEY: {"artifact": kept}}
+        return ToolResult(content=blocks, meta=meta, is_error=answer.status == "error")
 
 
 def serve(name: str, tools: Iterable[BaseTool]) -> FastMCP:
-    """A lenient MCP server with these LangChain tools.
+    """Return a lenient MCP server with these LangChain tools.
 
     Args:
         name: What the server calls itself.
@@ -87,6 +106,22 @@ def serve(name: str, tools: Iterable[BaseTool]) -> FastMCP:
     return mcp
 
 
+def _is_block(value: object) -> bool:
+    try:
+        _BLOCK.validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _jsonable(value: Any) -> Any:
+    """Return a value as JSON; None where it has no such form."""
+    try:
+        return to_jsonable_python(value)
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return None
+
+
 def _schema(wrapped: BaseTool) -> dict[str, Any]:
     told = wrapped.tool_call_schema
     if isinstance(told, dict):
@@ -98,20 +133,27 @@ def _schema(wrapped: BaseTool) -> dict[str, Any]:
 
 
 def _injected(wrapped: BaseTool) -> Iterator[str]:
-    """The parameters that neither the caller nor LangChain itself fills in."""
+    """Yield the parameters that neither the caller nor LangChain itself fills in."""
     shown = wrapped.args
     if not isinstance(wrapped.args_schema, dict):
         declared = wrapped.get_input_schema()
         fields = declared.model_fields if issubclass(declared, BaseModel) else declared.__fields__
         yield from fields.keys() - shown.keys()
     for function in _functions(wrapped):
-        hints = get_type_hints(function, include_extras=True)
+        hints = _hints_of(function)
         for name, parameter in inspect.signature(function).parameters.items():
             if name in shown or name in _FILLED_IN or hints.get(name) is RunnableConfig:
                 continue
             named = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
             if _is_injected(hints.get(name)) or (named and parameter.default is parameter.empty):
                 yield name
+
+
+def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError:  # of what is imported for type checkers alone, only the names are known
+        return {}
 
 
 def _functions(wrapped: BaseTool) -> list[Callable[..., Any]]:
@@ -139,46 +181,3 @@ def _block(part: str | dict[str, Any]) -> ContentBlock:
     if part.get("type") == "image" and "base64" in part:
         return ImageContent(type="image", data=part["base64"], mime_type=part.get("mime_type", "image/png"))
     return TextContent(type="text", text=part["text"] if "text" in part else json.dumps(part))
-
-
-@tool
-def search_recipes(query: str, ingredients: list[str] | None = None, max_results: int = 5) -> str:
-    """Search recipes by a text and by ingredients, all of which they must have."""
-    return f"{query}, with {', '.join(ingredients or ['anything'])}, at most {max_results}"
-
-
-class Order(BaseModel):
-    """What is to be bought."""
-
-    items: list[str] = Field(description="One entry for each thing to buy.", min_length=1)
-    shop: Literal["market", "bakery"] = Field(default="market", description="Where to buy it.")
-    urgent: bool = False
-
-
-def _buy(items: list[str], shop: str, *, urgent: bool) -> str:
-    return f"{'+'.join(items)} from the {shop}{', now' if urgent else ''}"
-
-
-place_order = StructuredTool.from_function(
-    func=_buy, name="place_order", description="Buy what is missing.", args_schema=Order
-)
-
-
-class ConvertUnits(BaseTool):
-    """A tool that is a class of its own."""
-
-    name: str = "convert_units"
-    description: str = "Convert cups to milliliters."
-
-    def _run(self, cups: float, *, rounded: bool = False) -> str:
-        if cups < 0:
-            msg = "There is no negative cup."
-            raise ToolException(msg)
-        milliliters = cups * 236.588
-        return str(round(milliliters) if rounded else milliliters)
-
-
-TOOLS: list[BaseTool] = [search_recipes, place_order, ConvertUnits()]
-
-if __name__ == "__main__":
-    serve("kitchen", TOOLS).run(show_banner=False)

@@ -1,0 +1,90 @@
+"""Tools of MCP servers as LangChain tools, for agents of LangChain and LangGraph."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+
+from mcp_lenient.adapters.client.session import LenientSession, lenient_session
+
+if TYPE_CHECKING:
+    from fastmcp import Client
+    from mcp import ClientSession
+    from mcp.types import CallToolResult, ContentBlock, Tool
+
+    Content = str | list[str | dict[str, Any]]
+    Called = Callable[[str, dict[str, Any]], Awaitable[CallToolResult]]
+
+
+async def load_tools(session: LenientSession | Client[Any] | ClientSession) -> list[BaseTool]:
+    """Return the tools of a connected session as LangChain tools whose calls are repaired.
+
+    The tools are those of all pages, and last as long as the session.
+
+    Args:
+        session: A client or session, which is made lenient by :func:`mcp_lenient.lenient_session`; or a lenient
+            session with a policy of its own.
+    """
+    own = session if isinstance(session, LenientSession) else lenient_session(session)
+    return [to_langchain(tool, own.call_tool_mcp) for tool in (await own.tools()).values()]
+
+
+def to_langchain(tool: Tool, call: Called) -> BaseTool:
+    """Return one MCP tool as a LangChain tool.
+
+    It keeps name, description and schema, and has the annotations, such as ``destructiveHint``, and ``_meta`` as
+    metadata. An error of the tool, an envelope included, is a message with ``status="error"``, which the model reads.
+    Images and audio are content blocks of LangChain. Structured content and the repairs are in the message's ``artifact``.
+
+    Args:
+        tool: The tool as a server lists it.
+        call: Calls a tool by name, with its arguments.
+    """
+
+    async def called(**arguments: Any) -> tuple[Content, dict[str, Any] | None]:
+        result = await call(tool.name, arguments)
+        if result.is_error:
+            raise ToolException(
+                "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+            )
+        return _content(result.content), _artifact(result)
+
+    metadata = tool.annotations.model_dump(by_alias=True) if tool.annotations is not None else {}
+    if tool.meta:
+        metadata["_meta"] = tool.meta
+    return StructuredTool(
+        name=tool.name,
+        description=tool.description or "",
+        args_schema=tool.input_schema,
+        coroutine=called,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+        metadata=metadata or None,
+    )
+
+
+def _artifact(result: CallToolResult) -> dict[str, Any] | None:
+    """Return what a program finds beside the content; None where there is nothing."""
+    repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs")
+    found = {"structured_content": result.structured_content, "repairs": repairs}
+    return {name: value for name, value in found.items() if value} or None
+
+
+def _content(blocks: list[ContentBlock]) -> Content:
+    """Return the content of a message: one text as it is, else a list of LangChain's blocks."""
+    if len(blocks) == 1 and isinstance(blocks[0], TextContent):
+        return blocks[0].text
+    return [_block(block) for block in blocks]
+
+
+def _block(block: ContentBlock) -> dict[str, Any]:
+    if isinstance(block, TextContent):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, (ImageContent, AudioContent)):
+        return {"type": block.type, "base64": block.data, "mime_type": block.mime_type}
+    if isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
+        return {"type": "text", "text": block.resource.text}
+    return {"type": "text", "text": block.model_dump_json(by_alias=True, exclude_none=True)}
