@@ -8,7 +8,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 BENCH ?= overhead growth hostile
 
 # What `make examples` runs, in this order.
-EXAMPLES := examples/smart_home.py examples/context_store.py examples/agent_platform/server.py
+EXAMPLES := examples/smart_home.py examples/context_store.py examples/agent_platform/server.py \
+	examples/langchain_agent/agent.py examples/type_conversion.py
 
 # The pages that hold tables from the code.
 COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md $(wildcard docs/rules/*.md)

@@ -118,6 +118,8 @@ def run_example(
     scenes: Sequence[Scene],
     *,
     system: str = "",
+    agent: Callable[[Model, Sequence[Definition]], Any] = Agent,
+    session: Callable[[Client[Any]], Any] | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
     """Play the scenes of an example in the terminal.
@@ -128,6 +130,8 @@ def run_example(
             for its files, which is an empty one for the transcript, and with whether it is lenient.
         scenes: What is played.
         system: What a real model is told first.
+        agent: Makes what has ``chat``, as :class:`shared.agent.Agent`.
+        session: Makes of a client what calls the tools, unless ``--bare`` is given.
         arguments: Those of the command line: ``--serve``, ``--bare`` and ``--model``.
 
     Returns:
@@ -150,12 +154,17 @@ def run_example(
     configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     player = Player(
-        Console(width=None if sys.stdout.isatty() else 110, highlight=False), checked=model is None
+        Console(width=None if sys.stdout.isatty() else 110, highlight=False),
+        agent,
+        checked=model is None,
     )
     player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
     with (
         TemporaryDirectory() as folder,
-        connected(build_server(Path(folder), not options.bare)) as (executor, tools),
+        connected(build_server(Path(folder), not options.bare), None if options.bare else session) as (
+            executor,
+            tools,
+        ),
     ):
         for scene in scenes:
             player.play(scene, model or scripted(scene), executor, tools)
@@ -163,17 +172,23 @@ def run_example(
 
 
 @contextmanager
-def connected(server: Any) -> Iterator[tuple[Callable[[str, Any], CallToolResult], list[Definition]]]:
+def connected(
+    server: Any, session: Callable[[Client[Any]], Any] | None = None
+) -> Iterator[tuple[Callable[[str, Any], CallToolResult], list[Definition]]]:
     """Connect to a server; yields what calls its tools, and their definitions."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(Client(server)) as client,
     ):
         tools = [
-            {"name": tool.name, "description": tool.description or "", "input_schema": tool.input_schema}
+            tool.model_dump(include={"name", "description", "input_schema", "annotations"})
             for tool in portal.call(client.list_tools)
         ]
-        yield lambda name, sent: _call(portal, client, name, sent), tools
+        if session is not None:
+            calls = session(client)
+            yield lambda name, sent: portal.call(calls.call_tool_mcp, name, sent), tools
+        else:
+            yield lambda name, sent: _call(portal, client, name, sent), tools
 
 
 def _call(portal: BlockingPortal, client: Client[Any], name: str, sent: Any) -> CallToolResult:
@@ -193,10 +208,12 @@ class Player:
 
     Args:
         console: Where the transcript goes.
+        agent: As for :func:`run_example`.
         checked: Whether each call must do what its script says.
     """
 
     console: Console
+    agent: Callable[[Model, Sequence[Definition]], Any] = Agent
     checked: bool = True
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     off: int = 0
@@ -220,7 +237,7 @@ class Player:
             return result
 
         self._print("user", "bold", scene.said)
-        self._print("answer", "bold", Agent(model, tools).chat(scene.said, mcp_executor=execute))
+        self._print("answer", "bold", self.agent(model, tools).chat(scene.said, mcp_executor=execute))
         if self.checked and (left := list(expected)):
             self._issue(f"{len(left)} calls were not made")
         self.console.print()

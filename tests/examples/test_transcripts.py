@@ -20,9 +20,8 @@ from shared.agent import Agent, from_langchain, langchain_model
 from shared.transcript import Call, Scene, run_example
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = re.findall(r"^EXAMPLES := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[
-    0
-].split()
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
+EXAMPLES = re.findall(r"^EXAMPLES := (.*)$", MAKEFILE, re.MULTILINE)[0].split()
 SHOWN = dict(
     re.findall(
         r"^```console\n\$ python (\S+)\n(.*?)^```",
@@ -31,7 +30,10 @@ SHOWN = dict(
     )
 )
 
-every_example = pytest.mark.parametrize("example", EXAMPLES)
+every_example = pytest.mark.parametrize(
+    "example",
+    [pytest.param(each, marks=[pytest.mark.slow] if "langchain" in each else []) for each in EXAMPLES],
+)
 an_example = pytest.mark.parametrize(
     "example", usual({example: example for example in EXAMPLES}, "examples/smart_home.py")
 )

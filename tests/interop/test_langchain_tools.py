@@ -18,7 +18,7 @@ from langchain_core.tools import (
     ToolException,
     tool,
 )
-from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field, field_validator
 
@@ -410,6 +410,12 @@ async def test_an_agent_reads_the_envelope(shop):
     message = await _asked(shop, "price", {"amount": "many"})
     assert message.status == "error"
     assert json.loads(message.content)["error_code"] == "INVALID_ARGUMENTS"
+
+
+async def test_langgraphs_tool_node_takes_the_tools(shop):
+    """LangGraph reads annotations of each tool's function when a graph is built."""
+    async with Client(shop) as client:
+        assert ToolNode(await load_tools(client)).tools_by_name.keys() == {"clear", "price", "photo"}
 
 
 async def test_images_are_blocks_of_langchain(shop):

@@ -333,21 +333,17 @@ class LenientMiddleware(Middleware):
             for sentence in unknown_names(self._definitions, published):
                 self._telemetry.log.warn_once("definition_unused", sentence, sentence)
             if context.fastmcp_context is not None:
-                await self.check_statements(context.fastmcp_context.fastmcp, published)
+                await self.check_statements(context.fastmcp_context.fastmcp)
         return tools
 
-    async def check_statements(self, server: FastMCP, published: Collection[str]) -> None:
+    async def check_statements(self, server: FastMCP) -> None:
         """Compare what a definitions file says of parameters with the tools of a server.
-
-        Args:
-            server: The server.
-            published: The names of its tools.
 
         Raises:
             DefinitionError: When it contradicts a function; names file and line.
         """
-        for name in published:
-            if self._policies.declared(name).stated:
+        for name, declared in self._definitions.tools.items() if self._definitions is not None else ():
+            if declared.stated:
                 await self.known(server, name)
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
@@ -584,7 +580,7 @@ async def check_statements(server: FastMCP) -> None:
     """
     for middleware in server.middleware:
         if isinstance(middleware, LenientMiddleware):
-            await middleware.check_statements(server, [tool.name for tool in await server.list_tools()])
+            await middleware.check_statements(server)
 
 
 def standing_before(server: FastMCP, target: Target) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from mcp import ClientSession
     from mcp.types import CallToolResult, ContentBlock, Tool
 
-    Content = str | list[str | dict[str, Any]]
     Called = Callable[[str, dict[str, Any]], Awaitable[CallToolResult]]
+
+# LangGraph reads the annotations of a tool's function when the program runs.
+Content = str | list[str | dict[str, Any]]
+"""The content of a message: a text, or LangChain's blocks."""
 
 
 async def load_tools(session: LenientSession | Client[Any] | ClientSession) -> list[BaseTool]:

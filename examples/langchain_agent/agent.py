@@ -1,0 +1,273 @@
+"""An agent of LangGraph on three MCP servers, by stdio and HTTP, as config.json names them.
+
+python examples/langchain_agent/agent.py            a transcript; the HTTP server is started, and restarted in the middle
+python examples/langchain_agent/agent.py --serve    the tools of all three over stdio, made lenient
+
+The servers know nothing of mcp-lenient: it stands in front of them as a proxy. Before a tool that destroys something,
+the graph stops and asks the user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from fastmcp import FastMCP
+from fastmcp.server import create_proxy
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command, interrupt
+from mcp.types import CallToolResult, Tool
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.adapters.langchain import to_langchain
+from shared.agent import Definition, Executor, Message, Model
+from shared.transcript import DATA, Call, Scene, run_example
+
+HERE = Path(__file__).resolve().parent
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class HttpServer:
+    """A server of servers.py in a process of its own, over HTTP on a free port.
+
+    Args:
+        name: Which one.
+        data: The folder for its file.
+    """
+
+    name: str
+    data: Path
+    port: int = field(default_factory=_free_port)
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "LIBRARY_DB": str(self.data / f"{self.name}.db")}
+        command = [sys.executable, str(HERE / "servers.py"), self.name, str(self.port)]
+        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: S603
+        until = monotonic() + 60
+        while monotonic() < until and self._process.poll() is None:
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            sleep(0.05)
+        message = f"The server {self.name} did not start."
+        raise RuntimeError(message)
+
+    def stop(self) -> None:
+        """Stop it."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(20)
+
+    @asynccontextmanager
+    async def running(self, _: Any) -> AsyncIterator[None]:
+        """Run it as long as the proxy runs."""
+        await asyncio.to_thread(self.start)
+        try:
+            yield
+        finally:
+            self.stop()
+
+
+def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001 - the runner's protocol
+    """Make one server of the three in config.json."""
+    library = HttpServer("library", folder)
+    STARTED.append(library)
+    config = json.loads((HERE / "config.json").read_text("utf-8"))
+    for server in config.values():
+        if "command" in server:
+            server.update(command=sys.executable, cwd=str(HERE))
+        else:
+            server["url"] = server["url"].replace("8005", str(library.port))
+    make: Callable[..., FastMCP] = create_lenient_proxy if lenient else create_proxy
+    return make({"mcpServers": config}, name="assistant", lifespan=library.running)
+
+
+STARTED: list[HttpServer] = []
+
+
+def approved(tool: str, arguments: Any) -> bool:
+    """Ask the user before a destructive tool runs; without a terminal, the user of the transcript says yes."""
+    print(f"guard   {tool}({json.dumps(arguments, ensure_ascii=False)}) destroys something. Run it? yes")
+    return not sys.stdin.isatty() or input("        Enter runs it, anything else does not: ") == ""
+
+
+class GraphAgent:
+    """A conversation that LangGraph runs: the model, the guard, the tools.
+
+    Args:
+        model: What answers the messages.
+        tools: The definitions of the tools.
+        approve: Asked before a tool that says it is destructive.
+    """
+
+    def __init__(
+        self, model: Model, tools: Sequence[Definition], approve: Callable[[str, Any], bool] = approved
+    ) -> None:
+        self._model, self._definitions, self._approve = model, tools, approve
+        self._saver = InMemorySaver()
+
+    def chat(self, text: str, *, mcp_executor: Executor) -> str:
+        """Hand a user's message to the model, run the tools it asks for, and return its answer."""
+        return asyncio.run(self._chat(text, mcp_executor))
+
+    async def _chat(self, text: str, executor: Executor) -> str:
+        graph = self._graph(executor)
+        thread: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 60}
+        sent: Any = {"messages": [HumanMessage(text)]}
+        while True:
+            state = await graph.ainvoke(sent, thread)
+            if "__interrupt__" not in state:
+                return str(state["messages"][-1].text)
+            asked = state["__interrupt__"][0].value
+            sent = Command(resume=self._approve(asked["name"], asked["args"]))
+
+    def _graph(self, executor: Executor) -> Any:
+        one_by_one = asyncio.Lock()
+
+        async def call(name: str, arguments: Any) -> CallToolResult:
+            async with one_by_one:
+                result: CallToolResult = await asyncio.to_thread(executor, name, arguments)
+            return result
+
+        tools = [to_langchain(Tool.model_validate(each), call) for each in self._definitions]
+        guarded = {tool.name for tool in tools if (tool.metadata or {}).get("destructiveHint")}
+        graph = StateGraph(MessagesState)
+        graph.add_node("model", self._ask)
+        graph.add_node("guard", lambda state: _guard(state, guarded), destinations=("model", "tools"))
+        graph.add_node("tools", ToolNode(tools))
+        graph.add_edge(START, "model")
+        graph.add_conditional_edges(
+            "model", lambda state: "guard" if state["messages"][-1].tool_calls else "__end__"
+        )
+        graph.add_edge("tools", "model")
+        return graph.compile(checkpointer=self._saver)
+
+    def _ask(self, state: MessagesState) -> dict[str, Any]:
+        response = self._model([_told(message) for message in state["messages"]], self._definitions)
+        uses = [block for block in response["content"] if block["type"] == "tool_use"]
+        calls = [
+            {
+                "name": use["name"],
+                "args": _object(use["input"]),
+                "id": use.get("id") or f"call_{at}_{len(state['messages'])}",
+            }
+            for at, use in enumerate(uses)
+        ]
+        text = "".join(block["text"] for block in response["content"] if block["type"] == "text")
+        return {"messages": [AIMessage(text, tool_calls=calls)]}
+
+
+def _object(sent: Any) -> dict[str, Any]:
+    """Return arguments as LangChain wants them; a text that is none goes on to be read behind it."""
+    return sent if isinstance(sent, dict) else {"arguments": sent}
+
+
+def _guard(state: MessagesState, guarded: set[str]) -> Command[Any]:
+    """Stop before a destructive tool until the user has answered."""
+    calls = state["messages"][-1].tool_calls  # type: ignore[union-attr]
+    if all(call["name"] not in guarded or interrupt(call) for call in calls):
+        return Command(goto="tools")
+    said = [
+        ToolMessage("The user did not allow it.", tool_call_id=call["id"], status="error") for call in calls
+    ]
+    return Command(goto="model", update={"messages": said})
+
+
+def _told(message: BaseMessage) -> Message:
+    """Return a message of LangChain in the form of the shared models."""
+    if isinstance(message, HumanMessage):
+        return {"role": "user", "content": message.text}
+    if isinstance(message, ToolMessage):
+        block = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.text}
+        return {"role": "user", "content": [{**block, "is_error": message.status == "error"}]}
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    uses = [
+        {"type": "tool_use", "id": call["id"], "name": call["name"], "input": call["args"]} for call in calls
+    ]
+    return {"role": "assistant", "content": [{"type": "text", "text": message.text}, *uses]}
+
+
+def _after_restart(arguments: dict[str, Any]) -> Callable[[list[Any]], dict[str, Any]]:
+    """Restart the HTTP server, then send these arguments."""
+
+    def sent(_: list[Any]) -> dict[str, Any]:
+        STARTED[-1].stop()
+        STARTED[-1].start()
+        print("server  the library was restarted")
+        return arguments
+
+    return sent
+
+
+SCENES = [
+    Scene(
+        "What time is it in Lisbon and in Seoul?",
+        [
+            (
+                Call("time_get_current_time", {"args": {"timezone": "Europe/Lisbon"}}, ("unwrap_arguments",), gives="in Europe/Lisbon"),
+                Call("time_get_current_time", {"timezone": None, "toolCallId": "call_1"}, ("null_to_absent", "drop_injected"), gives="in Asia/Seoul"),
+            )
+        ],
+        "It is eight or nine hours later in Seoul than in Lisbon.",
+    ),
+    Scene(
+        "What is 6 by 7, and the mean of 1, 4, 9 and 16? Draw them.",
+        [
+            Call("math_multiply", {"a": "6", "b": [7]}, ("text_to_integer", "array_to_scalar"), gives=42),
+            Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, ("json_text_to_array",), gives=7.5),
+            Call("math_plot", {"numbers": "1, 4, 9, 16"}, ("delimited_text_to_array",), gives="4 bars"),
+            Call("math_mean", {"numbers": "a few"}, refused="INVALID_NUMBERS_TYPE"),
+        ],
+        "42 and 7.5; the picture shows four bars.",
+    ),
+    Scene(
+        "What becomes of a call that has two readings? Keep my note on it.",
+        [
+            Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, ("text_to_integer",), gives=[{}, {}]),
+            Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, ("rename_case",), gives="My note is kept."),
+        ],
+        "It is refused, and both readings are named. Your note is kept.",
+    ),
+    Scene(
+        "Is my note still there?",
+        [Call("library_retrieve", _after_restart({"query": "my note", "limit": [1]}), ("array_to_scalar",), gives=[{"title": "My note"}])],
+        "It is.",
+    ),
+    Scene(
+        "Then remove it.",
+        [
+            Call("library_remove", {"titles": "My note"}, refused="INVALID_TITLES_TYPE"),
+            Call("library_remove", {"titles": '["My note"]'}, ("json_text_to_array",), gives=1),
+        ],
+        "It is gone.",
+    ),
+]  # fmt: skip
+
+mcp = build(DATA, lenient=True)
+
+if __name__ == "__main__":
+    sys.exit(run_example("LangChain agent", build, SCENES, agent=GraphAgent))
