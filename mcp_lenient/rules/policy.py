@@ -14,6 +14,7 @@ from mcp_lenient.values.limits import Limits
 
 Mode = Literal["repair", "observe", "off"]
 Unrepairable = Literal["forward", "refuse"]
+LogValues = Literal["none", "shapes"]
 _NEAR: Final = 0.8
 
 
@@ -57,6 +58,8 @@ class Policy:
             frameworks that drop ``_meta``.
         closed: Whether unknown names count as refused, and are repaired, wherever a schema declares properties and
             does not say whether others may come: servers of the official SDKs drop these in silence.
+        log_values: What an event says of the arguments themselves: ``"none"``, or ``"shapes"``: types, lengths and kinds
+            of characters, never a value.
 
     Raises:
         PolicyError: When a field has a value that is not allowed; names the field and what is.
@@ -74,11 +77,13 @@ class Policy:
     destructive: bool | None = None
     tell_model: bool = False
     closed: bool = False
+    log_values: LogValues = "none"
 
     def __post_init__(self) -> None:
         _one_of("mode", self.mode, get_args(Mode))
         if self.unrepairable is not None:
             _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
+        _one_of("log_values", self.log_values, get_args(LogValues))
         _instance("limits", self.limits, Limits)
         _instance("echo_values", self.echo_values, bool)
         _instance("tell_model", self.tell_model, bool)

@@ -15,8 +15,18 @@ from mcp_lenient.telemetry.otel import Metrics
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Repair, Violation
+
+
+Sent = tuple["Mapping[str, Any]", "Mapping[str, Any]"]
+"""A tool's schema, and what was sent to it."""
+
+
+def shown(policy: Policy, root: Mapping[str, Any], sent: Mapping[str, Any] | None) -> Sent | None:
+    """Return the schema and what was sent where the policy wants shapes logged."""
+    return (root, sent) if policy.log_values == "shapes" and sent is not None else None
 
 
 class RecordedCall(Protocol):
@@ -40,6 +50,11 @@ class RecordedCall(Protocol):
     @property
     def secret(self) -> frozenset[str]:
         """Names of the tool's policy below which keys are not shown."""
+        ...
+
+    @property
+    def sent(self) -> Sent | None:
+        """The tool's schema and what was sent, where the policy wants shapes logged."""
         ...
 
     def client(self) -> str | None:
@@ -133,6 +148,7 @@ class CallTelemetry:
         server = caller.get("server")
         if server in self.names:
             caller["server"] = self.names[server]
-        self.log.emit(
-            event_fields(event, call.name, caller, duration_us=duration, secret=call.secret, **outcome)
+        fields = event_fields(
+            event, call.name, caller, duration_us=duration, sent=call.sent, secret=call.secret, **outcome
         )
+        self.log.emit(fields)

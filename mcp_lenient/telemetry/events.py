@@ -79,6 +79,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
     hints: Sequence[str] = (),
+    sent: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
     secret: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """Return the fields of one :class:`CallEvent` as they are written, without the time that validation takes.
@@ -94,6 +95,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         violations: What was still wrong after repair.
         repairs: What was changed, or would have been.
         hints: JSON Pointers of JSON texts that were kept as text.
+        sent: The tool's schema and what was sent, where the policy wants shapes logged.
         secret: Names of the policy below which keys are not shown.
     """
     fields: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(tool)}
@@ -109,6 +111,10 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         fields["hints"] = [
             {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
         ]
+    if sent is not None and sent[1]:
+        from mcp_lenient.telemetry.shapes import shapes_of
+
+        fields["shapes"] = shapes_of(*sent, secret)
     if duration_us > 0:
         fields["duration_us"] = duration_us
     for name, text in caller.items():
@@ -183,6 +189,25 @@ class HintRecord(_Record):
     pointer: PointerText = Field(description="JSON Pointer of the place, escaped and cut.")
 
 
+CharacterKind = Literal[
+    "letter", "digit", "space", "line", "bracket", "quote", "separator", "symbol", "other"
+]
+"""What a text is made of; ``other`` is what cannot be printed."""
+
+
+class ShapeRecord(_Record):
+    """What one argument looked like, without its value."""
+
+    pointer: PointerText = Field(description="JSON Pointer of the place, escaped and cut.")
+    type: RecordedType | Literal["secret"] = Field(
+        description="JSON type of what was sent; ``secret`` where nothing is told of it."
+    )
+    length: NonNegativeInt | None = Field(
+        default=None, description="How many characters, items or keys it had; null for other types."
+    )
+    characters: tuple[CharacterKind, ...] = Field(default=(), description="What a text was made of.")
+
+
 class CallEvent(_Record):
     """What became of one call: one line of the log.
 
@@ -211,6 +236,11 @@ class CallEvent(_Record):
         default=(),
         max_length=LISTED,
         description="What went on as it came, and may have been meant otherwise, the first 50.",
+    )
+    shapes: tuple[ShapeRecord, ...] = Field(
+        default=(),
+        max_length=LISTED,
+        description="What was sent, without values, the first 50 places; only where a policy asks for it.",
     )
     duration_us: NonNegativeInt = Field(
         default=0, description="Microseconds that judging and repairing took, without the tool itself."

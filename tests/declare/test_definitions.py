@@ -199,6 +199,7 @@ POLICIES = [
     pytest.param("{destructive: true}", {"destructive": True}, id="destructive"),
     pytest.param("{tell_model: true}", {"tell_model": True}, id="tell_model"),
     pytest.param("{closed: true}", {"closed": True}, id="closed"),
+    pytest.param("{log_values: shapes}", {"log_values": "shapes"}, id="log_values"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),
 ]

@@ -193,6 +193,7 @@ def test_all_is_there():
         violations=VIOLATIONS,
         repairs=REPAIRS,
         hints=["/note"],
+        sent=({}, {"limit": "many"}),
     )
     assert event.model_dump(mode="json", exclude={"timestamp"}) == {
         "event": "call_rejected",
@@ -206,6 +207,7 @@ def test_all_is_there():
         ],
         "repair_count": 2,
         "hints": [{"code": "json_text_kept", "pointer": "/note"}],
+        "shapes": [{"pointer": "/limit", "type": "string", "length": 4, "characters": ["letter"]}],
         "duration_us": 41,
         "server": "context store",
         "mounted": "child",
@@ -284,9 +286,8 @@ def test_the_published_schema_describes_the_lines(event):
 
 def test_an_event_is_written_in_the_order_of_its_model():
     """The writer and the model name the same fields, in one order."""
-    event = event_fields(
-        "call_rejected", **FACTS, error_code="C", violations=VIOLATIONS, repairs=REPAIRS, hints=["/note"]
-    )
+    found = {"violations": VIOLATIONS, "repairs": REPAIRS, "hints": ["/note"], "sent": ({}, {"limit": 1})}
+    event = event_fields("call_rejected", **FACTS, error_code="C", **found)
     assert list(event) == list(CallEvent.model_fields)
 
 

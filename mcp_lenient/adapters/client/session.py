@@ -23,6 +23,7 @@ from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.refusal.envelope import envelope, repairs_told, written
+from mcp_lenient.telemetry.calls import shown
 from mcp_lenient.types import Repair, Violation
 
 if TYPE_CHECKING:
@@ -179,8 +180,9 @@ class LenientSession:
     ) -> _Prepared:
         """Record what was decided, and return what is sent."""
         policy = known.plan.policy
-        info = CallInfo(None, name, started, secret=policy.secret)
         is_object = isinstance(sent, Mapping)
+        told = shown(policy, known.plan.root, sent if is_object else None)
+        info = CallInfo(None, name, started, secret=policy.secret, sent=told)
         held = not is_object or policy.unrepairable == "refuse"
         event: EventName = "call_rejected" if held else "call_forwarded"
         if policy.mode == "observe":

@@ -45,6 +45,7 @@ from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.refusal.envelope import as_text, envelope
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry.calls import shown
 from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.types import Repair, ValidationIssue, Violation
 
@@ -176,9 +177,11 @@ class DecoratedTool:
         self, event: EventName, repairs: tuple[Repair, ...], violations: tuple[Violation, ...], started: int
     ) -> None:
         """Record on the span, in the log and in the metrics what becomes of a call."""
+        asks = self.policy.log_values == "shapes"
+        sent = shown(self.policy, self.schema(), host.sent_arguments(self.tool.name)) if asks else None
         self._telemetry.record(
             event,
-            CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret),
+            CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret, sent=sent),
             repairs=repairs,
             violations=violations,
         )

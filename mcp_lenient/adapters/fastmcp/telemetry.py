@@ -10,7 +10,7 @@ from fastmcp.server.dependencies import get_access_token
 
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.calls import CallTelemetry
+from mcp_lenient.telemetry.calls import CallTelemetry, Sent, shown
 from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class CallInfo:
         exists: Whether the server has such a tool.
         mounted: The path of mounted servers down to the tool's own.
         secret: Names of the tool's policy below which keys are not shown.
+        sent: The tool's schema and what was sent, where the policy wants shapes logged.
     """
 
     context: Context | None
@@ -82,6 +83,7 @@ class CallInfo:
     exists: bool = True
     mounted: str | None = None
     secret: frozenset[str] = frozenset()
+    sent: Sent | None = None
 
     @classmethod
     def of(cls, context: CallContext, cached: CachedTool | None, started: int) -> CallInfo:
@@ -89,7 +91,14 @@ class CallInfo:
         own, name = context.fastmcp_context, context.message.name
         if cached is None:
             return cls(own, name, started, exists=False)
-        return cls(own, name, started, mounted=cached.target.mounted, secret=cached.policy.secret)
+        return cls(
+            own,
+            name,
+            started,
+            mounted=cached.target.mounted,
+            secret=cached.policy.secret,
+            sent=shown(cached.policy, cached.plan.root, context.message.arguments),
+        )
 
     def client(self) -> str | None:
         """Return what the client calls itself."""

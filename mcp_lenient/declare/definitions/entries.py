@@ -26,7 +26,7 @@ from mcp_lenient.declare import normalizers
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault
 from mcp_lenient.rules import DEFAULT_RULES
-from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
+from mcp_lenient.rules.policy import LogValues, Mode, Policy, Unrepairable
 from mcp_lenient.types import JsonType, Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
@@ -150,6 +150,7 @@ class PolicyEntry(_Entry):
     destructive: bool | None = None
     tell_model: bool = False
     closed: bool = False
+    log_values: LogValues = "none"
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:

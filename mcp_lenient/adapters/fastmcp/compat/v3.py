@@ -75,6 +75,14 @@ def is_clients_call(_tool: str) -> bool:
     return depth == _CLIENTS_CALL
 
 
+def raw_request(_context: object) -> None:
+    """Return None: FastMCP 3 keeps no context of the SDK's for a request."""
+
+
+def sent_arguments(_tool: str) -> None:
+    """Return None: FastMCP 3 keeps no raw arguments."""
+
+
 def install(server: FastMCP, _hook: Any) -> str | None:
     """Return what of the middleware's work is lost on a server, where its operator should know."""
     if not server.strict_input_validation:

@@ -89,6 +89,14 @@ def is_clients_call(tool: str) -> bool:
     return called == tool and not is_transforming()
 
 
+def sent_arguments(tool: str) -> Mapping[str, Any] | None:
+    """Return the arguments of the request where a client called the tool of this name."""
+    context = current_context()
+    request = None if context is None or not is_clients_call(tool) else raw_request(context)
+    arguments = None if request is None else (request.params or {}).get("arguments")
+    return arguments if isinstance(arguments, Mapping) else None
+
+
 def install(server: FastMCP, hook: Any) -> str | None:
     """Add a hook to the SDK's own middleware of a server; return the reason where that is impossible.
 

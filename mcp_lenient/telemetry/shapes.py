@@ -1,0 +1,73 @@
+"""The shape of arguments for the log: types, lengths and kinds of characters, never a value."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import deque
+from collections.abc import Mapping
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, Final
+
+from mcp_lenient.refusal.problems import entries, marked_secret
+from mcp_lenient.schema.forms import MAX_FORMS, FormReader, Forms, children
+from mcp_lenient.telemetry.events import LISTED, CharacterKind
+from mcp_lenient.types import Path
+from mcp_lenient.values.display import escaped_pointer, secret_name
+from mcp_lenient.values.json_values import json_type, pointer
+
+_LOOKED_AT: Final = 10_000
+_DEEPEST: Final = 8
+_KINDS: Final[Mapping[str, CharacterKind]] = MappingProxyType(
+    {
+        **dict.fromkeys("[](){}<>", "bracket"),
+        **dict.fromkeys("\"'`“”\u2018\u2019„«»", "quote"),
+        **dict.fromkeys(",;|:/，；、\uff1a", "separator"),
+        **dict.fromkeys("\r\n\u2028\u2029", "line"),
+        "\t": "space",
+    }
+)
+_CATEGORIES: Final[Mapping[str, CharacterKind]] = MappingProxyType(
+    {"L": "letter", "M": "letter", "N": "digit", "Z": "space", "P": "symbol", "S": "symbol", "C": "other"}
+)
+
+
+def shapes_of(
+    root: Mapping[str, Any], arguments: Mapping[str, Any], secret: frozenset[str] = frozenset()
+) -> list[dict[str, Any]]:
+    """Return one record for each place of the arguments, 50 at most, the outer ones first.
+
+    Of what is below a secret name, or what the schema marks as secret, only the place is told.
+
+    >>> shapes_of({}, {"tags": "a, b", "api_key": "x"})
+    [{'pointer': '/tags', 'type': 'string', 'length': 4, 'characters': ['letter', 'separator', 'space']}, {'pointer': '/api_key', 'type': 'secret'}]
+
+    Args:
+        root: The tool's input schema.
+        arguments: What was sent.
+        secret: Names of the policy that are secret besides those that are known.
+    """
+    found: list[dict[str, Any]] = []
+    waiting: deque[tuple[Path, Any, Forms]] = deque([((), arguments, FormReader(root).top)])
+    while waiting and len(found) < LISTED:
+        path, value, forms = waiting.popleft()
+        is_secret = bool(path) and (secret_name(path[-1], secret) or marked_secret(forms))
+        if path:
+            place = {"pointer": escaped_pointer(pointer(path), secret)}
+            found.append(place | ({"type": "secret"} if is_secret else _shape(value)))
+        if len(path) < _DEEPEST and not is_secret:
+            below = islice(entries(value), LISTED)
+            waiting.extend(((*path, key), each, children(forms, key)[:MAX_FORMS]) for key, each in below)
+    return found
+
+
+def _shape(value: Any) -> dict[str, Any]:
+    kind = json_type(value)
+    if isinstance(value, str):
+        kinds = sorted({_kind(character) for character in set(value[:_LOOKED_AT])})
+        return {"type": kind, "length": len(value), **({"characters": kinds} if kinds else {})}
+    return {"type": kind, "length": len(value)} if isinstance(value, (Mapping, list)) else {"type": kind}
+
+
+def _kind(character: str) -> CharacterKind:
+    return _KINDS.get(character) or _CATEGORIES[unicodedata.category(character)[0]]

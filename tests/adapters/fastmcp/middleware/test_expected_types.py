@@ -1,0 +1,74 @@
+"""Where a type says nothing, the normalizer that refuses a value says what is expected."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+from fastmcp import Client, FastMCP
+
+from mcp_lenient import LenientMiddleware, NormalizationError, lenient, tags
+
+
+def odd(value):
+    """Refuse even numbers."""
+    if isinstance(value, int) and value % 2 == 0:
+        code = "INVALID_{PARAMETER}_TYPE"
+        raise NormalizationError(code, "send an odd number", ("integer",))
+    return value
+
+
+def decorated(tags: Any = None, number: Any = 1) -> str:
+    """Store tags."""
+    return f"{tags} {number}"
+
+
+def annotated(tags: Annotated[Any, tags()] = None) -> str:
+    """Store tags."""
+    return str(tags)
+
+
+async def refused(function, sent, *, middleware):
+    """The details of the envelope."""
+    mcp = FastMCP("notes")
+    mcp.tool(name="store")(function)
+    if middleware:
+        mcp.add_middleware(LenientMiddleware())
+    async with Client(mcp) as client:
+        result = await client.call_tool("store", sent, raise_on_error=False)
+    assert result.is_error
+    return result.meta["mcp_lenient"]["details"]
+
+
+@pytest.mark.parametrize("sent", [123, ["a", 1], {"a": 1}, True, "a, b"])
+@pytest.mark.parametrize(
+    ("function", "middleware"),
+    [
+        pytest.param(lenient(tags=tags())(decorated), True, id="both"),
+        pytest.param(lenient(tags=tags())(decorated), False, id="decorated"),
+        pytest.param(annotated, True, id="annotated"),
+    ],
+)
+async def test_tags_of_any_type_are_expected_to_be_an_array(function, middleware, sent):
+    """With ``tags: Any`` the envelope names the types, and no fix sends another one."""
+    details = await refused(function, {"tags": sent}, middleware=middleware)
+    assert details["expected_types"] == ["array of strings", "null"]
+    written = [step["value"] for patch in details["violations"][0].get("fixes", []) for step in patch]
+    assert all(isinstance(value, list) or value is None for value in written)
+
+
+async def test_a_normalizer_of_ones_own_may_name_types():
+    """The third argument of the error is what the envelope says of types."""
+    details = await refused(lenient(number=odd)(decorated), {"number": 2}, middleware=True)
+    assert details["expected_types"] == ["integer"]
+
+
+async def test_the_schema_says_it_better():
+    """Where the parameter has a type, the schema's words are told."""
+
+    def typed(number: int) -> int:
+        """Store a number."""
+        return number
+
+    details = await refused(lenient(number=odd)(typed), {"number": 2}, middleware=True)
+    assert details["expected_types"] == ["integer"]

@@ -1,0 +1,147 @@
+"""What an event says of arguments where a policy asks for it: their shape, and nothing of their values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, SecretStr
+
+from mcp_lenient import LenientMiddleware, Policy, PolicyError, lenient, lenient_session, tags
+from mcp_lenient.telemetry.events import CallEvent, event_fields
+from mcp_lenient.telemetry.shapes import LISTED, shapes_of
+
+NOTHING = SecretStr("")
+SHAPES = Policy(log_values="shapes")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "shape"),
+    [
+        pytest.param("a, b", {"type": "string", "length": 4, "characters": ["letter", "separator", "space"]}, id="text"),
+        pytest.param('["工1"]', {"type": "string", "length": 6, "characters": ["bracket", "digit", "letter", "quote"]}, id="json"),
+        pytest.param("", {"type": "string", "length": 0}, id="empty"),
+        pytest.param("\x00\t\n€-", {"type": "string", "length": 5, "characters": ["line", "other", "space", "symbol"]}, id="odd"),
+        pytest.param(7, {"type": "integer"}, id="integer"),
+        pytest.param(7.5, {"type": "number"}, id="number"),
+        pytest.param(True, {"type": "boolean"}, id="boolean"),
+        pytest.param(None, {"type": "null"}, id="null"),
+        pytest.param([], {"type": "array", "length": 0}, id="array"),
+        pytest.param({}, {"type": "object", "length": 0}, id="object"),
+    ],
+)  # fmt: skip
+def test_a_value_has_a_shape(value, shape):
+    """Type, length and kinds of characters are told, never a value."""
+    assert shapes_of({}, {"p": value}) == [{"pointer": "/p", **shape}]
+
+
+def test_the_outer_places_come_first():
+    """What is inside follows, by its place."""
+    pointers = [each["pointer"] for each in shapes_of({}, {"a": [{"b": 1}], "c": 2})]
+    assert pointers == ["/a", "/c", "/a/0", "/a/0/b"]
+
+
+def test_of_a_secret_only_the_place_is_told():
+    """Neither its type nor its length, nor what is inside."""
+    assert shapes_of({}, {"api_key": {"x": "y"}, "pin": 1}, frozenset({"pin"})) == [
+        {"pointer": "/api_key", "type": "secret"},
+        {"pointer": "/pin", "type": "secret"},
+    ]
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_any_arguments_make_a_valid_event(arguments):
+    """Whatever was sent, the event is bounded and can be read back."""
+    event = CallEvent.model_validate(event_fields("call_rejected", "t", sent=({}, arguments)))
+    assert len(event.shapes) <= LISTED
+
+
+@pytest.mark.parametrize("depth", [10_000])
+def test_what_is_deep_or_long_costs_little(depth):
+    """A list in a list, again and again, is told to a depth of eight."""
+    deep: Any = 1
+    for _ in range(depth):
+        deep = [deep]
+    assert len(shapes_of({}, {"deep": deep, "long": ["x"] * depth, "text": "x" * 10**6})) == LISTED
+
+
+# --- in the log ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server():
+    """A server with a tool that takes tags and secrets."""
+    mcp = FastMCP("notes")
+
+    @mcp.tool
+    def store(
+        tags: list[str],
+        word: SecretStr = NOTHING,
+        note: str = Field("", json_schema_extra={"writeOnly": True}),
+    ) -> str:
+        """Store a note."""
+        return f"{tags} {word} {note}"
+
+    return mcp
+
+
+SENT = {"tags": '["sesame"]', "word": "sesame", "note": "sesame"}
+TOLD = [
+    {"pointer": "/tags", "type": "string", "length": 10, "characters": ["bracket", "letter", "quote"]},
+    {"pointer": "/word", "type": "secret"},
+    {"pointer": "/note", "type": "secret"},
+]
+
+
+async def test_an_event_tells_what_was_sent_where_the_policy_asks_for_it(server, events):
+    """Shapes are of what the caller sent, not of what the tool got; values are nowhere."""
+    server.add_middleware(LenientMiddleware(SHAPES))
+    async with Client(server) as client:
+        await client.call_tool("store", SENT)
+    assert events[0]["shapes"] == TOLD
+    assert "sesame" not in json.dumps(events)
+
+
+async def test_by_default_nothing_is_told(server, events):
+    """Without the option an event has no shapes."""
+    server.add_middleware(LenientMiddleware())
+    async with Client(server) as client:
+        await client.call_tool("store", SENT)
+    assert [event["event"] for event in events] == ["call_repaired"]
+    assert "shapes" not in events[0]
+
+
+async def test_a_lenient_session_tells_them_too(server, events):
+    """A client's own events have them as well."""
+    async with lenient_session(Client(server), SHAPES) as session:
+        await session.call_tool("store", SENT)
+    assert events[0]["shapes"] == TOLD
+
+
+async def test_a_decorated_tool_tells_them_too(events):
+    """Without a middleware the policy of ``@lenient`` counts."""
+    mcp = FastMCP("notes")
+
+    @mcp.tool
+    @lenient(tags=tags(), policy=SHAPES)
+    def store(tags: Any) -> str:
+        """Store tags."""
+        return str(tags)
+
+    async with Client(mcp) as client:
+        await client.call_tool("store", {"tags": 123}, raise_on_error=False)
+    assert events[0]["shapes"] == [{"pointer": "/tags", "type": "integer"}]
+
+
+def test_another_word_is_refused():
+    """There are two values, and the error names them."""
+    with pytest.raises(PolicyError, match="log_values must be one of 'none', 'shapes'"):
+        Policy(log_values="values")
