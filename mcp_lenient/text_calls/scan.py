@@ -213,14 +213,27 @@ class _Scan:
         if len(tags) == 1 and empty is not None:
             return self._only_empty(tags[0], empty)
         closed = _CLOSED.match(masked, end)
-        if len(tags) > 1 and closed is not None and closed[1] == tags[-1].name:
-            raise self.source.error(
-                tags[-1].at, f"<{tags[-1].name}> is empty; without arguments a call is written with {{}}"
-            )
+        if closed is not None and closed[1] == tags[-1].name:
+            return self._empty_pair(tags, end, closed.end())
         if end == len(masked):
             raise self.source.error(tags[-1].at, "the text ends after an opening tag; it may be cut off")
         self.opened.update((tag.name, self.unnamed) for tag in tags)
         return end
+
+    def _empty_pair(self, tags: list[_Tag], at: int, after: int) -> int:
+        """Tags with nothing in them: a call without arguments where the name is a known tool's."""
+        known, tool = self.tools.schemas or {}, tags[-1]
+        if tool.name in known and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
+            end = self._past_closing(tags[0], after) if len(tags) == 2 else after
+            if self._stands_alone(tags[0].at, end):
+                self._add(ToolCall(tags[0].name if len(tags) == 2 else None, tool.name, {}), tool.at)
+                return end
+        if len(tags) > 1:
+            raise self.source.error(
+                tool.at, f"<{tool.name}> is empty; without arguments a call is written with {{}}"
+            )
+        self.opened[tool.name] = self.unnamed
+        return at
 
     def _empty(self, at: int) -> int:
         """A tag without content, which is a call without arguments where it is on a line of its own."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_lenient import Limits
-from mcp_lenient.errors import ToolCallError
+from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
 
 _OPENAI = {"type": "function", "id": "call_1", "function": {"name": "find", "arguments": '{"q": "x"}'}}
@@ -651,3 +651,31 @@ def test_nothing_but_a_tool_call_error_is_raised(text):
         return
     assert calls
     assert all(isinstance(call.arguments, dict) and call.tool for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        pytest.param("<go_back></go_back>", None, id="pair"),
+        pytest.param("I go.\n<go_back>\n</go_back>\nDone.", None, id="lines"),
+        pytest.param("<web>\n<go_back></go_back>\n</web>", "web", id="server"),
+        pytest.param("<go_back/>", None, id="one-tag"),
+    ],
+)
+def test_an_empty_tag_of_a_known_tool_is_a_call(text, server):
+    """A known tool's name in a tag without content is a call without arguments."""
+    assert parse_tool_calls(text, tools=["go_back"]) == (ToolCall(server, "go_back", {}),)
+
+
+@pytest.mark.parametrize("text", ["<go_back></go_back>", "<web><go_back></go_back></web>"])
+def test_an_empty_tag_of_no_known_tool_is_none(text):
+    """Where tools are not known, or not this one, an empty tag is prose, or asks for its arguments."""
+    for tools in (None, ["search"]):
+        with pytest.raises(ToolCallError):
+            parse_tool_calls(text, tools=tools)
+
+
+def test_an_empty_tag_in_a_sentence_is_no_call():
+    """A sentence may name a tool in tags."""
+    with pytest.raises(NoToolCallError):
+        parse_tool_calls("Use <go_back></go_back> to return.", tools=["go_back"])
