@@ -13,9 +13,9 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.refusal.describe import expected, likely_kinds
+from mcp_lenient.refusal.wording import expected, likely_kinds
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.schema.forms import Form, FormReader, Forms, children
+from mcp_lenient.schema.node import Form, FormReader, Forms, children
 from mcp_lenient.values.display import fits_json
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{1,100}", re.ASCII)

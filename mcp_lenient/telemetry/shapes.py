@@ -9,16 +9,17 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
 
-from mcp_lenient.refusal.problems import entries, marked_secret
-from mcp_lenient.schema.forms import MAX_FORMS, FormReader, Forms, children
-from mcp_lenient.telemetry.events import LISTED, CharacterKind
+from mcp_lenient.refusal.wording import entries, marked_secret
+from mcp_lenient.schema.node import MAX_FORMS, FormReader, Forms, children
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import escaped_pointer, secret_name
 from mcp_lenient.values.json_values import json_type, pointer
 
+LISTED: Final = 50
+"""Places of one call that are listed."""
 _LOOKED_AT: Final = 10_000
 _DEEPEST: Final = 8
-_KINDS: Final[Mapping[str, CharacterKind]] = MappingProxyType(
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys("[](){}<>", "bracket"),
         **dict.fromkeys("\"'`“”\u2018\u2019„«»", "quote"),
@@ -27,7 +28,7 @@ _KINDS: Final[Mapping[str, CharacterKind]] = MappingProxyType(
         "\t": "space",
     }
 )
-_CATEGORIES: Final[Mapping[str, CharacterKind]] = MappingProxyType(
+_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
     {"L": "letter", "M": "letter", "N": "digit", "Z": "space", "P": "symbol", "S": "symbol", "C": "other"}
 )
 
@@ -69,5 +70,5 @@ def _shape(value: Any) -> dict[str, Any]:
     return {"type": kind, "length": len(value)} if isinstance(value, (Mapping, list)) else {"type": kind}
 
 
-def _kind(character: str) -> CharacterKind:
+def _kind(character: str) -> str:
     return _KINDS.get(character) or _CATEGORIES[unicodedata.category(character)[0]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_lenient.declare.declared import Declared, Default, Normalize, Stated
 from mcp_lenient.schema.compile import ReadableSchema
-from mcp_lenient.schema.forms import Form, FormReader
+from mcp_lenient.schema.node import Form, FormReader
 from mcp_lenient.types import Validator
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type, same_json
