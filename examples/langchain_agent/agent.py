@@ -16,10 +16,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 from fastmcp import FastMCP
@@ -41,46 +40,31 @@ from shared.transcript import DATA, Call, Scene, run_example
 HERE = Path(__file__).resolve().parent
 
 
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@dataclass
 class HttpServer:
-    """A server of servers.py in a process of its own, over HTTP on a free port.
+    """A server of servers.py in a process of its own, over HTTP on a free port; its file is in the folder."""
 
-    Args:
-        name: Which one.
-        data: The folder for its file.
-    """
-
-    name: str
-    data: Path
-    port: int = field(default_factory=_free_port)
-    _process: subprocess.Popen[bytes] | None = None
+    def __init__(self, name: str, data: Path) -> None:
+        self.name, self.data = name, data
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
         self.data.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ, "LIBRARY_DB": str(self.data / f"{self.name}.db")}
         command = [sys.executable, str(HERE / "servers.py"), self.name, str(self.port)]
-        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: S603
-        until = monotonic() + 60
-        while monotonic() < until and self._process.poll() is None:
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            sleep(0.05)
-        message = f"The server {self.name} did not start."
-        raise RuntimeError(message)
+        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: S603
+        for _ in range(600):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return
+            sleep(0.1)
+        raise TimeoutError(self.name)
 
     def stop(self) -> None:
         """Stop it."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait(20)
+        self.process.terminate()
+        self.process.wait(20)
 
     @asynccontextmanager
     async def running(self, _: Any) -> AsyncIterator[None]:
@@ -110,9 +94,9 @@ STARTED: list[HttpServer] = []
 
 
 def approved(tool: str, arguments: Any) -> bool:
-    """Ask the user before a destructive tool runs; without a terminal, the user of the transcript says yes."""
+    """Say yes for the user of the transcript; an agent of your own asks its user here."""
     print(f"guard   {tool}({json.dumps(arguments, ensure_ascii=False)}) destroys something. Run it? yes")
-    return not sys.stdin.isatty() or input("        Enter runs it, anything else does not: ") == ""
+    return True
 
 
 class GraphAgent:
