@@ -12,9 +12,10 @@ from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import parse_tool_calls
 from mcp_lenient.text_calls.choice import JSON, dialect_of
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import json_type
 
 Message = dict[str, Any]
+_KEYS: Final = ("tool_calls", "output", "content")
+"""Where a response or message has its parts, the calls first."""
 Form = Literal["tool_use", "tool_calls", "function_call", "text", "native"]
 """Anthropic's Messages, OpenAI's Chat Completions and Responses, tags or JSON in a text, a dialect of a model family."""
 
@@ -101,10 +102,13 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     if isinstance(value, Mapping):
         if isinstance(value.get("choices"), Sequence) and value["choices"]:
             value = value["choices"][0]["message"]
-        for key in ("tool_calls", "output", "content"):
+        for key in _KEYS:
             if value.get(key):
                 return _blocks(value[key])
-        return [value] if "type" in value else ""
+        if "type" in value and not value.keys() & set(_KEYS):
+            return [value]
+        if value.keys() & {"choices", *_KEYS}:
+            return ""
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):
@@ -112,7 +116,7 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
         if all(isinstance(each, Mapping) for each in found):
             return found
     msg = (
-        f"dispatch: the answer must be a text, a response or a list of blocks, not of type {json_type(value)}"
+        "dispatch: the answer must be a text, or a response, message or blocks of Anthropic's or OpenAI's API"
     )
     raise TypeError(msg)
 
@@ -125,6 +129,8 @@ def _tool_use(block: Mapping[str, Any]) -> RequestedCall | None:
 
 def _tool_call(block: Mapping[str, Any]) -> RequestedCall | None:
     function = block.get("function")
+    if block.get("type") == "tool_call" and "args" in block:  # as LangChain writes it
+        return RequestedCall(_name(block.get("name")), block["args"], block.get("id"))
     if not isinstance(function, Mapping):
         return None
     return RequestedCall(_name(function.get("name")), function.get("arguments"), block.get("id"))

@@ -115,6 +115,8 @@ async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -
         tools = await session.tools()
         requested = requested_calls(answer, _readable_names(tools), dialect)
         prefixes = _prefixes(session)
+        if any(len(_names(each, tools, prefixes)) != 1 for each in requested.calls):
+            tools = await session.tools(anew=True)
         calls = [await _called(session, each, tools, prefixes) for each in requested.calls]
     answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
     if requested.unreadable is not None:

@@ -76,6 +76,8 @@ class LenientSession:
 
     def __getattr__(self, name: str) -> Any:
         """Return what the session itself has."""
+        if name == "_session":  # of a copy that is being made
+            raise AttributeError(name)
         return getattr(self._session, name)
 
     async def __aenter__(self) -> Self:
@@ -87,13 +89,17 @@ class LenientSession:
     ) -> None:
         await self._session.__aexit__(kind, error, trace)
 
-    async def tools(self) -> Mapping[str, Tool]:
-        """Return the tools of the server by name, from all pages.
+    async def tools(self, *, anew: bool = False) -> Mapping[str, Tool]:
+        """Return the tools of the server by name, from all pages, as they were last listed.
+
+        Args:
+            anew: Whether to ask the server again, at most once a second.
 
         Raises:
-            RuntimeError: When the server lists tools without end.
+            RuntimeError: When the server lists tools on more than 1,000 pages.
         """
-        await self._list()
+        if not self._contracts or (anew and monotonic() - self._listed >= _FRESH):
+            await self._list()
         return {name: tool for name, (tool, _) in self._contracts.items()}
 
     async def call_tool(self, name: str, arguments: Any = None, *rest: Any, **options: Any) -> Any:

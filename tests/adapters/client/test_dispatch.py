@@ -61,6 +61,7 @@ def anthropic(text, **more):
         pytest.param(ANTHROPIC, anthropic(FOUND), id="anthropic-block"),
         pytest.param({"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [OPENAI]}}]}, [{"role": "tool", "tool_call_id": "call_1", "content": FOUND}], id="openai-response"),
         pytest.param({"role": "assistant", "content": "", "tool_calls": [OPENAI]}, [{"role": "tool", "tool_call_id": "call_1", "content": FOUND}], id="openai-message"),
+        pytest.param({"type": "ai", "content": "", "tool_calls": [{"type": "tool_call", "id": "call_1", "name": "search", "args": {"query": "tea"}}]}, [{"role": "tool", "tool_call_id": "call_1", "content": FOUND}], id="langchain"),
         pytest.param({"output": [{"type": "reasoning"}, RESPONSES]}, [{"type": "function_call_output", "call_id": "call_1", "output": FOUND}], id="openai-responses"),
         pytest.param('I look.\n<web><search>{"query": "tea"}</search></web>', [{"role": "user", "content": TAGGED}], id="tags"),
         pytest.param('{"name": "search", "arguments": "{\\"query\\": \\"tea\\"}"}', [{"role": "user", "content": TAGGED}], id="json"),
@@ -229,7 +230,24 @@ async def test_what_a_tool_answers_is_no_call():
         parse_tool_calls(text)
 
 
-@pytest.mark.parametrize("answer", [5, [5], None])
+async def test_a_lenient_session_keeps_the_list_of_tools():
+    """In a loop the server is asked for its tools once, and again where a tool is not there."""
+    server = web()
+    async with lenient_session(Client(server)) as session:
+        await dispatch(session, [ANTHROPIC])
+        listed = session._listed = session._listed - 2
+        await dispatch(session, [{**ANTHROPIC, "input": {"query": "tea"}}])
+        assert session._listed == listed
+
+        @server.tool
+        def late(query: str) -> str:
+            """Come late."""
+            return query
+
+        assert not (await dispatch(session, '<late>{"query": "tea"}</late>')).calls[0].result.is_error
+
+
+@pytest.mark.parametrize("answer", [5, [5], None, {"candidates": []}])
 async def test_what_is_no_answer_is_a_type_error(answer):
     """Anything but a text, a response or blocks is a mistake of the program."""
     with pytest.raises(TypeError, match="the answer must be"):
