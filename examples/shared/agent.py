@@ -147,7 +147,10 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
 
     def model(messages: list[Message], tools: Sequence[Definition]) -> Response:
         told = [each for message in messages for each in _for_langchain(message)]
-        answer = chat.bind_tools(list(tools)).invoke([SystemMessage(system), *told] if system else told)
+        offered = [
+            {key: tool[key] or "" for key in ("name", "description", "input_schema")} for tool in tools
+        ]
+        answer = chat.bind_tools(offered).invoke([SystemMessage(system), *told] if system else told)
         calls = [
             {"type": "tool_use", "id": call["id"], "name": call["name"], "input": call["args"]}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)

@@ -185,6 +185,7 @@ def test_a_langchain_model_drives_the_loop():
     with transcript.connected(build(None, lenient=True)) as (execute, agent.tools):
         assert agent.chat("Double 1", mcp_executor=execute) == "It is 2."
     tools, first, _, second = told
+    assert tools[0].keys() == {"name", "description", "input_schema"}
     assert tools[0]["input_schema"]["required"] == ["numbers"]
     assert [message.type for message in first] == ["system", "human"]
     assert [message.type for message in second] == ["system", "human", "ai", "tool", "tool"]
