@@ -23,16 +23,15 @@ def definitions(
     """
     import asyncio
 
-    from mcp_lenient.cli.errors import CommandError
+    from mcp_lenient.cli.errors import fail
     from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
     from mcp_lenient.declare.definitions import load_definitions
-    from mcp_lenient.devtools.check.checking import published
+    from mcp_lenient.devtools.check.surface import published
     from mcp_lenient.devtools.inventory import as_definitions, as_prompt
     from mcp_lenient.devtools.printing import put
 
     if config is not None and not prompt:
-        msg = "--config says what stands in a prompt: give --prompt, too"
-        raise CommandError(msg)
+        fail("--config says what stands in a prompt: give --prompt, too")
     declared = None if config is None else load_definitions(config)
     with one_line_errors(" ".join(target)), no_name_warnings():
         tools = [each.tool for each in asyncio.run(published(target_of(target)))]

@@ -90,6 +90,7 @@ async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path
 
     from mcp_lenient import LenientMiddleware
     from mcp_lenient.cli.targets import target_of
+    from mcp_lenient.devtools.check.surface import published
     from mcp_lenient.devtools.inventory import as_definitions
 
     server = target_of([str(Path(__file__).parents[2] / "examples" / example)])
