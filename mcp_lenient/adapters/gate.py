@@ -28,7 +28,7 @@ from mcp_lenient.refusal.envelope import (
     written,
 )
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.telemetry.calls import CallTelemetry
+from mcp_lenient.telemetry.calls import CallTelemetry, Sent, shown
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near
@@ -191,6 +191,7 @@ class _Recorded:
     call: HostCall
     exists: bool
     secret: frozenset[str] = frozenset()
+    sent: Sent | None = None
 
     @property
     def name(self) -> str:
@@ -205,6 +206,12 @@ class _Recorded:
 
     def caller(self) -> dict[str, str | None]:
         return self.call.who()
+
+
+def _recorded(call: HostCall, compiled: CompiledTool) -> _Recorded:
+    sent = call.arguments if isinstance(call.arguments, Mapping) else None
+    told = shown(compiled.policy, compiled.contract.plan.root, sent)
+    return _Recorded(call, exists=True, secret=compiled.policy.secret, sent=told)
 
 
 class Gate:
@@ -281,7 +288,7 @@ class Gate:
         if not repairs:
             if self._telemetry.watches_accepted():
                 self._telemetry.record_accepted(
-                    _Recorded(call, exists=True), compiled.contract.plan.root, arguments
+                    _recorded(call, compiled), compiled.contract.plan.root, arguments
                 )
             return AS_SENT
         if compiled.policy.mode == "observe":
@@ -336,10 +343,22 @@ class Gate:
         return compiled
 
     def _contract(self, tool: HostTool) -> ToolContract:
-        read = readable(tool.schema)
+        declared, schema = combined(tool.declared, self._policies.declared(tool.name)), tool.schema
+        warn = self._telemetry.log.warn_once
+        if declared.stated:
+            from mcp_lenient.declare.definitions.statements import with_statements
+
+            declared, schema = with_statements(
+                tool.name,
+                declared,
+                schema,
+                tool.validator or PublishedSchemaValidator(readable(schema)),
+                certain=tool.validator is not None,
+                warn=lambda reason: warn("definition_unused", reason, reason),
+            )
+        read = readable(schema)
         if read.unread:
-            self._telemetry.log.warn_once("tool_not_compiled", tool.name, read.told)
-        declared = combined(tool.declared, self._policies.declared(tool.name))
+            warn("tool_not_compiled", tool.name, read.told)
         policy = self._policies.of(tool.name, tool.policy, declared)
         destructive = tool.destructive if policy.destructive is None else policy.destructive
         validator = tool.validator or PublishedSchemaValidator(read)
@@ -348,7 +367,7 @@ class Gate:
         return ToolContract(Plan(read, policy, destructive=destructive, tool=tool.name), validator)
 
     def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
-        self._telemetry.record(event, _Recorded(call, exists=True, secret=compiled.policy.secret), **outcome)
+        self._telemetry.record(event, _recorded(call, compiled), **outcome)
 
 
 def _loaded(definitions: str | Path) -> Definitions:

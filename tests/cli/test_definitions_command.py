@@ -86,8 +86,6 @@ def test_the_file_can_be_read_back(server, capsys):
 @pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "agent_platform/server.py"])
 async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path):
     """The file of each example can be given to its own server."""
-    from mcp_lenient.devtools.check.checking import published
-
     from mcp_lenient import LenientMiddleware
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.devtools.check.surface import published

@@ -18,11 +18,10 @@ from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp.proxy.middleware import UPSTREAM_KEY, refusal_in_text
 from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
-from mcp_lenient.adapters.fastmcp.tools import META_KEY
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.refusal.envelope import envelope, repairs_told, written
+from mcp_lenient.refusal.envelope import META_KEY, envelope, repairs_told, written
 from mcp_lenient.telemetry.calls import shown
 from mcp_lenient.types import Repair, Violation
 

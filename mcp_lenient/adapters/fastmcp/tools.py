@@ -26,7 +26,7 @@ from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.errors import DefinitionError, SchemaError, check_code
+from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     as_text,
@@ -535,7 +535,17 @@ class ToolCache:
         schema = target.schema or target.tool.parameters
         declared = combined(target.declared, self._policies.declared(name))
         if declared.stated:
-            declared, schema = self._with_statements(name, target, declared, schema)
+            from mcp_lenient.declare.definitions.statements import with_statements
+
+            validator = target.validator or PublishedSchemaValidator(readable(schema))
+            declared, schema = with_statements(
+                name,
+                declared,
+                schema,
+                validator,
+                certain=target.certain,
+                warn=lambda reason: self._warn("definition_unused", reason, reason),
+            )
         read = readable(schema)
         if read.unread:
             self._warn("tool_not_compiled", name, read.told)
@@ -557,28 +567,6 @@ class ToolCache:
             normalizers=declared.normalizers,
             mode=policy.mode,
         )
-
-    def _with_statements(
-        self, name: str, target: Target, declared: Declared, schema: Mapping[str, Any]
-    ) -> tuple[Declared, Mapping[str, Any]]:
-        """Return the declarations with the defaults of a file, and the schema with its descriptions.
-
-        Raises:
-            DefinitionError: When the file contradicts a function of this process.
-        """
-        from mcp_lenient.declare.definitions.statements import contradictions, defaults, described
-
-        read = readable(schema)
-        validator = target.validator or PublishedSchemaValidator(read)
-        wrong = list(contradictions(name, declared.stated, read, validator))
-        if wrong and target.certain:
-            raise DefinitionError("\n".join(wrong))
-        if wrong:
-            # Another server may publish something else tomorrow, and its tools are used all the same.
-            self._warn("definition_unused", wrong[0], wrong[0])
-            return declared, schema
-        filled = combined(declared, Declared(normalizers=defaults(declared, schema)))
-        return filled, described(schema, declared.stated)
 
 
 def _same(cached: CachedTool, target: Target) -> bool:

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from mcp_lenient.declare.declared import Declared, Default, Normalize, Stated
-from mcp_lenient.schema.compile import ReadableSchema
+from mcp_lenient.declare.decorator_metadata import combined
+from mcp_lenient.errors import DefinitionError
+from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Form, FormReader
 from mcp_lenient.types import Validator
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type, same_json
 from mcp_lenient.values.names import fold_name
+
+
+def with_statements(
+    tool: str,
+    declared: Declared,
+    schema: Mapping[str, Any],
+    validator: Validator,
+    *,
+    certain: bool,
+    warn: Callable[[str], None],
+) -> tuple[Declared, Mapping[str, Any]]:
+    """Return the declarations with the defaults of a file, and the schema with its descriptions.
+
+    Args:
+        tool: The tool's name.
+        declared: What is declared of it.
+        schema: Its schema.
+        validator: What it accepts.
+        certain: Whether that is a function's own validator.
+        warn: Called where the file contradicts a schema of elsewhere, which may change and is used all the same.
+
+    Raises:
+        DefinitionError: When the file contradicts a function of this process.
+    """
+    wrong = list(contradictions(tool, declared.stated, readable(schema), validator))
+    if wrong and certain:
+        raise DefinitionError("\n".join(wrong))
+    if wrong:
+        warn(wrong[0])
+        return declared, schema
+    filled = combined(declared, Declared(normalizers=defaults(declared, schema)))
+    return filled, described(schema, declared.stated)
 
 
 def contradictions(
