@@ -24,7 +24,8 @@ def told_of(title):
     if title not in rows[start]:
         return {}
     column = rows[start].index(title)
-    return {row[0]: row[column] for row in rows[start + 2 :]}
+    width = len(rows[start])
+    return {row[0]: row[column] for row in rows[start + 2 :] if len(row) == width}
 
 
 @pytest.mark.parametrize(
