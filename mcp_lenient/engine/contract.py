@@ -1,6 +1,6 @@
-"""What becomes of one call's arguments, decided in one place: validator, repair and violations.
+"""The decision about one call's arguments: accept, repair or refuse them.
 
-An adapter finds the tool, asks its contract, runs the tool or answers, and tells the log.
+An adapter finds the tool, asks its contract, runs the tool or answers, and logs.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of one call.
+    """The decision about one call.
 
     Attributes:
-        status: Whether the arguments are right as sent, right once repaired, or refused.
-        arguments: What the tool accepts: the same object as sent when ``accepted``; the arguments repaired in part
-            when ``refused``.
-        repairs: What was changed.
-        violations: What is still wrong; empty unless ``refused``.
-        mode: The mode of the policy in force: whether an adapter acts on this, or only tells of it.
+        status: Whether the arguments are valid unchanged, valid once repaired, or refused.
+        arguments: The arguments to run the tool with: the same object when ``accepted``; partly repaired when
+            ``refused``.
+        repairs: The changes made.
+        violations: The remaining errors; empty unless ``refused``.
+        mode: The mode of the policy in force: whether an adapter applies this decision or only logs it.
     """
 
     status: Literal["accepted", "repaired", "refused"]
@@ -51,11 +51,11 @@ def own_validator(plan: Plan, validator: Validator) -> Validator:
 
 @dataclass(frozen=True, slots=True)
 class ToolContract:
-    """What is known of a tool: its schema under a policy, and its validator.
+    """A tool's schema under a policy, and its validator.
 
     Attributes:
         plan: The compiled schema and policy.
-        validator: What the tool accepts, after the normalizers that its author declared.
+        validator: The tool's own validation, run after the normalizers that its author declared.
     """
 
     plan: Plan
@@ -94,33 +94,33 @@ class ToolContract:
         )
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool would take these arguments as they are."""
+        """Return whether the tool accepts these arguments unchanged."""
         return self.validator.accepts(arguments)
 
     def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
-        """Decide what becomes of arguments, without running the tool, I/O or logs.
+        """Accept, repair or refuse arguments, without running the tool, I/O or logging.
 
         Args:
-            arguments: As the caller sent them; never changed.
-            observer: Told of each step of the decision.
+            arguments: The arguments sent; never modified.
+            observer: Receives each step of the decision.
         """
         from mcp_lenient.engine.repair import repair
 
-        return self._decided(repair, arguments, observer)
+        return self._decide(repair, arguments, observer)
 
     def decide_parsed(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
-        """As :meth:`decide`, for arguments that were read from a text, with the source spelling of their numbers."""
+        """Decide about arguments parsed from text, whose numbers keep their source spelling."""
         from mcp_lenient.engine.repair import repair_parsed
 
-        return self._decided(repair_parsed, arguments, observer)
+        return self._decide(repair_parsed, arguments, observer)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """As :meth:`decide`, for arguments that :meth:`accepts` has refused already."""
+        """Decide about arguments that :meth:`accepts` has already refused."""
         from mcp_lenient.engine.repair import repair_rejected
 
-        return self._decided(repair_rejected, arguments, None)
+        return self._decide(repair_rejected, arguments, None)
 
-    def _decided(
+    def _decide(
         self,
         repair: Callable[[Plan, Mapping[str, Any], Validator], Outcome],
         arguments: Mapping[str, Any],

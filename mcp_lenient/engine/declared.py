@@ -1,4 +1,4 @@
-"""Declared normalizers at work: on arguments, and on what a validator is asked."""
+"""Run declared normalizers on arguments, and before a validator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DEFAULT_RULE: Final = "declared_default"
 
 @dataclass(frozen=True, slots=True)
 class NormalizedArguments:
-    """The arguments after their normalizers: the same object where nothing changed."""
+    """The arguments after their normalizers: the same object if nothing changed."""
 
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
@@ -37,16 +37,16 @@ class NormalizedArguments:
 
 
 def normalized(
-    arguments: Mapping[str, Any], normalizers: Normalizers, *, tell: bool = False
+    arguments: Mapping[str, Any], normalizers: Normalizers, *, log_errors: bool = False
 ) -> NormalizedArguments:
     """Run the normalizers of the parameters that were sent, and fill in declared defaults of others.
 
-    A value that one of them refuses stays as it was sent, and becomes an issue with its code and message.
+    A refused value stays unchanged and becomes an issue with the normalizer's code and message.
 
     Args:
-        arguments: What was sent.
-        normalizers: What runs, by parameter.
-        tell: Whether the author is told of exceptions: a call is normalized more than once.
+        arguments: The arguments sent.
+        normalizers: The normalizers, by parameter.
+        log_errors: Whether to log exceptions; off by default because a call is normalized more than once.
     """
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
@@ -58,7 +58,7 @@ def normalized(
                 repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default)))
             continue
         sent = arguments[name]
-        value, rules, issue = _one(name, sent, normalizers[name], tell=tell)
+        value, rules, issue = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
         if issue is not None:
             issues.append(issue)
         elif value is ABSENT or not _same(value, sent):
@@ -79,30 +79,30 @@ def _defaults(normalizers: tuple[Normalize, ...], arguments: Mapping[str, Any]) 
 
 
 def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
-    """The check that normalizers give a value back as it came; quick, and does not say why not.
+    """Return a fast check that normalizers leave a value unchanged.
 
-    It returns the value, and raises ValueError where they change or refuse it.
+    The check returns the value, and raises ValueError without a reason if a normalizer changes or refuses it.
     """
     drops_null = any(isinstance(each, ValueNormalizer) and each.null_is_absent for each in normalizers)
 
     def unchanged(value: Any) -> Any:
-        given = value
+        result = value
         try:
             for normalize in normalizers:
-                given = normalize(given)
-                if given is None and drops_null:
+                result = normalize(result)
+                if result is None and drops_null:
                     break
         except Exception as error:
             raise ValueError from error
-        if (given is value or _same(given, value)) and not (given is None and drops_null):
+        if (result is value or _same(result, value)) and not (result is None and drops_null):
             return value
         raise ValueError
 
     return unchanged
 
 
-def _one(
-    name: str, value: Any, normalizers: tuple[Normalize, ...], *, tell: bool
+def _normalize_one(
+    name: str, value: Any, normalizers: tuple[Normalize, ...], *, log_errors: bool
 ) -> tuple[Any, list[str], ValidationIssue | None]:
     rules: list[str] = []
     for normalize in normalizers:
@@ -124,7 +124,7 @@ def _one(
 
 
 def kind_of(code: str) -> FaultKind:
-    """What a normalizer's code says is wrong: the type or the value."""
+    """Return whether a normalizer's error code means the type or the value."""
     return "type" if code.endswith("_TYPE") else "value"
 
 
@@ -132,8 +132,8 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and same_json(one, other)
 
 
-def _tell_of(name: str, normalize: Normalize, error: Exception) -> None:
-    """The traceback for the author, by places in the code alone: an error's own text may hold the value."""
+def _log_error(name: str, normalize: Normalize, error: Exception) -> None:
+    # Code locations only: the text of the exception may contain the value.
     frames = []
     trace = error.__traceback__
     while trace is not None:
@@ -150,18 +150,18 @@ def _tell_of(name: str, normalize: Normalize, error: Exception) -> None:
 
 
 def rule_name(normalize: Normalize) -> str:
-    """The name under which a normalizer's change is recorded."""
+    """Return the name that a normalizer's changes are recorded under."""
     name = getattr(normalize, "__name__", None)
     return name if isinstance(name, str) else _HUMP.sub("_", type(normalize).__name__).lower()
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizingValidator:
-    """A validator of arguments that their normalizers run on first.
+    """A validator that runs the declared normalizers first.
 
     Attributes:
-        validator: What judges the outcome.
-        normalizers: What runs, by parameter.
+        validator: The validator of the normalized arguments.
+        normalizers: The normalizers, by parameter.
     """
 
     validator: Validator
@@ -174,11 +174,11 @@ class NormalizingValidator:
 
     @property
     def by_schema(self) -> bool:
-        """Whether the published schema alone judges what the normalizers give."""
+        """Whether normalized arguments are checked against the published schema alone."""
         return self.validator.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments once they are normalized, as far as it takes that."""
+        """Return whether the tool accepts these arguments, normalized or unchanged."""
         result = normalized(arguments, self.normalizers)
         if result.issues:
             return False
@@ -187,29 +187,29 @@ class NormalizingValidator:
         return bool(result.repairs) and self.validator.accepts(self._reverted(arguments, result).arguments)
 
     def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
-        """The arguments with those parameters as they were sent whose normalized value is refused."""
+        """Return the normalized arguments, except parameters whose normalized value is refused."""
         refused = {issue.path[0] for issue in self.validator.issues(result.arguments) if issue.path}
         return normalized(
             arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
         )
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Whether the tool would get something else from the one than from the other, once they are normalized."""
+        """Return whether the tool receives different values from the two, once normalized."""
         first, second = normalized(one, self.normalizers), normalized(other, self.normalizers)
         if first.issues or second.issues:
             return first.issues != second.issues
         return self.validator.tells_apart(first.arguments, second.arguments)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
-        """Accepted arguments as the tool gets them: normalized, unless only as they are it takes them."""
+        """Return accepted arguments as the tool receives them: normalized where it accepts that."""
         result = normalized(arguments, self.normalizers)
         if result.repairs and not self.validator.accepts(result.arguments):
             return self._reverted(arguments, result)
         return result
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """What the normalizers refuse, and what is wrong with the rest; tells the author what they raised."""
-        result = normalized(arguments, self.normalizers, tell=True)
+        """Return the issues of the normalizers and of the validator; log the normalizers' exceptions."""
+        result = normalized(arguments, self.normalizers, log_errors=True)
         refused = {issue.path[0] for issue in result.issues}
         others = (
             issue

@@ -1,4 +1,4 @@
-"""Watch one decision: what each rule made, what the validator said, what came of it."""
+"""Observe one decision: rule results, validator answers and the outcome."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from mcp_lenient.types import Outcome, ValidationIssue, Validator
 
 
 class Observer(Protocol):
-    """Takes notes of one decision; nothing that it does changes the decision."""
+    """A recorder of one decision, which it cannot change."""
 
     def applied(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
-        """Note what a rule made of the value, names or arguments that it looked at."""
+        """Record a rule's result for the value, names or arguments it was given."""
         ...
 
     def judged(
         self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
     ) -> None:
-        """Note whether the validator accepts whole arguments, and its issues where it does not."""
+        """Record whether the validator accepts the arguments, and its issues if not."""
         ...
 
     def decided(self, outcome: Outcome) -> None:
-        """Note the outcome, with the readings that tied."""
+        """Record the outcome, including tied candidates."""
         ...
 
 
 def observed_plan(plan: Plan, observer: Observer) -> Plan:
-    """Return a plan for one decision, with rules that report to an observer."""
+    """Return a copy of the plan whose rules report to an observer."""
     rules = tuple(replace(rule, build=_Reporting(rule, observer)) for rule in plan.policy.rules)
     return Plan(plan.root, plan.policy.changed(rules=rules), destructive=plan.destructive, tool=plan.tool)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reporting:
-    """The factory of a rule that reports what it makes."""
+    """A rule factory whose rules report their results."""
 
     rule: Rule
     observer: Observer
@@ -57,32 +57,32 @@ class _Reporting:
 
 @dataclass(frozen=True, slots=True)
 class ObservedValidator:
-    """A validator that reports what it says of whole arguments."""
+    """A validator that reports its answers."""
 
     inner: Validator
     observer: Observer
 
     @property
     def exact_integers(self) -> bool:
-        """As of the validator."""
+        """Whether ``7.0`` is refused for an integer."""
         return self.inner.exact_integers
 
     @property
     def by_schema(self) -> bool:
-        """As of the validator."""
+        """Whether only the published schema is checked."""
         return self.inner.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Answer as the validator does, and report it."""
+        """Delegate to the validator and report its answer."""
         accepted = self.inner.accepts(arguments)
         issues = () if accepted else self.inner.issues(arguments)
         self.observer.judged(arguments, issues, accepted=accepted)
         return accepted
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """As of the validator."""
+        """Delegate to the validator."""
         return self.inner.issues(arguments)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """As of the validator."""
+        """Delegate to the validator."""
         return self.inner.tells_apart(one, other)

@@ -1,4 +1,4 @@
-"""The rules of a policy, attached to the places of a schema."""
+"""The rules of a policy, attached to the nodes of a schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace
 
 Compiled = tuple[Rule, int, Apply]
-"""A rule that speaks at a place, its cost and the function to run per value."""
+"""A rule that applies at a node, its cost and the function to run per value."""
 _DESTRUCTIVE_TIERS = frozenset({1, 2})
 
 
@@ -24,9 +24,9 @@ class Plan:
 
     Args:
         schema: The input schema, an object schema of any draft.
-        policy: What may be repaired.
+        policy: The rules and options in force.
         destructive: Whether only rules of tiers 1 and 2 may act.
-        tool: The tool's name, where it is known.
+        tool: The tool's name, if known.
     """
 
     def __init__(
@@ -45,29 +45,29 @@ class Plan:
         self._rules = tuple(
             rule
             for rule in policy.rules
-            if rule.name not in policy.disable and (not destructive or _spares(rule))
+            if rule.name not in policy.disable and (not destructive or _allowed_in_destructive(rule))
         )
         self._rules_at: dict[SchemaNode, NodeRules] = {}
 
     @property
     def root(self) -> Mapping[str, Any]:
-        """The schema as it is judged."""
+        """The schema used for validation."""
         return self.tree.root
 
     @property
     def unread(self) -> tuple[UnreadPlace, ...]:
-        """The places of the schema that are neither judged nor repaired."""
+        """The parts of the schema that are neither validated nor repaired."""
         return self.tree.unread
 
     def at(self, node: SchemaNode) -> NodeRules:
-        """Return the rules at a place, built once."""
+        """Return the rules at a node, built once."""
         rules = self._rules_at.get(node)
         if rules is None:
             rules = self._rules_at[node] = NodeRules(self, node)
         return rules
 
     def compiled(self, node: SchemaNode, kind: str) -> list[Compiled]:
-        """Return the rules of a kind that have something to say at a place."""
+        """Return the rules of a kind that apply at a node."""
         site = Site(
             shape=node.shape,
             place=node.position,
@@ -82,13 +82,12 @@ class Plan:
         return [(rule, cost, apply) for rule, cost, apply in built if apply is not None]
 
 
-def _spares(rule: Rule) -> bool:
-    """Return whether a rule may act in a destructive tool."""
+def _allowed_in_destructive(rule: Rule) -> bool:
     return rule.tier in _DESTRUCTIVE_TIERS and rule.keeps_value and rule.kind != "property"
 
 
 class NodeRules:
-    """The rules that speak at one place of a schema, by kind, each built on first use."""
+    """The rules that apply at one node of a schema, by kind, built on first use."""
 
     def __init__(self, plan: Plan, node: SchemaNode) -> None:
         self._plan = plan
@@ -99,7 +98,7 @@ class NodeRules:
 
     @cached_property
     def values(self) -> Mapping[type, tuple[Compiled, ...]]:
-        """The value rules, cheapest first, by the Python type they look at."""
+        """The value rules, cheapest first, by the Python type they accept."""
         position = self._node.position
         found = _by_type(self._compiled("arguments" if Position.TOP in position else "value"))
         if Position.UNION not in position:
@@ -112,23 +111,23 @@ class NodeRules:
         return {kind: rules for kind, rules in across.items() if rules}
 
     def _is_of(self, json_type_name: str) -> bool:
-        """Return whether this branch takes values of a JSON type, by its type or its enum."""
+        """Return whether this branch accepts a JSON type, by its type or enum."""
         shape = self._node.shape
         return json_type_name in (shape.types or frozenset(map(json_type, shape.enum or ())))
 
     @cached_property
     def absence(self) -> Mapping[type, tuple[Compiled, ...]]:
-        """The rules that say when this property may be left out, by the Python type they look at."""
+        """The rules that omit this property, by the Python type they accept."""
         return _by_type([] if Position.KEPT in self._node.position else self._compiled("property"))
 
     @cached_property
     def renames(self) -> tuple[Compiled, ...]:
-        """The rules that find the declared name a key was meant for, cheapest first."""
+        """The rules that rename keys, cheapest first."""
         return tuple(sorted(self._compiled("name"), key=_cost))
 
     @cached_property
     def drops(self) -> tuple[Compiled, ...]:
-        """The rules that find keys to leave out."""
+        """The rules that drop keys."""
         return tuple(self._compiled("drop"))
 
 
@@ -137,7 +136,7 @@ def _cost(compiled: Compiled) -> int:
 
 
 def _by_type(compiled: Iterable[Compiled]) -> Mapping[type, tuple[Compiled, ...]]:
-    """Rules by the Python type they look at, cheapest first."""
+    """Group rules by the Python type they accept, cheapest first."""
     found: dict[type, list[Compiled]] = {}
     for each in sorted(compiled, key=_cost):
         for python_type in each[0].on:

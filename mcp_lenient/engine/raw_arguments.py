@@ -1,4 +1,4 @@
-"""Arguments that came as something else than an object: a text that is one, or a violation."""
+"""Arguments that are not an object: parse them from text, or report a violation."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
 }
 
 
-_NOTHINGS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_text_to_absent"}
+_EMPTY_TEXTS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_text_to_absent"}
 
 
 def arguments_in_text(
     sent: Any, policy: Policy, *, destructive: bool = False
 ) -> tuple[dict[str, Any], Repair] | None:
-    """Return the arguments that a text holds, with source spellings, and the repair; None where it holds none."""
+    """Parse arguments from text, keeping source spellings; return them and the repair, or None."""
     allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
     if not isinstance(sent, str) or not allowed:
         return None
-    nothing = _NOTHINGS.get(sent.strip())
-    if nothing is not None:
-        allowed_here = policy.allows(nothing) and not destructive
-        return ({}, Repair(nothing, "", "string", "absent")) if allowed_here else None
+    empty_rule = _EMPTY_TEXTS.get(sent.strip())
+    if empty_rule is not None:
+        allowed_here = policy.allows(empty_rule) and not destructive
+        return ({}, Repair(empty_rule, "", "string", "absent")) if allowed_here else None
     limits = policy.limits
     parsed = parse_container(
         sent,
@@ -46,7 +46,7 @@ def arguments_in_text(
 
 
 def not_an_object(sent: Any) -> Violation:
-    """What is wrong with arguments that are no object and cannot be read as one."""
+    """Return the violation for arguments that are not an object and cannot be parsed as one."""
     kind = json_type(sent)
     if kind == "string":
         message = "the arguments must be an object of parameters, but got a text that is not one whole JSON object; send a JSON object."

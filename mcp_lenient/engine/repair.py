@@ -1,7 +1,7 @@
-"""From arguments that a tool refuses to the one candidate it accepts, or to none.
+"""Repair arguments that a tool refuses.
 
-Pure: no framework, no input or output, no logging. The validator says what is wrong; the rules propose candidates for
-each place that is wrong; the validator decides which of them the tool accepts, and only a candidate that is alone is used.
+Pure: no framework, no input or output, no logging. The validator reports the issues, the rules propose candidates for
+each of them, and the validator decides which candidates the tool accepts. A candidate is used only if it is the only one.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from mcp_lenient.values.names import fold_name, squashed
 
 @dataclass(slots=True)
 class RepairSession:
-    """What one call's repair shares.
+    """The state that one call's repair shares.
 
     Attributes:
         plan: The compiled schema and policy.
         exact: Whether ``7.0`` is refused for an integer.
-        steps: Places that may still be looked at.
-        texts: The texts of the call, each read once.
-        ties: Places whose best readings cost the same.
+        steps: Values that may still be visited.
+        texts: The texts of the call, each parsed once.
+        ties: Values whose cheapest candidates cost the same.
     """
 
     plan: Plan
@@ -52,13 +52,13 @@ class RepairSession:
     ties: list[Tie] = field(default_factory=list)
 
 
-class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never seen outside
-    """The schema branches so much that this call is given up."""
+class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never raised to callers
+    """The schema branches too much to repair this call."""
 
 
 @dataclass(slots=True)
 class Scope:
-    """Which places the validator holds something against; every other place stays as it was sent."""
+    """The parts of a value that the validator refuses; everything else stays unchanged."""
 
     full: bool = False
     names: bool = False
@@ -67,23 +67,23 @@ class Scope:
 
     @property
     def indices(self) -> list[int]:
-        """The items that something is held against, in order."""
+        """The indices of refused items, in order."""
         return sorted(key for key in self.below if isinstance(key, int))
 
 
 UNTOUCHED = Scope()
 
 
-def scope_below(scope: Scope | None, key: str | int) -> Scope | None:
-    """The scope of what stands under a key: its own issues, all of it, or nothing."""
+def _scope_below(scope: Scope | None, key: str | int) -> Scope | None:
+    """Return the scope of the value under a key."""
     if scope is None:
         return None
     own = scope.below.get(key)
     return own if own is not None or scope.full else UNTOUCHED
 
 
-def scope_of(issues: Iterable[ValidationIssue]) -> Scope:
-    """The scope that issues make: all of a faulty value, and the names of an object that lacks or has one."""
+def _scope_of(issues: Iterable[ValidationIssue]) -> Scope:
+    """Return the scope of issues: the whole of a wrong value, the names of an object with a name issue."""
     top = Scope()
     for issue in issues:
         names = issue.kind in ("missing", "unknown", "key")
@@ -100,24 +100,24 @@ def scope_of(issues: Iterable[ValidationIssue]) -> Scope:
 
 
 class Rename(NamedTuple):
-    """A declared name in place of the key that was sent."""
+    """The declared name that replaces a sent key."""
 
     name: str
     cost: int
     rule: str
 
 
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class Naming(NamedTuple):
-    """What the keys of one object become: declared names, or nothing."""
+class KeyChanges(NamedTuple):
+    """The renamed and dropped keys of one object."""
 
-    renamed: Mapping[str, Rename] = _NOTHING
-    dropped: Mapping[str, tuple[int, str]] = _NOTHING
+    renamed: Mapping[str, Rename] = _EMPTY
+    dropped: Mapping[str, tuple[int, str]] = _EMPTY
 
     def records(self, value: Mapping[str, Any], path: Path) -> tuple[int, tuple[Repair, ...]]:
-        """What leaving keys out costs, and its repairs."""
+        """Return the cost and the repairs of the dropped keys."""
         if not self.dropped:
             return 0, ()
         repairs = tuple(
@@ -128,44 +128,43 @@ class Naming(NamedTuple):
         return sum(cost for cost, _ in self.dropped.values()), repairs
 
 
-_STYLE = "rename_case"
-_PLURAL = "rename_plural"
-AS_SENT = Naming()
-"""Every key under its own name."""
+_CASE_RULE = "rename_case"
+_PLURAL_RULE = "rename_plural"
+NO_KEY_CHANGES = KeyChanges()
 AcceptsItems = Callable[[SchemaNode, str, Any], bool]
-"""Whether a declared list takes a value that was sent under its singular, as it is or as its one item."""
+"""Returns whether a declared list accepts a value sent under its singular, unchanged or as its only item."""
 
 
-def naming(
+def key_changes(
     plan: Plan,
     node: SchemaNode,
     value: Mapping[str, Any],
     accepts_items: AcceptsItems,
     judged: Collection[str] = (),
-) -> Naming:
-    """Find for each undeclared key the declared name it was meant for; never two keys for one name.
+) -> KeyChanges:
+    """Find the declared name for each undeclared key; no name gets two keys.
 
     Args:
         plan: The rules.
-        node: Where the object stands.
+        node: The node of the object.
         value: The object.
-        accepts_items: Whether a plural takes what was sent under its singular.
-        judged: The keys that the tool's own validator calls unknown, where it calls any so: no other key is
-            looked at, since it may be one that only this validator knows.
+        accepts_items: Whether a plural accepts the value sent under its singular.
+        judged: The keys that the tool's validator reports as unknown. If there are any, all other keys are
+            skipped, since the validator may know names that the schema does not.
     """
-    unknown = undeclared(node, value)
+    unknown = _undeclared(node, value)
     if judged:
         unknown = [key for key in unknown if key in judged]
     if not unknown:
-        return AS_SENT
+        return NO_KEY_CHANGES
     dropped = _drops(plan, node, unknown)
-    return Naming(
+    return KeyChanges(
         _renamed(plan, node, value, [key for key in unknown if key not in dropped], accepts_items), dropped
     )
 
 
-def undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
-    """The keys that the schema knows neither by name nor by pattern."""
+def _undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
+    """Return the keys that match neither a property nor a pattern of the schema."""
     declared = node.properties
     if value.keys() <= declared.keys():
         return []
@@ -175,7 +174,7 @@ def undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
 
 
 def _drops(plan: Plan, node: SchemaNode, unknown: list[str]) -> dict[str, tuple[int, str]]:
-    """The keys to leave out, each with its cost and rule."""
+    """Return the keys to drop, each with its cost and rule."""
     found: dict[str, tuple[int, str]] = {}
     if not unknown:
         return found
@@ -185,13 +184,13 @@ def _drops(plan: Plan, node: SchemaNode, unknown: list[str]) -> dict[str, tuple[
     return found
 
 
-def without_injected(plan: Plan, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
-    """Return the arguments without the keys that a client added, what that costs, and its repairs."""
-    dropped = _drops(plan, plan.top, undeclared(plan.top, value))
+def _without_injected(plan: Plan, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
+    """Return the arguments without client-injected keys, the cost, and the repairs."""
+    dropped = _drops(plan, plan.top, _undeclared(plan.top, value))
     if not dropped:
         return value, 0, ()
     rest = {key: sent for key, sent in value.items() if key not in dropped}
-    return rest, *Naming(dropped=dropped).records(value, ())
+    return rest, *KeyChanges(dropped=dropped).records(value, ())
 
 
 def _renamed(
@@ -199,42 +198,42 @@ def _renamed(
 ) -> dict[str, Rename]:
     shape = node.shape
     absent = frozenset(name for name in shape.properties if name not in value)
-    wanted = absent if shape.closed else absent & shape.required
-    if not wanted:
+    targets = absent if shape.closed else absent & shape.required
+    if not targets:
         return {}
     found: dict[str, Rename] = {}
     for key in unknown:
-        rename = _rename(plan, node, key, value[key], wanted, accepts_items)
+        rename = _rename(plan, node, key, value[key], targets, accepts_items)
         if rename is not None:
             found[key] = rename
-    if shape.extra in (None, True, {}) and any(each.rule == _STYLE for each in found.values()):
-        # Who writes one name of an object in another case style does so with its other names too.
+    if shape.extra in (None, True, {}) and any(each.rule == _CASE_RULE for each in found.values()):
+        # A client that changes the case style of one name changes it for the other names of the object too.
         for key in (key for key in unknown if key not in found):
             rename = _rename(plan, node, key, value[key], absent, accepts_items)
-            if rename is not None and rename.rule == _STYLE:
+            if rename is not None and rename.rule == _CASE_RULE:
                 found[key] = rename
     if len(found) < 2:
         return found
-    targets = Counter(rename.name for rename in found.values())
-    return {key: rename for key, rename in found.items() if targets[rename.name] == 1}
+    uses = Counter(rename.name for rename in found.values())
+    return {key: rename for key, rename in found.items() if uses[rename.name] == 1}
 
 
 def _rename(
-    plan: Plan, node: SchemaNode, key: str, value: Any, wanted: Collection[str], accepts_items: AcceptsItems
+    plan: Plan, node: SchemaNode, key: str, value: Any, targets: Collection[str], accepts_items: AcceptsItems
 ) -> Rename | None:
-    """The declared name that a key was meant for, by the first rule that knows one."""
+    """Return the declared name for a key, from the first rule that finds one."""
     for rule, cost, apply in plan.at(node).renames:
-        name = apply(key, wanted, value)
+        name = apply(key, targets, value)
         if name is not None:
-            fits = rule.name != _PLURAL or accepts_items(node, name, value)
+            fits = rule.name != _PLURAL_RULE or accepts_items(node, name, value)
             return Rename(name, cost, rule.name) if fits else None
     return None
 
 
-def names_right(node: SchemaNode, value: Mapping[str, Any], names: Naming) -> bool:
-    """Whether, so renamed, no required name is missing and none is there that may not be."""
+def _names_are_valid(node: SchemaNode, value: Mapping[str, Any], names: KeyChanges) -> bool:
+    """Return whether the changed object has all required names and no forbidden one."""
     shape = node.shape
-    if names is AS_SENT:
+    if names is NO_KEY_CHANGES:
         return shape.required <= value.keys()
     present = {
         names.renamed[key].name if key in names.renamed else key for key in value if key not in names.dropped
@@ -244,9 +243,9 @@ def names_right(node: SchemaNode, value: Mapping[str, Any], names: Naming) -> bo
     return shape.required <= present
 
 
-_CLOSE: Final = 2
-_MOST_COMPARED: Final = 16
-_TIER_1_WITHIN: Final = frozenset({"scalar_to_array", "object_to_array"})
+_MAX_CLOSE_TIER: Final = 2
+_MAX_COMPARED: Final = 16
+_SHALLOW_WRAPS: Final = frozenset({"scalar_to_array", "object_to_array"})
 
 
 def candidates(
@@ -260,17 +259,17 @@ def candidates(
     optional: bool = False,
     again: int = 2,
 ) -> list[Candidate]:
-    """Return the cheapest candidates for a value; none when it has no reading, several when they tie.
+    """Return the cheapest candidates for a value: none, one, or several that tie.
 
     Args:
-        node: Where it stands.
-        value: What was sent.
-        path: The way there.
-        session: The repair under way.
-        scope: What the validator holds something against; all of it when None.
-        wrong: Whether it is known not to be taken as it is.
-        optional: Whether it may be left out, as ``ABSENT``.
-        again: How many rules may act one after the other.
+        node: The node of the value.
+        value: The value sent.
+        path: The path to the value.
+        session: The current repair.
+        scope: The parts that the validator refuses; None means all of it.
+        wrong: Whether the value is already known to be refused.
+        optional: Whether the value may be omitted, as ``ABSENT``.
+        again: How many rules may be applied in a row.
     """
     found = _candidates(node, value, path, session, scope, wrong=wrong, again=again)
     if optional:
@@ -308,26 +307,26 @@ def _candidates(
 def _by_rules(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, again: int, found: list[Candidate]
 ) -> list[Candidate]:
-    """Return the cheapest of the candidates found and of those of the values that the rules make, tier by tier."""
+    """Return the cheapest of the candidates found and those made by rules, tier by tier."""
     for rule, cost, apply in session.plan.at(node).values.get(plain_type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         for new in apply(value, session.texts) if rule.reads_text else apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             for inner in _after(node, new, path, session, again - 1 if rule.again else 0):
-                if not _is_too_much(rule.name, inner.cost):
+                if not _changes_too_much(rule.name, inner.cost):
                     found.append(Candidate(inner.value, cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
         found = cheapest(found)
     return found
 
 
-def _is_too_much(rule: str, inner: int) -> bool:
-    """Whether too much would have to change inside for wrapping to be the one reading (123 for strings)."""
-    return rule in _TIER_1_WITHIN and worst_tier(inner) > 1
+def _changes_too_much(rule: str, inner: int) -> bool:
+    """Return whether wrapping also needs changes that make it doubtful (``123`` for a list of strings)."""
+    return rule in _SHALLOW_WRAPS and worst_tier(inner) > 1
 
 
 def _after(node: SchemaNode, value: Any, path: Path, session: RepairSession, again: int) -> list[Candidate]:
-    """Return the candidates for a value that a rule made, at the same place."""
+    """Return the candidates for a value that a rule made."""
     if again > 0:
         return candidates(node, value, path, session, None, again=again)
     if takes(node, value, session):
@@ -338,23 +337,23 @@ def _after(node: SchemaNode, value: Any, path: Path, session: RepairSession, aga
 def structure(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
-    """Return the candidates for a value of the right JSON type, from those of what is in it."""
+    """Return the candidates for a value of the right JSON type, built from those of its parts."""
     if node.is_union:
         return _of_union(node, value, path, session, scope)
     if node.is_object and isinstance(value, dict):
         return _of_object(node, value, path, session, scope)
     if node.is_array and isinstance(value, list):
         found = walk_array(candidates, node, value, path, session, scope)
-        return _whole(node, found, session) if scope is None or scope.full else found
+        return _accepted(node, found, session) if scope is None or scope.full else found
     return []
 
 
 def _of_union(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
-    told = _of_discriminated(node, value, path, session, scope) if isinstance(value, dict) else None
-    if told is not None:
-        return told
+    tagged = _of_discriminated(node, value, path, session, scope) if isinstance(value, dict) else None
+    if tagged is not None:
+        return tagged
     branches: Sequence[SchemaNode] = node.branches
     below = None
     if scope is not None and not scope.full:
@@ -363,26 +362,26 @@ def _of_union(
             branches, below = fitting, scope
     found = [each for branch in branches for each in candidates(branch, value, path, session, below)]
     if node.has_lists_beside_objects and isinstance(value, (dict, list)):
-        # {"item": ["1"]} may be the one or a wrapped other: only what stays close to what was sent tells.
-        found = [each for each in found if worst_tier(each.cost) <= _CLOSE]
-    return cheapest(_with_all_names_read(node, found) if isinstance(value, dict) else found)
+        # {"item": ["1"]} may be the object or a wrapped list: only candidates with few changes decide that.
+        found = [each for each in found if worst_tier(each.cost) <= _MAX_CLOSE_TIER]
+    return cheapest(_without_ignored_names(node, found) if isinstance(value, dict) else found)
 
 
-def _with_all_names_read(node: SchemaNode, found: list[Candidate]) -> list[Candidate]:
-    """Return those candidates that leave no name in another spelling than a branch has it, where there are any."""
+def _without_ignored_names(node: SchemaNode, found: list[Candidate]) -> list[Candidate]:
+    """Return the candidates without misspelled names, or all of them if each has one."""
     if len(found) < 2:
         return found
     found = distinct(sorted(found, key=lambda each: each.cost))
-    if not 1 < len(found) <= _MOST_COMPARED:
+    if not 1 < len(found) <= _MAX_COMPARED:
         return found
-    read = leaves_no_name(node, (plain(each.value) for each in found))
-    return [each for each, is_read in zip(found, read, strict=True) if is_read] or found
+    spelled = _spells_every_name(node, (plain(each.value) for each in found))
+    return [each for each, is_spelled in zip(found, spelled, strict=True) if is_spelled] or found
 
 
 def _of_discriminated(
     node: SchemaNode, value: dict[str, Any], path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate] | None:
-    """Return the candidates of the branch that the discriminator names; None when it names none."""
+    """Return the candidates of the branch that the discriminator selects; None if it selects none."""
     if node.tag is None or node.union.discriminator is None:
         return None
     name, tag = node.tag
@@ -392,36 +391,36 @@ def _of_discriminated(
     found = candidates(tag, value[key], (*path, key), session, None)
     if len(found) != 1:
         return None
-    told = found[0]
-    branch = node.union.discriminator.owner(told.value)
-    assert branch is not None  # noqa: S101 - the tag takes no other values
-    # The branch renames the key itself; of every other branch the tag is another.
-    named = {**value, key: told.value} if told.cost else value
+    repaired_tag = found[0]
+    branch = node.union.discriminator.owner(repaired_tag.value)
+    assert branch is not None  # noqa: S101 - the tag node accepts no other value
+    # The key itself is renamed within the branch.
+    tagged = {**value, key: repaired_tag.value} if repaired_tag.cost else value
     return [
-        Candidate(inner.value, told.cost + inner.cost, (*told.repairs, *inner.repairs))
-        for inner in candidates(branch, named, path, session, None if told.cost else scope)
+        Candidate(inner.value, repaired_tag.cost + inner.cost, (*repaired_tag.repairs, *inner.repairs))
+        for inner in candidates(branch, tagged, path, session, None if repaired_tag.cost else scope)
     ]
 
 
 def _renamed_tag(name: str, value: Mapping[str, Any]) -> str | None:
-    """Return the one key that is the discriminator under another case style."""
+    """Return the only key that is the discriminator in another case style."""
     folded = fold_name(name)
     keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
     return keys[0] if len(keys) == 1 else None
 
 
-def names_in(
+def _key_changes_in(
     node: SchemaNode, value: Mapping[str, Any], session: RepairSession, scope: Scope | None
-) -> Naming:
-    """Return what the keys of an object become, as far as the validator holds something against its names."""
+) -> KeyChanges:
+    """Return the key changes of an object whose names the validator refuses."""
     if scope is not None and not (scope.full or scope.names):
-        return AS_SENT
+        return NO_KEY_CHANGES
     unknown = scope.unknown if scope is not None else ()
-    return naming(session.plan, node, value, partial(_accepts_items, session), unknown)
+    return key_changes(session.plan, node, value, partial(_accepts_items, session), unknown)
 
 
 def _accepts_items(session: RepairSession, node: SchemaNode, name: str, value: Any) -> bool:
-    """Whether a list takes a value as it is, or as its one item."""
+    """Return whether a list accepts a value unchanged or as its only item."""
     found = candidates(node.property_nodes[name], value, (), session, None)
     return len(found) == 1 and all(each.rule == "scalar_to_array" for each in found[0].repairs)
 
@@ -430,37 +429,37 @@ def _of_object(
     node: SchemaNode, value: dict[str, Any], path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     by_schema = scope is None or scope.full
-    names = names_in(node, value, session, scope)
-    if (scope is None or scope.full or scope.names) and not names_right(node, value, names):
+    names = _key_changes_in(node, value, session, scope)
+    if (scope is None or scope.full or scope.names) and not _names_are_valid(node, value, names):
         return []
     found = walk_object(candidates, node, value, path, session, scope, names)
-    return found if node is session.plan.top or not by_schema else _whole(node, found, session)
+    return found if node is session.plan.top or not by_schema else _accepted(node, found, session)
 
 
-def _whole(node: SchemaNode, found: list[Candidate], session: RepairSession) -> list[Candidate]:
-    """Return those candidates of a container whose whole the schema takes; the validator decides about the top."""
-    # Where 7.0 is no integer, JSON Schema cannot tell of a whole that is repaired; only the validator can.
+def _accepted(node: SchemaNode, found: list[Candidate], session: RepairSession) -> list[Candidate]:
+    """Return the candidates of a container that the schema accepts as a whole."""
+    # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a repaired container.
     return [each for each in found if (session.exact and each.repairs) or node.takes(plain(each.value))]
 
 
 Key = TypeVar("Key", str, int)
-Becomes = Callable[..., list[Candidate]]
-"""What a walk makes of a value at a node: ``(node, value, path, session, scope, *, wrong, optional)``.
+Visit = Callable[..., list[Candidate]]
+"""Returns the candidates for a visited value: ``(node, value, path, session, scope, *, wrong, optional)``.
 
-``wrong``: the value is known not to be taken as it is. ``optional``: it may be left out, as ``ABSENT``.
+``wrong``: the value is already known to be refused. ``optional``: it may be omitted, as ``ABSENT``.
 """
 
 
 def walk_object(
-    becomes: Becomes,
+    visit: Visit,
     node: SchemaNode,
     value: Mapping[str, Any],
     path: Path,
     session: RepairSession,
     scope: Scope | None,
-    names: Naming,
+    names: KeyChanges,
 ) -> list[Candidate]:
-    """Return an object's candidates from those of its properties; none where a property has none."""
+    """Return an object's candidates, built from those of its properties; none if a property has none."""
     cost, repairs = names.records(value, path)
     declared = node.property_nodes if scope is None and value else {}
     kept: dict[str, Any] = {}
@@ -474,15 +473,15 @@ def walk_object(
         if key in names.dropped:
             continue
         if not wrong:
-            session.steps -= 1  # a key that no schema speaks of is work as well
+            session.steps -= 1  # undeclared keys cost time as well
         name = key if rename is None else rename.name
-        below = scope_below(scope, key) if rename is None else None
+        below = _scope_below(scope, key) if rename is None else None
         child = child or (None if below is UNTOUCHED else node.property(name))
         if child is None:
             found = [Candidate(sent, 0)]
         else:
             optional = name in node.properties and name not in node.required
-            found = becomes(child, sent, (*path, key), session, below, wrong=wrong, optional=optional)
+            found = visit(child, sent, (*path, key), session, below, wrong=wrong, optional=optional)
         if rename is not None:
             record = Repair(rename.rule, pointer((*path, key)), json_type(sent), json_type(sent))
             found = [Candidate(v, c + rename.cost, (record, *made)) for v, c, made in found]
@@ -491,55 +490,57 @@ def walk_object(
         kept[name] = found[0].value
         if found[0].repairs:
             changed.append((name, found))
-    ways = combined(changed, session.plan.policy.limits.readings)
-    return [put_together(kept, chosen, cost, repairs) for chosen in ways]
+    ways = combinations(changed, session.plan.policy.limits.readings)
+    return [build_object(kept, chosen, cost, repairs) for chosen in ways]
 
 
 def walk_array(
-    becomes: Becomes,
+    visit: Visit,
     node: SchemaNode,
     value: list[Any],
     path: Path,
     session: RepairSession,
     scope: Scope | None,
 ) -> list[Candidate]:
-    """Return a list's candidates from those of its items; none where an item has none."""
+    """Return a list's candidates, built from those of its items; none if an item has none."""
     indices: Sequence[int] = range(len(value)) if scope is None or scope.full else scope.indices
     item_at = node.item_nodes(mixed=_is_mixed(value))
     changed: list[tuple[int, list[Candidate]]] = []
     for index in indices:
-        below = scope_below(scope, index)
+        below = _scope_below(scope, index)
         item, entry = item_at(index), value[index]
         if below is None and takes(item, entry, session):
             continue
-        found = becomes(item, entry, (*path, index), session, below, wrong=below is None)
+        found = visit(item, entry, (*path, index), session, below, wrong=below is None)
         if not found:
             return []
         changed.append((index, found))
-    return [list_with(value, chosen) for chosen in combined(changed, session.plan.policy.limits.readings)]
+    return [
+        replace_items(value, chosen) for chosen in combinations(changed, session.plan.policy.limits.readings)
+    ]
 
 
 def _is_mixed(items: list[Any]) -> bool:
-    """Whether a list is anything but numbers throughout, so that none of them is to become text."""
+    """Return whether a list contains anything but numbers, so that none of them may become text."""
     return not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in items)
 
 
 def takes(node: SchemaNode, value: Any, session: RepairSession) -> bool:
-    """Whether a value stands as it is, as far as the schema and the validator's way with integers tell."""
+    """Return whether the schema accepts a value unchanged, with the validator's strictness about integers."""
     if plain_type(value) is not type(value):
         if node.shape.is_only("number") and rounds(value):
             return False
         value = plain(value)
-    # Pydantic's strict mode refuses 7.0 for an integer, which JSON Schema takes.
+    # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
     if session.exact and (node.looks_within or node.shape.is_only("integer")) and has_whole_float(value):
         return False
     return node.takes(value)
 
 
-def combined(
+def combinations(
     columns: list[tuple[Key, list[Candidate]]], most: int
 ) -> Iterable[Iterable[tuple[Key, Candidate]]]:
-    """Return every way to take one candidate at each key; none when there are more than ``most``."""
+    """Return every choice of one candidate per key; none if there are more than ``most``."""
     ways = 1
     for _, candidates in columns:
         ways *= len(candidates)
@@ -552,7 +553,7 @@ def combined(
 
 
 def cheapest(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates of the lowest cost, each value once."""
+    """Return the candidates with the lowest cost, each value once."""
     if len(candidates) < 2:
         return candidates
     lowest = min(each.cost for each in candidates)
@@ -560,7 +561,7 @@ def cheapest(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates, each JSON value once, the first of it."""
+    """Return the first candidate of each JSON value."""
     found: list[Candidate] = []
     for candidate in candidates:
         if not any(same_json(candidate.value, other.value) for other in found):
@@ -568,10 +569,10 @@ def distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
     return found
 
 
-def put_together(
+def build_object(
     kept: Mapping[str, Any], changed: Iterable[tuple[str, Candidate]], cost: int, repairs: tuple[Repair, ...]
 ) -> Candidate:
-    """Return an object with the candidates of some properties in their places, those that are ``ABSENT`` left out."""
+    """Return an object with some properties replaced by candidates; ``ABSENT`` ones are left out."""
     value = dict(kept)
     made = list(repairs)
     for name, candidate in changed:
@@ -584,8 +585,8 @@ def put_together(
     return Candidate(value, cost, tuple(made))
 
 
-def list_with(sent: list[Any], changed: Iterable[tuple[int, Candidate]]) -> Candidate:
-    """Return a list with the candidates of some items in their places."""
+def replace_items(sent: list[Any], changed: Iterable[tuple[int, Candidate]]) -> Candidate:
+    """Return a list with some items replaced by candidates."""
     values = list(sent)
     cost = 0
     repairs: list[Repair] = []
@@ -599,7 +600,7 @@ def list_with(sent: list[Any], changed: Iterable[tuple[int, Candidate]]) -> Cand
 def relocate(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, scope: Scope | None
 ) -> Candidate:
-    """Return the value with every relocation that its issues ask for; without repairs where there is none."""
+    """Apply the relocations that fix the issues in scope; without any, the candidate has no repairs."""
     if scope is None or scope is UNTOUCHED:
         return Candidate(value, 0)
     if node.is_union:
@@ -607,19 +608,19 @@ def relocate(
         if len(branches) == 1:
             return relocate(branches[0], value, path, session, scope)
     elif isinstance(value, dict):
-        names = names_in(node, value, session, scope) if scope.names else AS_SENT
+        names = _key_changes_in(node, value, session, scope) if scope.names else NO_KEY_CHANGES
         other = None
-        if not path and scope.names and not names_right(node, value, names):
-            other = _other_arguments(value, session.plan)
-        return other or walk_object(_relocated, node, value, path, session, scope, names)[0]
+        if not path and scope.names and not _names_are_valid(node, value, names):
+            other = _rewrap_arguments(value, session.plan)
+        return other or walk_object(_relocate_value, node, value, path, session, scope, names)[0]
     elif isinstance(value, list):
-        return walk_array(_relocated, node, value, path, session, scope)[0]
-    return _out_of_text(node, value, path, session) if isinstance(value, str) else Candidate(value, 0)
+        return walk_array(_relocate_value, node, value, path, session, scope)[0]
+    return _parse_text(node, value, path, session) if isinstance(value, str) else Candidate(value, 0)
 
 
-def _other_arguments(arguments: dict[str, Any], plan: Plan) -> Candidate | None:
-    """Return other arguments in place of these, where there is one way to; injected keys are left out first."""
-    rest, _, dropped = without_injected(plan, arguments)
+def _rewrap_arguments(arguments: dict[str, Any], plan: Plan) -> Candidate | None:
+    """Unwrap or wrap the arguments if there is only one way to; drop injected keys first."""
+    rest, _, dropped = _without_injected(plan, arguments)
     found = [
         Candidate(content, 0, (*dropped, Repair(rule.name, "", "object", "object")))
         for rule, _, apply in plan.at(plan.top).values.get(dict, ())
@@ -628,7 +629,7 @@ def _other_arguments(arguments: dict[str, Any], plan: Plan) -> Candidate | None:
     return found[0] if len(distinct(found)) == 1 else None
 
 
-def _out_of_text(node: SchemaNode, text: str, path: Path, session: RepairSession) -> Candidate:
+def _parse_text(node: SchemaNode, text: str, path: Path, session: RepairSession) -> Candidate:
     found = [
         Candidate(new, 0, (Repair(rule.name, pointer(path), "string", json_type(new)),))
         for each in node.branches or (node,)
@@ -639,21 +640,21 @@ def _out_of_text(node: SchemaNode, text: str, path: Path, session: RepairSession
     return found[0] if len(distinct(found)) == 1 else Candidate(text, 0)
 
 
-def _relocated(
+def _relocate_value(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, scope: Scope | None, **_known: bool
 ) -> list[Candidate]:
     return [relocate(node, value, path, session, scope)]
 
 
-_SPELLINGS: Final = frozenset({"text_to_integer", "text_to_number"})
+_NUMBER_RULES: Final = frozenset({"text_to_integer", "text_to_number"})
 
 
 def repair_partially(value: dict[str, Any], session: RepairSession, scope: Scope | None) -> Candidate:
-    """Return arguments with every repair that is certain by itself; ties are left to the session."""
-    return _broken(session.plan.top, value, (), session, scope)
+    """Return arguments with every repair that is certain by itself; add ties to the session."""
+    return _repair_below(session.plan.top, value, (), session, scope)
 
 
-def _repaired(
+def _repair_value(
     node: SchemaNode,
     value: Any,
     path: Path,
@@ -661,81 +662,83 @@ def _repaired(
     scope: Scope | None,
     **known: bool,
 ) -> list[Candidate]:
-    """Return the one candidate there is; of several that tie none, so that the value stays as it was sent."""
+    """Return the only candidate; on a tie, record it and keep the value unchanged."""
     if scope is UNTOUCHED:
         return [Candidate(value, 0)]
     found = candidates(node, value, path, session, scope, **known)
     if len(found) > 1:
         session.ties.append(Tie(path, tuple(found)))
         return [Candidate(value, 0)]
-    return found or [_broken(node, value, path, session, scope)]
+    return found or [_repair_below(node, value, path, session, scope)]
 
 
-def _broken(
+def _repair_below(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, scope: Scope | None
 ) -> Candidate:
-    """Return a value that has no candidate, with what is in it repaired."""
+    """Return a value that has no candidate, with its parts repaired."""
     if node.is_union:
         branches = node.union.meant(value, exact_integers=session.exact)
         if len(branches) == 1:
-            within = _repaired(branches[0], value, path, session, scope)[0] if path else None
-            return within or _broken(branches[0], value, path, session, scope)
+            within = _repair_value(branches[0], value, path, session, scope)[0] if path else None
+            return within or _repair_below(branches[0], value, path, session, scope)
     elif node.is_object and isinstance(value, dict):
-        names = names_in(node, value, session, scope)
-        return walk_object(_repaired, node, value, path, session, scope, names)[0]
+        names = _key_changes_in(node, value, session, scope)
+        return walk_object(_repair_value, node, value, path, session, scope, names)[0]
     elif node.is_array and isinstance(value, list):
-        return walk_array(_repaired, node, value, path, session, scope)[0]
-    return _text(node, value, path, session) if isinstance(value, str) else Candidate(value, 0)
+        return walk_array(_repair_value, node, value, path, session, scope)[0]
+    return _repair_text(node, value, path, session) if isinstance(value, str) else Candidate(value, 0)
 
 
-def _text(node: SchemaNode, value: str, path: Path, session: RepairSession) -> Candidate:
-    """Return what a text spells: a number that the schema does not allow, or a container not all of which is right."""
+def _repair_text(node: SchemaNode, value: str, path: Path, session: RepairSession) -> Candidate:
+    """Parse a text into a number that the schema refuses, or into a container that is only partly valid."""
     for each in node.branches or (node,):
         rules = session.plan.at(each).values.get(str, ())
-        spelled = ((rule, new) for rule, _, apply in rules if rule.name in _SPELLINGS for new in apply(value))
-        held = (
+        spelled = (
+            (rule, new) for rule, _, apply in rules if rule.name in _NUMBER_RULES for new in apply(value)
+        )
+        parsed = (
             (rule, new) for rule, _, apply in rules if rule.reads_text for new in apply(value, session.texts)
         )
-        for rule, new in chain(spelled, held):
+        for rule, new in chain(spelled, parsed):
             record = Repair(rule.name, pointer(path), "string", json_type(new))
-            inner = _broken(each, new, path, session, None) if rule.reads_text else Candidate(new, 0)
+            inner = _repair_below(each, new, path, session, None) if rule.reads_text else Candidate(new, 0)
             return Candidate(inner.value, 0, (record, *inner.repairs))
     return Candidate(value, 0)
 
 
-_MOST_GROUPS: Final = 16
-"""Places of one call that the validator is asked about; nobody slips at more."""
-_LOOKS_FOR_EACH: Final = 64
-_LOOKS_AT_LEAST: Final = 1_000
-"""How often a container is looked at, by one branch of a union after the other, before a call is given up."""
-_ODD: Final = {"\x00": [None]}
-"""A value that hardly any type takes, and that no default is: where it makes no difference, nobody reads it."""
-_GONE: Final = object()
+_MAX_GROUPS: Final = 16
+"""Groups of paths that are probed per call; more are skipped as unlikely."""
+_VISITS_PER_PATH: Final = 64
+_MIN_VISITS: Final = 1_000
+"""Bound on visits: a container is visited once per union branch."""
+_PROBE: Final = {"\x00": [None]}
+"""A value that almost no type accepts and that is never a default: if it makes no difference, nothing reads it."""
+_REMOVED: Final = object()
 _Names = frozenset[Path]
 
 
 def ignored_names(
     top: SchemaNode, arguments: Mapping[str, Any], validator: Validator, repairs: Iterable[Repair] = ()
 ) -> tuple[Path, ...]:
-    """Return the paths of undeclared keys that are a declared name in another spelling, and that nobody reads.
+    """Return the paths of undeclared keys that misspell a declared name and that the tool ignores.
 
     Args:
-        top: Where the arguments stand.
+        top: The node of the arguments.
         arguments: Arguments that the validator accepts.
-        validator: What the tool accepts. A name that its validator reads, such as one of Pydantic's aliases,
-            is not ignored; one that stays beside the declared one (``extra="allow"``) is.
-        repairs: What was changed in the arguments: a value that was made to fit what any other name holds
-            might have fitted the declared one.
+        validator: The tool's validator. A name that it reads, such as a Pydantic alias, is not ignored; one that
+            it only keeps (``extra="allow"``) is.
+        repairs: The changes made to the arguments: before it was repaired to fit ``additionalProperties``, a
+            value might have fitted the declared name.
 
     Raises:
-        OutOfSteps: Where unions within unions leave too many ways to look at it.
+        OutOfSteps: When nested unions need too many visits.
     """
     tree = top.tree
     if not (tree.has_open_objects if validator.by_schema else tree.has_objects_within):
         return ()
     changed = frozenset(repair.pointer for repair in repairs)
-    look = _Look(tree, everything_is_own=validator.by_schema, changed=changed)
-    found = sorted(look.ignored(top, arguments), key=str)
+    search = _NameSearch(tree, open_branches_know_all=validator.by_schema, changed=changed)
+    found = sorted(search.ignored(top, arguments), key=str)
     if not found:
         return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
@@ -748,39 +751,39 @@ def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Val
     groups: dict[tuple[str | None, ...], list[Path]] = {}
     for path in found:
         groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)
-    asked = list(groups.values())[:_MOST_GROUPS]
-    if found and len(groups) <= _MOST_GROUPS and _are_read(arguments, found, validator):
+    asked = list(groups.values())[:_MAX_GROUPS]
+    if found and len(groups) <= _MAX_GROUPS and _are_read(arguments, found, validator):
         asked = [paths for paths in asked if not _are_read(arguments, paths, validator)]
     return tuple(path for paths in asked for path in paths)
 
 
-def leaves_no_name(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
-    """Return for each candidate of a union whether every name in it is spelled as some branch has it."""
-    look = _Look(node.tree, everything_is_own=True)
-    return [not look.ignored(node, value) for value in values]
+def _spells_every_name(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
+    """Return for each value of a union whether all its names are spelled as some branch declares them."""
+    search = _NameSearch(node.tree, open_branches_know_all=True)
+    return [not search.ignored(node, value) for value in values]
 
 
 def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Validator) -> bool:
-    """Whether the tool reads the values at these paths."""
+    """Return whether the tool reads the values at these paths."""
     tree: dict[Any, Any] = {}
     for path in sorted(paths, key=len):
         below: Any = tree
         for part in path[:-1]:
             below = below.setdefault(part, {})
-            if below is None:  # it stands within another one
+            if below is None:  # a parent path covers it
                 break
         else:
             below[path[-1]] = None
-    return validator.tells_apart(_with(arguments, tree, _GONE), _with(arguments, tree, _ODD))
+    return validator.tells_apart(_with(arguments, tree, _REMOVED), _with(arguments, tree, _PROBE))
 
 
 def _with(container: Any, tree: Mapping[Any, Any], value: Any) -> Any:
-    """The arguments with another value at the leaves of a tree of paths, or with nothing there."""
+    """Return the arguments with a value set at the leaves of a tree of paths, or with the leaves removed."""
     changed: Any = dict(container) if isinstance(container, Mapping) else list(container)
     for part, below in tree.items():
         if below is not None:
             changed[part] = _with(container[part], below, value)
-        elif value is _GONE:
+        elif value is _REMOVED:
             del changed[part]
         else:
             changed[part] = value
@@ -788,36 +791,36 @@ def _with(container: Any, tree: Mapping[Any, Any], value: Any) -> Any:
 
 
 @dataclass(slots=True)
-class _Look:
-    """One look through arguments.
+class _NameSearch:
+    """A search for misspelled names.
 
     Attributes:
         tree: The schema.
-        everything_is_own: Whether a branch that declares nothing knows every name: by the schema alone
-            such a branch may be the one that was meant.
-        changed: The JSON Pointers of values that were repaired.
-        kept: Where names stand that their object says it keeps.
+        open_branches_know_all: Whether a branch without properties counts as declaring every name, since by the
+            schema alone it may be the intended one.
+        changed: The JSON Pointers of repaired values.
+        kept: The paths of names that their object keeps (``additionalProperties: true``).
     """
 
     tree: SchemaTree
-    everything_is_own: bool
+    open_branches_know_all: bool
     changed: frozenset[str] = frozenset()
     kept: set[Path] = field(default_factory=set)
     _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
     _paths: set[Path] = field(default_factory=set)
 
     def ignored(self, node: SchemaNode, value: Any) -> _Names:
-        """Return where names stand that are a declared one in another spelling."""
+        """Return the paths of misspelled names."""
         self._seen.clear()
         self._paths.clear()
         return self._names(node, value, (), in_union=False)[0]
 
     def _names(self, node: SchemaNode, value: Any, path: Path, *, in_union: bool) -> tuple[_Names, _Names]:
-        """Return the names that some branch has in another spelling and no branch as they are; and those that one has."""
+        """Return the names that branches declare only in another spelling, and the names that a branch declares."""
         at = (id(node.schema), path)
         if at not in self._seen:
             self._paths.add(path)
-            if len(self._seen) > _LOOKS_AT_LEAST + _LOOKS_FOR_EACH * len(self._paths):
+            if len(self._seen) > _MIN_VISITS + _VISITS_PER_PATH * len(self._paths):
                 raise OutOfSteps
             self._seen[at] = frozenset(), frozenset()
             if node.shape.branches:
@@ -832,12 +835,12 @@ class _Look:
         return self._seen[at]
 
     def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[_Names, _Names]:
-        # Not `node.branches`: of unions within unions those are few, and here each costs no more than a look.
+        # Not `node.branches`, which is cut off in nested unions; a visit here is cheap.
         branches = [self.tree.node(branch, Position.NONE, None) for branch in node.shape.branches]
         possible = Disambiguator(branches).possible(value)
-        looks = [self._names(branch, value, path, in_union=True) for branch in possible]
-        known = frozenset[Path]().union(*(read for _, read in looks))
-        return frozenset[Path]().union(*(ignored for ignored, _ in looks)) - known, known
+        results = [self._names(branch, value, path, in_union=True) for branch in possible]
+        known = frozenset[Path]().union(*(read for _, read in results))
+        return frozenset[Path]().union(*(ignored for ignored, _ in results)) - known, known
 
     def _below(
         self, node: SchemaNode, value: Any, path: Path, *, in_union: bool
@@ -849,11 +852,11 @@ class _Look:
                 if isinstance(entry, (dict, list)):
                     yield self._names(item_at(index), entry, (*path, index), in_union=in_union)
         elif isinstance(value, Mapping):
-            free = not shape.properties and not shape.closed and self.everything_is_own
+            free = not shape.properties and not shape.closed and self.open_branches_know_all
             if in_union:
                 yield (), ((*path, key) for key in value if free or key in shape.properties)
             if shape.properties:
-                unknown = undeclared(node, value)
+                unknown = _undeclared(node, value)
                 yield ((*path, key) for key in unknown if self._is_spelling(node, value, path, key)), ()
             for key, entry in value.items():
                 child = node.property(key) if isinstance(entry, (dict, list)) else None
@@ -861,37 +864,37 @@ class _Look:
                     yield self._names(child, entry, (*path, key), in_union=in_union)
 
     def _is_spelling(self, node: SchemaNode, value: Mapping[str, Any], path: Path, key: str) -> bool:
-        """Whether a key may be a declared name in another spelling, and says something that this name does not."""
+        """Return whether a key may misspell a declared name that is absent or holds another value."""
         same = node.spellings.get(squashed(key), ())
-        meant = [name for name in same if name not in value or not same_json(value[name], value[key])]
+        targets = [name for name in same if name not in value or not same_json(value[name], value[key])]
         if not same:
-            meant = [name for near in node.slips(key) for name in near if name not in value]
-        if not meant:
+            targets = [name for near in node.slips(key) for name in near if name not in value]
+        if not targets:
             return False
         if node.shape.extra in (True, {}):
             self.kept.add((*path, key))
         elif isinstance(node.shape.extra, Mapping) and pointer((*path, key)) not in self.changed:
-            # Other names are expected here, and of a kind of their own.
-            return any(node.property_nodes[name].takes(value[key]) for name in meant)
+            # The object expects other names, with values of their own type.
+            return any(node.property_nodes[name].takes(value[key]) for name in targets)
         return True
 
 
 _STEPS = 3_000
 _PARTIAL_STEPS = 5_000
-"""Places looked at before a call is given up; grows with the arguments, so that only a schema that
-branches without end can use it up."""
+"""Values visited before the repair is given up; grows with the arguments, so that only a schema that branches
+endlessly can use it up."""
 
 
 def repair(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
-    """Repair what can be read only one way that the validator accepts.
+    """Repair arguments that can be read only one way.
 
     Args:
-        plan: The schema, and the rules in force.
-        arguments: As the caller sent them; never changed.
-        validator: What the tool accepts.
+        plan: The schema and the rules in force.
+        arguments: The arguments sent; never modified.
+        validator: The tool's validator.
 
     Returns:
-        The same arguments when they are accepted, repaired ones when that is certain, else what is wrong.
+        The same arguments if accepted, repaired ones if the repair is certain, else the issues.
     """
     if validator.accepts(arguments):
         return Outcome("accepted", arguments)
@@ -899,15 +902,16 @@ def repair(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Ou
 
 
 def repair_parsed(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
-    """Repair arguments that were read from text, whose numbers still have their source spelling.
+    """Repair arguments parsed from text, whose numbers keep their source spelling.
 
     Args:
-        plan: The schema, and the rules in force.
-        arguments: What was read, floats as :class:`~mcp_lenient.values.json_values.SpelledFloat`; never changed.
-        validator: What the tool accepts.
+        plan: The schema and the rules in force.
+        arguments: The parsed arguments, floats as :class:`~mcp_lenient.values.json_values.SpelledFloat`; never
+            modified.
+        validator: The tool's validator.
 
     Returns:
-        As :func:`repair`, with plain floats.
+        The result of :func:`repair`, with plain floats.
     """
     sent = plain(arguments)
     return (
@@ -916,7 +920,7 @@ def repair_parsed(plan: Plan, arguments: Mapping[str, Any], validator: Validator
 
 
 def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
-    """As :func:`repair`, for arguments that the validator has refused already."""
+    """Repair arguments that the validator has already refused."""
     outcome = _outcome(plan, arguments, validator)
     if outcome.status != "repaired":
         return outcome
@@ -934,7 +938,7 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validat
 def still_wrong(
     plan: Plan, validator: Validator
 ) -> Callable[[Mapping[str, Any]], tuple[ValidationIssue, ...]]:
-    """Return the function that says what is still wrong with arguments once they are repaired."""
+    """Return a function that repairs arguments and returns the remaining issues."""
 
     def issues(arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         outcome = repair(plan, arguments, validator)
@@ -954,30 +958,30 @@ def _outcome(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> 
     texts = TextParseCache(plan.policy.limits)
     session = RepairSession(plan, validator.exact_integers, steps, texts)
     if validator.by_schema:
-        return _repaired_by_schema(arguments, validator, session, None, ())
+        return _repair_by_schema(arguments, validator, session, None, ())
     base, relocations, issues = _relocate_all(dict(arguments), validator, session)
     if relocations and not issues:
         if not rounds(base):
             return Outcome("repaired", plain(base), relocations)
-        # The tool takes a number there, and would round it.
-        return _repaired_by_schema(base, validator, session, None, relocations)
-    return _repaired_by_schema(base, validator, session, issues, relocations)
+        # The tool accepts a number here, but would round it.
+        return _repair_by_schema(base, validator, session, None, relocations)
+    return _repair_by_schema(base, validator, session, issues, relocations)
 
 
 # mutant: a bound; one more changes no answer
-_ROUNDS = 4
-"""Relocations within relocations that are followed: arguments out of a wrapper, out of a text, under their names."""
+_MAX_RELOCATIONS = 4
+"""Relocations applied in a row: unwrap the arguments, parse their text, rename their keys."""
 
 
 def _relocate_all(
     sent: dict[str, Any], validator: Validator, session: RepairSession
 ) -> tuple[dict[str, Any], tuple[Repair, ...], tuple[ValidationIssue, ...]]:
-    """Apply relocations until none remain; return the arguments with their source spellings, and the leftover issues."""
+    """Apply relocations until none remain; return the arguments, the repairs and the leftover issues."""
     base = sent
     relocations: tuple[Repair, ...] = ()
     issues = validator.issues(plain(base))
-    for _ in range(_ROUNDS):
-        step = relocate(session.plan.top, base, (), session, scope_of(issues))
+    for _ in range(_MAX_RELOCATIONS):
+        step = relocate(session.plan.top, base, (), session, _scope_of(issues))
         if not step.repairs:
             break
         base, relocations = step.value, (*relocations, *step.repairs)
@@ -985,18 +989,18 @@ def _relocate_all(
     return base, relocations, issues
 
 
-def _repaired_by_schema(
+def _repair_by_schema(
     arguments: Mapping[str, Any],
     validator: Validator,
     session: RepairSession,
     issues: tuple[ValidationIssue, ...] | None,
     relocations: tuple[Repair, ...],
 ) -> Outcome:
-    """Read what the validator holds something against by the schema; all of it where the validator is the schema."""
+    """Repair the refused parts by the schema; with ``issues=None``, all of the arguments."""
     plan = session.plan
     spelled = dict(arguments)
     sent = plain(spelled)
-    scope = None if issues is None else scope_of(issues)
+    scope = None if issues is None else _scope_of(issues)
     try:
         candidates = [
             candidate
@@ -1008,7 +1012,7 @@ def _repaired_by_schema(
         if len(candidates) == 1:
             return Outcome("repaired", candidates[0].value, (*relocations, *candidates[0].repairs))
         if candidates:
-            return _tied(sent, candidates, validator, relocations)
+            return _refuse_tie(sent, candidates, validator, relocations)
         session = RepairSession(
             plan, validator.exact_integers, min(session.steps, _PARTIAL_STEPS), session.texts
         )
@@ -1018,7 +1022,8 @@ def _repaired_by_schema(
     value = plain(partial.value)
     remaining = validator.issues(value) if partial.repairs or not issues else issues
     if not remaining:
-        # So repaired it would be taken, but only against a guard: what was sent is what is refused.
+        # The tool would accept the partial repairs, but a guard forbids using them: report the issues of the sent
+        # arguments.
         return Outcome("refused", sent, relocations, validator.issues(sent), tuple(session.ties))
     return Outcome("refused", value, (*relocations, *partial.repairs), remaining, tuple(session.ties))
 
@@ -1026,7 +1031,7 @@ def _repaired_by_schema(
 def _candidates_of_arguments(
     arguments: dict[str, Any], session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
-    """Return the cheapest candidates for the whole: repaired in place, unwrapped or wrapped."""
+    """Return the cheapest candidates for the arguments: repaired in place, unwrapped or wrapped."""
     top = session.plan.top
     found = structure(top, arguments, (), session, scope)
     for rule, cost, apply in session.plan.at(top).values.get(dict, ()):
@@ -1039,19 +1044,19 @@ def _candidates_of_arguments(
 def _content_candidates(
     rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], session: RepairSession
 ) -> Iterator[Candidate]:
-    """Yield the candidates for other arguments in place of these; keys that a client added are left out first."""
+    """Yield the candidates for unwrapped or wrapped arguments, after dropping injected keys."""
     top = session.plan.top
-    rest, dropped_cost, dropped = without_injected(session.plan, arguments)
+    rest, dropped_cost, dropped = _without_injected(session.plan, arguments)
     for content in apply(rest):
         record = Repair(rule.name, "", "object", "object")
-        for inner in structure(top, content, (), session, None) or _as_is(top, content):
+        for inner in structure(top, content, (), session, None) or _unchanged(top, content):
             if worst_tier(inner.cost) < rule.tier:
                 yield Candidate(
                     inner.value, dropped_cost + cost + inner.cost, (*dropped, record, *inner.repairs)
                 )
 
 
-def _as_is(node: SchemaNode, value: Any) -> list[Candidate]:
+def _unchanged(node: SchemaNode, value: Any) -> list[Candidate]:
     return [Candidate(value, 0)] if node.takes(value) else []
 
 
@@ -1060,27 +1065,27 @@ def _plain(candidate: Candidate) -> Candidate:
     return candidate if value is candidate.value else Candidate(value, candidate.cost, candidate.repairs)
 
 
-def _tied(
+def _refuse_tie(
     sent: dict[str, Any], candidates: list[Candidate], validator: Validator, relocations: tuple[Repair, ...]
 ) -> Outcome:
-    """Refuse the parameters on which the candidates differ; what they agree on is repaired."""
+    """Refuse the parameters on which the candidates differ; repair those on which they agree."""
     ties = _ties(candidates)
     open_names = {tie.path[0] for tie in ties}
     first = candidates[0]
-    settled = {name: value for name, value in first.value.items() if name not in open_names}
-    unsettled = {name: value for name, value in sent.items() if name in open_names}
+    agreed = {name: value for name, value in first.value.items() if name not in open_names}
+    disputed = {name: value for name, value in sent.items() if name in open_names}
     pointers = tuple(pointer((name,)) for name in open_names)
     repairs = tuple(
         each
         for each in first.repairs
         if not any(f"{each.pointer}/".startswith(f"{own}/") for own in pointers)
     )
-    arguments = {**settled, **unsettled}
+    arguments = {**agreed, **disputed}
     return Outcome("refused", arguments, (*relocations, *repairs), validator.issues(arguments), ties)
 
 
 def _ties(candidates: list[Candidate]) -> tuple[Tie, ...]:
-    """Return the parameters on which the candidates differ, each with its candidates."""
+    """Return the parameters on which the candidates differ, each with its values."""
     ties = []
     for name in dict.fromkeys(name for candidate in candidates for name in candidate.value):
         own = distinct(

@@ -1,4 +1,4 @@
-"""The validator of tools whose own validator cannot be reached: what they publish."""
+"""Validation by the published schema, for tools whose own validator cannot be reached."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from mcp_lenient.schema.unions import fits
 from mcp_lenient.types import Path, ValidationIssue
 from mcp_lenient.values.limits import MOST_ISSUES
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 
 class PublishedSchemaValidator:
-    """What a published schema accepts.
+    """A validator that uses a published schema.
 
     >>> validator = PublishedSchemaValidator({"type": "object", "properties": {"n": {"type": "integer"}}})
     >>> validator.accepts({"n": 1}), validator.issues({"n": "1"})
     (True, (ValidationIssue(path=('n',), kind='type', detail=None, error_code=None, reason=None),))
 
     Args:
-        schema: The input schema of a tool, of any draft; what cannot be read takes anything.
+        schema: The input schema of a tool, of any draft; unreadable parts accept any value.
 
     Raises:
         SchemaError: When the schema is not a JSON object.
@@ -38,28 +38,28 @@ class PublishedSchemaValidator:
         self._may_enter = read.may_enter
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the schema takes these arguments; what is not JSON (a lone surrogate) it does not."""
+        """Return whether the schema accepts these arguments; values that are not JSON are refused."""
         return self._may_enter(arguments) and self._top.takes(arguments)
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """What the schema holds against these arguments, from the top down, at most 1,000.
+        """Return the schema's issues with these arguments, from the top down, at most 1,000.
 
-        The walk is ours: asking a validator for all errors costs time without end where unions recurse.
-        Inside a union it does not look, since nobody knows which branch was meant.
+        Branches of a union are not searched, since any of them may be the intended one.
         """
+        # Not the validator's own errors: listing them all takes unbounded time in recursive unions.
         if not self._may_enter(arguments):
             return (ValidationIssue((), "size"),)
         return tuple(dict.fromkeys(islice(_issues(self._top, arguments, ()), MOST_ISSUES)))
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
-        """Whether the tool would get something else: a schema does not tell what a tool reads."""
+        """Return False: a schema does not say which arguments a tool reads."""
         return False
 
 
 def _issues(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
     if node.takes(value):
         return
-    below = iter(()) if node.is_union or len(path) > _DEEPEST else _below(node, value, path)
+    below = iter(()) if node.is_union or len(path) > _MAX_DEPTH else _below(node, value, path)
     first = next(below, None)
     if first is None:
         yield ValidationIssue(path, "value" if _fits(node, value) else "type")
@@ -91,7 +91,7 @@ def _names(node: SchemaNode, value: Mapping[Any, Any], path: Path) -> Iterator[V
 
 
 def _fits(node: SchemaNode, value: Any) -> bool:
-    """Whether the JSON type is right, so that what is wrong is the value."""
+    """Return whether the JSON type is right, so that the issue is the value."""
     if node.is_union:
         return any(_fits(branch, value) for branch in node.branches)
     return fits(node.types, value)

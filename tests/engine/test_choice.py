@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.engine.repair import cheapest, combined, distinct, list_with, put_together
+from mcp_lenient.engine.repair import build_object, cheapest, combinations, distinct, replace_items
 from mcp_lenient.rules import ABSENT
 from mcp_lenient.types import Candidate, Repair
 
@@ -22,13 +22,13 @@ def several(*values):
 def test_every_way_up_to_a_number(most, ways):
     """Each reading of one place is put together with each of another, unless there are too many."""
     columns = [("a", several(1, 2)), ("b", several(3)), ("c", several(4, 5))]
-    found = [[reading.value for _, reading in way] for way in combined(columns, most)]
+    found = [[reading.value for _, reading in way] for way in combinations(columns, most)]
     assert found == [[1, 3, 4], [1, 3, 5], [2, 3, 4], [2, 3, 5]][:ways]
 
 
 def test_nothing_to_change_is_one_way():
     """Where no place has a reading of its own, the whole has one."""
-    assert [list(way) for way in combined([], 1)] == [[]]
+    assert [list(way) for way in combinations([], 1)] == [[]]
 
 
 def test_cheapest_and_distinct():
@@ -44,7 +44,7 @@ def test_put_together():
     """An object gets its readings in their places and loses what is absent; costs and repairs add up."""
     changed = [("a", Candidate(1, 4, (ONE,))), ("b", Candidate(ABSENT, 8, (TWO,))), ("new", Candidate(2, 16))]
     sent = {"a": "1", "b": None, "c": 3}
-    assert put_together(sent, changed, 2, (TWO,)) == Candidate(
+    assert build_object(sent, changed, 2, (TWO,)) == Candidate(
         {"a": 1, "c": 3, "new": 2}, 30, (TWO, ONE, TWO)
     )
     assert sent == {"a": "1", "b": None, "c": 3}
@@ -53,6 +53,6 @@ def test_put_together():
 def test_list_with():
     """A list gets its readings in their places; costs and repairs add up."""
     sent = ["1", 2, "3"]
-    found = list_with(sent, [(0, Candidate(1, 4, (ONE,))), (2, Candidate(3, 8, (TWO,)))])
+    found = replace_items(sent, [(0, Candidate(1, 4, (ONE,))), (2, Candidate(3, 8, (TWO,)))])
     assert found == Candidate([1, 2, 3], 12, (ONE, TWO))
     assert sent == ["1", 2, "3"]
