@@ -604,7 +604,7 @@ def relocate(
     if scope is None or scope is UNTOUCHED:
         return Candidate(value, 0)
     if node.is_union:
-        branches = node.union.told(value, exact_integers=session.exact)
+        branches = node.union.certain(value, exact_integers=session.exact)
         if len(branches) == 1:
             return relocate(branches[0], value, path, session, scope)
     elif isinstance(value, dict):

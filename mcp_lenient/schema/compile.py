@@ -1,4 +1,4 @@
-"""Make a schema of any draft readable: translate it, bound what it costs, switch off what cannot be read."""
+"""Make a schema of any draft readable: translate it, bound its cost, take out unreadable parts."""
 
 from __future__ import annotations
 
@@ -30,30 +30,29 @@ from mcp_lenient.schema.drafts import (
 from mcp_lenient.schema.shape import compiled, pointed_at, resolve
 from mcp_lenient.values.json_values import is_shallow, pointer
 
-_MOVING_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})
-_MOST_NODES: Final = 100_000
+_DYNAMIC_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})
+_MAX_NODES: Final = 100_000
 
 
 def depth_check(schema: Mapping[str, Any]) -> Callable[[object], bool]:
-    """The check that a value nests so little that a validator of this schema can walk it on any stack.
+    """Return a check that a validator of this schema cannot overflow the stack on a value.
 
-    Only a schema that refers to itself leads a validator as deep as a value goes: every other goes no deeper
-    than itself, or stops by itself where it compares whole values.
+    Only a recursive schema leads a validator as deep as the value; any other schema goes no deeper than itself.
 
     >>> endless = {"type": "array", "items": {"$ref": "#"}}
     >>> depth_check(endless) is depth_check({"type": "array"})
     False
     """
-    return is_shallow if refers_to_itself(schema) else takes_any_depth
+    return is_shallow if refers_to_itself(schema) else _accept_any_depth
 
 
-def takes_any_depth(_value: object) -> bool:
-    """The check where no depth is too deep."""
+def _accept_any_depth(_value: object) -> bool:
+    """Return True: the check for schemas that are not recursive."""
     return True
 
 
 def refers_to_itself(root: Mapping[str, Any]) -> bool:
-    """Whether a reference leads back to itself, or may."""
+    """Return whether a reference may be recursive."""
     nodes = _Nodes()
     targets: dict[str, set[str]] = {}
     waiting = nodes.references(root)
@@ -62,7 +61,7 @@ def refers_to_itself(root: Mapping[str, Any]) -> bool:
         if reference in targets:
             continue
         target = resolve(root, reference)
-        if target is None:  # another dialect's way to name a schema: it may lead anywhere
+        if target is None:  # another way to name a schema: it may lead anywhere
             return True
         further = nodes.references(target)
         targets[reference] = set(further)
@@ -75,19 +74,19 @@ def refers_to_itself(root: Mapping[str, Any]) -> bool:
 
 
 class _Nodes:
-    """A walk through schemas that ends after so many nodes in all, however they nest in one another."""
+    """A walk through schemas with a bound on the total number of nodes."""
 
     def __init__(self) -> None:
-        self.left = _MOST_NODES
+        self.left = _MAX_NODES
 
     def references(self, schema: object) -> list[str]:
-        """The references within a schema; an empty one, which resolves to nothing, for one that moves."""
+        """Return the references within a schema; for a dynamic one, an empty string, which never resolves."""
         found: list[str] = []
         for node in islice(_mappings(schema), self.left):
             self.left -= 1
             if isinstance(reference := node.get("$ref"), str):
                 found.append(reference)
-            if not _MOVING_REFERENCES.isdisjoint(node):
+            if not _DYNAMIC_REFERENCES.isdisjoint(node):
                 found.append("")
         return found
 
@@ -103,10 +102,10 @@ def _mappings(schema: object) -> Iterator[Mapping[str, Any]]:
             waiting.extend(node)
 
 
-MOST_EXPANDED: Final = 2_000
-"""Schemas that one value, and one value within it on each level, may have to be compared with."""
-MOST_IN_A_ROW: Final = 200
-"""Schemas in one another for the same value."""
+_MAX_EXPANDED: Final = 2_000
+"""Schemas that one value, and one value below it on each level, may be compared with."""
+_MAX_IN_PLACE: Final = 200
+"""Nested schemas for the same value."""
 _ALSO_IN_PLACE: Final = frozenset("$ref allOf anyOf oneOf not if then else dependentSchemas".split())
 _ANY_KEY: Final = "*"
 Schema = dict[str, Any]
@@ -114,17 +113,17 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """How many schemas a value is compared with.
+    """The number of schemas that a value is compared with.
 
     Attributes:
-        here: Schemas that the value itself is compared with.
-        inside: Schemas that what is inside it is compared with, by key; a value has one key on each level.
-        in_a_row: The longest way from one schema into the next for the same value.
+        here: Schemas for the value itself.
+        inside: Schemas for the values in it, by key; a value has one key on each level.
+        in_place_depth: The longest chain of schemas for the same value.
     """
 
     here: int = 1
     inside: Mapping[str, int] = field(default_factory=dict)
-    in_a_row: int = 1
+    in_place_depth: int = 1
 
     @property
     def total(self) -> int:
@@ -132,38 +131,38 @@ class _Cost:
         return self.here + self.inside.get(_ANY_KEY, 0) + most
 
 
-_ITSELF: Final = _Cost()
+_SELF_COST: Final = _Cost()
 
 
 def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[tuple[Schema, str, bool]]:
     """Yield each schema whose references expand beyond the bound, innermost first.
 
-    Each comes with the reason, and with whether what it says about the inside of a value is too costly as well.
-    The caller takes it out before it asks for the next.
+    Each comes with the reason, and with whether its keywords about contained values are too costly as well.
+    The caller must take it out before asking for the next.
 
     Args:
-        schemas: Every schema of the whole, which comes first, in the words of 2020-12.
-        targets: What each ``$ref`` refers to, by the id of the schema that holds it.
+        schemas: All schemas, the root first, in 2020-12.
+        targets: The target of each ``$ref``, by the id of the schema that has it.
     """
     if not targets:
         return
-    for schema in _closing_in_place(schemas, targets):
+    for schema in _recursive_in_place(schemas, targets):
         yield schema, "refers to itself for the same value", False
-    most = max(MOST_EXPANDED, len(schemas))
-    reason = f"its references expand to more than {most} schemas, or {MOST_IN_A_ROW} in a row"
+    most = max(_MAX_EXPANDED, len(schemas))
+    reason = f"its references expand to more than {most} schemas, or {_MAX_IN_PLACE} in a row"
     costs: dict[int, _Cost] = {}
     for schema in _inner_first(schemas, _neighbors(targets)):
         for inside_too in (False, True):
             cost = costs[id(schema)] = _cost(schema, targets, costs)
-            if cost.total <= most and cost.in_a_row <= MOST_IN_A_ROW:
+            if cost.total <= most and cost.in_place_depth <= _MAX_IN_PLACE:
                 break
             yield schema, reason, inside_too
         else:
-            costs[id(schema)] = _ITSELF
+            costs[id(schema)] = _SELF_COST
 
 
 def _edges(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[tuple[str, str, Any]]:
-    """The schemas that one leads to, each with its keyword and the key inside the value that it is about."""
+    """Yield the schemas that one leads to, with the keyword and the key of the value that it applies to."""
     for way, sub in subschemas(schema):
         keyword = way[0]
         if keyword in DEFINITIONS or not isinstance(sub, dict):
@@ -182,19 +181,19 @@ _KEYS: Final = {"items": "items", "additionalProperties": "additionalProperties"
 
 
 def _cost(schema: Schema, targets: Mapping[int, Schema], costs: Mapping[int, _Cost]) -> _Cost:
-    here = in_a_row = 1
+    here = in_place_depth = 1
     inside: dict[str, int] = {}
     for _, key, sub in _edges(schema, targets):
-        # Of a schema that this one is within, a value may be followed one level more for each level it has.
-        below = costs.get(id(sub), _ITSELF)
+        # A recursive schema counts once: each further level also takes one level of the value.
+        below = costs.get(id(sub), _SELF_COST)
         if key:
             inside[key] = inside.get(key, 0) + below.total
         else:
             here += below.here
-            in_a_row = max(in_a_row, 1 + below.in_a_row)
+            in_place_depth = max(in_place_depth, 1 + below.in_place_depth)
             for name, count in below.inside.items():
                 inside[name] = inside.get(name, 0) + count
-    return _Cost(here, inside, in_a_row)
+    return _Cost(here, inside, in_place_depth)
 
 
 def _neighbors(targets: Mapping[int, Schema]) -> Callable[[Schema], list[Schema]]:
@@ -202,7 +201,7 @@ def _neighbors(targets: Mapping[int, Schema]) -> Callable[[Schema], list[Schema]
 
 
 def _inner_first(starts: list[Schema], neighbors: Callable[[Schema], list[Schema]]) -> Iterator[Schema]:
-    """Each schema after those that it leads to, but for those that lead back to it."""
+    """Yield each schema after those that it leads to, except in cycles."""
     seen: set[int] = set()
     for start in starts:
         if id(start) in seen:
@@ -220,8 +219,8 @@ def _inner_first(starts: list[Schema], neighbors: Callable[[Schema], list[Schema
                 way.append((following, iter(neighbors(following))))
 
 
-def _closing_in_place(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[Schema]:
-    """The schemas that lead back to one they are part of without looking inside the value."""
+def _recursive_in_place(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[Schema]:
+    """Yield the schemas that lead back to themselves for the same value."""
     done: set[int] = set()
     on_the_way: set[int] = set()
     for start in schemas:
@@ -243,14 +242,14 @@ def _closing_in_place(schemas: list[Schema], targets: Mapping[int, Schema]) -> I
                 on_the_way.add(id(following[2]))
 
 
-_DEEPEST: Final = 200
-"""Levels of JSON in a schema; the validator reads no more than 255."""
-_MOST_SCHEMAS: Final = 100_000
-_MOST_VALUES: Final = 2_000_000
+_MAX_DEPTH: Final = 200
+"""Levels of JSON in a schema; the validator's limit is 255."""
+_MAX_SCHEMAS: Final = 100_000
+_MAX_VALUES: Final = 2_000_000
 _REASON_LENGTH: Final = 120
-_MOST_TOLD: Final = 3
+_MAX_LISTED: Final = 3
 _BELOW: Final = ("properties", "patternProperties", "prefixItems", "items", "additionalProperties")
-"""Keywords about what is inside a value, in the order in which a later one depends on an earlier one."""
+"""Keywords about contained values; a later one may depend on an earlier one."""
 _NEEDS: Final = {
     "items": {"prefixItems"},
     "additionalProperties": {"properties", "patternProperties"},
@@ -260,20 +259,20 @@ _INVERTING: Final[Mapping[str, tuple[str, ...]]] = {
     "if": ("if", "then", "else"),
     "contains": ("contains", "minContains", "maxContains"),
 }
-"""Keywords that refuse more where their schema accepts more, with what depends on them."""
-_MEANT: Final = ASSERTIONS | NAMED | SEVERAL | ONE
-"""Keywords that mean something to a validator; what any other holds need not be read."""
+"""Keywords that refuse more values if their schema accepts more, with their dependent keywords."""
+_KNOWN_KEYWORDS: Final = ASSERTIONS | NAMED | SEVERAL | ONE
+"""Keywords that affect validation; any other may be deleted if it breaks the schema."""
 _IN_PLACE: Final = frozenset("$ref allOf anyOf oneOf if then else dependentSchemas".split())
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadPlace:
-    """A place of a schema that is neither judged nor repaired.
+    """A part of a schema that is neither validated nor repaired.
 
     Attributes:
-        pointer: The place in the published schema, a JSON Pointer.
-        reason: Why it cannot be read.
+        pointer: A JSON Pointer into the published schema.
+        reason: The reason why it cannot be read.
     """
 
     pointer: str
@@ -285,27 +284,27 @@ class ReadableSchema:
     """A schema that compiles.
 
     Attributes:
-        root: The schema in the words of 2020-12; the published one itself where that says the same.
-        unread: What was taken out of it.
-        accepts: Its compiled check; may raise ValueError for a value that is not JSON.
-        may_enter: Whether the check can walk a value without nesting too deep.
+        root: The schema in 2020-12; the published object itself if no translation was needed.
+        unread: The parts taken out of it.
+        accepts: The compiled check; may raise ValueError for a value that is not JSON.
+        may_enter: Returns whether a value is shallow enough for the check.
     """
 
     root: Mapping[str, Any]
     unread: tuple[UnreadPlace, ...]
     accepts: Callable[[Any], bool]
-    may_enter: Callable[[object], bool] = takes_any_depth
+    may_enter: Callable[[object], bool] = _accept_any_depth
 
     @property
     def told(self) -> str:
-        """One sentence about the places that were taken out."""
-        places = [f"{place.pointer or '/'} ({place.reason})" for place in self.unread[:_MOST_TOLD]]
+        """A sentence that lists the parts taken out."""
+        places = [f"{place.pointer or '/'} ({place.reason})" for place in self.unread[:_MAX_LISTED]]
         more = len(self.unread) - len(places)
         return f"not judged or repaired at {', '.join(places)}{f' and {more} more places' if more else ''}"
 
 
 def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
-    """Make a schema readable; one that is already is returned as it is.
+    """Make a schema readable; a :class:`ReadableSchema` is returned unchanged.
 
     Raises:
         SchemaError: When the schema is not a JSON object.
@@ -313,14 +312,14 @@ def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
     if isinstance(schema, ReadableSchema):
         return schema
     _check_object(schema)
-    if not has_plain_ids(schema) and not _has_old_words(schema):
+    if not has_plain_ids(schema) and not _has_old_keywords(schema):
         dialect = schema.get("$schema", CURRENT)
         root = schema if dialect == CURRENT else {k: v for k, v in schema.items() if k != "$schema"}
         try:
             return ReadableSchema(root, (), compiled(root).is_valid)
         except SchemaError:
             pass
-    return _Translation(schema).result()
+    return _Translator(schema).result()
 
 
 def _check_object(schema: object) -> None:
@@ -329,10 +328,10 @@ def _check_object(schema: object) -> None:
         raise SchemaError(msg)
 
 
-def _has_old_words(schema: Mapping[str, Any]) -> bool:
+def _has_old_keywords(schema: Mapping[str, Any]) -> bool:
     waiting: list[Any] = [schema]
     seen = 0
-    while seen < min(len(waiting), _MOST_VALUES):
+    while seen < min(len(waiting), _MAX_VALUES):
         node = waiting[seen]
         seen += 1
         if isinstance(node, Mapping):
@@ -341,7 +340,7 @@ def _has_old_words(schema: Mapping[str, Any]) -> bool:
             waiting.extend(node.values())
         elif isinstance(node, (list, tuple)):
             waiting.extend(node)
-    return seen == _MOST_VALUES
+    return seen == _MAX_VALUES
 
 
 def references_of(schema: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -351,8 +350,8 @@ def references_of(schema: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
             yield way, sub
 
 
-class _Translation:
-    """One schema on its way to being readable; what is published is copied, never changed."""
+class _Translator:
+    """The translation of one published schema, which is never modified."""
 
     def __init__(self, published: Mapping[str, Any]) -> None:
         self._published = published
@@ -360,11 +359,11 @@ class _Translation:
         self._names = _PublishedNames(published)
         self._nodes: list[Schema] = []
         self._origins: dict[int, Path] = {}
-        """Where a translated schema comes from, by its id."""
+        """The published path of a translated schema, by its id."""
         self._made: dict[int, tuple[Path, Schema]] = {}
-        """Where a published schema went and what was made of it, by its id."""
+        """The path and translation of a published schema, by its id."""
         self._targets: dict[int, Schema] = {}
-        """The schema that a translated ``$ref`` refers to, by the id of the schema that holds it."""
+        """The target of a translated ``$ref``, by the id of the schema that has it."""
         self._references: deque[tuple[Schema, Mapping[str, Any]]] = deque()
         self._unread: dict[Path, str] = {}
         self._root: Schema = {}
@@ -395,7 +394,7 @@ class _Translation:
     # Translating
 
     def _translate(self, schema: Mapping[str, Any], place: Path, origin: Path) -> Schema:
-        if len(place) > _DEEPEST or len(self._nodes) > _MOST_SCHEMAS:
+        if len(place) > _MAX_DEPTH or len(self._nodes) > _MAX_SCHEMAS:
             return self._unreadable(origin, "nested too deep, or too many schemas")
         new = modern(schema, ref_alone=self._ref_alone, is_root=not place)
         self._nodes.append(new)
@@ -448,10 +447,11 @@ class _Translation:
         while self._references:
             new, published = self._references.popleft()
             words = [word for word in ("$ref", "$dynamicRef", "$recursiveRef") if word in new]
-            told = [(word, new.pop(word)) for word in words]
-            targets = [self._names.target(published, word, reference) for word, reference in told]
+            references = [(word, new.pop(word)) for word in words]
+            targets = [self._names.target(published, word, reference) for word, reference in references]
             if any(target is None for target in targets):
-                shown = next(str(ref) for (_, ref), found in zip(told, targets, strict=True) if found is None)
+                pairs = zip(references, targets, strict=True)
+                shown = next(str(reference) for (_, reference), found in pairs if found is None)
                 self._take_out(new, f"{shown[:_REASON_LENGTH]!r} leads to no schema in it")
             elif len(targets) == 1:
                 self._refer(new, targets[0])
@@ -476,10 +476,10 @@ class _Translation:
         new["$ref"] = "#" + quote(pointer(place), safe="/~$")
         self._targets[id(new)] = made
 
-    # What cannot be read
+    # Unreadable parts
 
     def _take_out(self, schema: Schema, reason: str, broken: frozenset[str] = frozenset()) -> None:
-        """Leave of a schema what it says about what is inside a value, as far as that can be read."""
+        """Remove all keywords of a schema except readable ones about contained values."""
         self._unread.setdefault(self._origins[id(schema)], reason)
         kept = {k: v for k, v in schema.items() if k in ANNOTATIONS or k in DEFINITIONS}
         kept |= {k: schema[k] for k in _BELOW if k in schema and not broken & {k, *_NEEDS.get(k, ())}}
@@ -494,28 +494,28 @@ class _Translation:
 
     def _take_out_broken(self) -> None:
         for schema in self._nodes:
-            alone = _alone(schema)
+            alone = _without_subschemas(schema)
             reason = _issue(alone)
             if reason is None:
                 continue
             issues = {keyword: _issue({keyword: value}) for keyword, value in alone.items()}
             broken = frozenset(keyword for keyword, issue in issues.items() if issue is not None)
-            for keyword in broken - _MEANT:
+            for keyword in broken - _KNOWN_KEYWORDS:
                 del schema[keyword]
-            broken &= _MEANT
+            broken &= _KNOWN_KEYWORDS
             if broken or not any(issues.values()):
                 first = next((issue for issue in map(issues.get, broken) if issue), reason)
                 self._take_out(schema, first, broken)
 
     def _relax(self) -> None:
-        """Loosen what would refuse more because a schema in it was taken out and now accepts anything."""
+        """Loosen keywords that would refuse more values now that a schema in them accepts anything."""
         above: dict[int, list[tuple[Schema, str]]] = {}
         for schema in self._nodes:
             for way, sub in references_of(schema):
                 above.setdefault(id(sub), []).append((schema, way[0]))
             if id(schema) in self._targets:
                 above.setdefault(id(self._targets[id(schema)]), []).append((schema, "$ref"))
-        # In place: what is unread is about the very value, not about something inside it.
+        # In place: the unread schema applies to the value itself, not to a value in it.
         waiting = [(schema, True) for schema in self._nodes if UNREAD in schema]
         seen: set[tuple[int, bool]] = set()
         while waiting:
@@ -545,8 +545,8 @@ def _loosen(parent: Schema, keyword: str, *, within: bool) -> None:
         parent.pop("unevaluatedItems", None)
 
 
-def _alone(schema: Schema) -> Schema:
-    """A schema without what is in it and what it refers to, so that it compiles if it is not broken itself."""
+def _without_subschemas(schema: Schema) -> Schema:
+    """Return a schema with its subschemas and references replaced, so that only its own errors remain."""
     alone = {k: v for k, v in schema.items() if k != "$ref"}
     for keyword, value in alone.items():
         if keyword in NAMED and isinstance(value, dict):
@@ -582,7 +582,7 @@ def _is_writable(name: Any) -> bool:
 
 
 class _PublishedNames:
-    """Where a schema's own names and references lead."""
+    """The identifiers and reference targets of a published schema."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._plain_ids = has_plain_ids(root)
@@ -602,7 +602,7 @@ class _PublishedNames:
             self.origins[id(schema)] = path
             base = self._named(schema, base)
             self._bases[id(schema)] = base
-            if len(path) <= _DEEPEST:
+            if len(path) <= _MAX_DEPTH:
                 waiting += ((sub, path + way, base) for way, sub in subschemas(schema))
 
     def _named(self, schema: Mapping[str, Any], base: str) -> str:
@@ -623,7 +623,7 @@ class _PublishedNames:
         return self.origins.get(id(schema), ())
 
     def target(self, schema: Mapping[str, Any], word: str, reference: Any) -> Any:
-        """The schema that a reference leads to, or None; nothing is ever fetched."""
+        """Return the target of a reference, or None; nothing is fetched."""
         if not isinstance(reference, str):
             return None
         base = self._bases.get(id(schema), "")
@@ -640,7 +640,7 @@ class _PublishedNames:
         return found
 
     def _is_dynamic(self, anchor: str) -> bool:
-        """Whether the way to a place decides which of several schemas of this name is meant."""
+        """Return whether a dynamic anchor has several targets."""
         named = [found for (_, name), found in self._anchors.items() if name == anchor]
         return len([keyword for found in named for keyword, _ in found if keyword == "$dynamicAnchor"]) > 1
 

@@ -1,4 +1,4 @@
-"""Keywords of older drafts and of OpenAPI 3.0, translated to JSON Schema 2020-12 one schema at a time."""
+"""Translate keywords of older drafts and of OpenAPI 3.0 to JSON Schema 2020-12, one schema at a time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ OLD_WORDS: Final = frozenset(
     "$ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor nullable x-nullable divisibleBy dependencies "
     "extends disallow".split()
 )
-"""Keys that a validator of 2020-12 compiles without doing what their authors meant, and references."""
+"""Keywords that a 2020-12 validator compiles but ignores or misreads, and references."""
 ANNOTATIONS: Final = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
 )
-"""Keywords that forbid nothing."""
+"""Keywords that do not affect validation."""
 DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 
 UNREAD: Final = "x-mcp-lenient-unread"
-"""Keyword of ours for a place that cannot be read: the validator takes anything, and no rule acts there."""
+"""Our keyword for a schema that cannot be read: any value is valid, and no rule applies."""
 ONE: Final = frozenset(
     "additionalProperties unevaluatedProperties unevaluatedItems items contains propertyNames not if then else "
     "contentSchema".split()
@@ -28,7 +28,7 @@ ONE: Final = frozenset(
 SEVERAL: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
 NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
-"""Keywords whose value holds schemas by name."""
+"""Keywords whose value maps names to schemas."""
 
 _REF_ALONE: Final = re.compile(r"draft-0[3-7]/")
 _ID_IS_PLAIN: Final = re.compile(r"draft-0[34]/")
@@ -38,7 +38,7 @@ ASSERTIONS: Final = frozenset(
     "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired "
     "format contentEncoding contentMediaType".split()
 )
-"""Keywords of 2020-12 about a value that hold no schemas."""
+"""Assertion keywords of 2020-12 without subschemas."""
 _IDENTITY: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
 _OUTSIDE_UNION: Final = ANNOTATIONS | DEFINITIONS | {"discriminator"}
 _OPEN_TYPE: Final = "any"
@@ -47,17 +47,17 @@ Schema = dict[str, Any]
 
 
 def ref_stands_alone(root: Mapping[str, Any]) -> bool:
-    """Whether the schema's dialect ignores everything beside ``$ref``."""
+    """Return whether the schema's dialect ignores keywords beside ``$ref``."""
     return _REF_ALONE.search(str(root.get("$schema"))) is not None
 
 
 def has_plain_ids(root: Mapping[str, Any]) -> bool:
-    """Whether the schema's dialect writes ``id`` for ``$id``."""
+    """Return whether the schema's dialect uses ``id`` instead of ``$id``."""
     return _ID_IS_PLAIN.search(str(root.get("$schema"))) is not None
 
 
 def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield what stands where a schema of any draft holds schemas, with the way there."""
+    """Yield the path and value of each subschema, for any draft; values may be invalid schemas."""
     for keyword, value in schema.items():
         if keyword in NAMED or keyword == "dependencies":
             if isinstance(value, Mapping):
@@ -70,7 +70,7 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any
 
 
 def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
-    """Return a copy of one schema in the words of 2020-12; the schemas in it are the same objects."""
+    """Return a copy of one schema translated to 2020-12; its subschemas are the same objects."""
     new = {keyword: value for keyword, value in schema.items() if isinstance(keyword, str)}
     if ref_alone and isinstance(new.get("$ref"), str):
         new = {keyword: value for keyword, value in new.items() if keyword in _BESIDE_REF}
@@ -113,15 +113,15 @@ def _required(new: Schema) -> None:
     properties = new.get("properties")
     if not isinstance(properties, Mapping):
         return
-    told = [
+    required = [
         name for name, sub in properties.items() if isinstance(sub, Mapping) and sub.get("required") is True
     ]
-    if told and isinstance(known := new.get("required", []), (list, tuple)):
-        new["required"] = [*known, *told]
+    if required and isinstance(known := new.get("required", []), (list, tuple)):
+        new["required"] = [*known, *required]
 
 
 def _once(new: Schema) -> None:
-    """Name each required property and each type once; older drafts and hand-written schemas repeat them."""
+    """Remove duplicates in ``required`` and ``type``, which 2020-12 forbids."""
     for keyword in ("required", "type"):
         names = new.get(keyword)
         if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
@@ -158,17 +158,17 @@ def _extended(new: Schema) -> None:
 
 
 def also(new: Schema, schema: Any) -> None:
-    """Add a schema that the same value must fit."""
+    """Add a schema to ``allOf``."""
     known = new.get("allOf", [])
     new["allOf"] = [*known, schema] if isinstance(known, (list, tuple)) else [schema]
 
 
 def _dependencies(new: Schema) -> None:
-    told = new.get("dependencies")
-    if not isinstance(told, Mapping):
+    dependencies = new.get("dependencies")
+    if not isinstance(dependencies, Mapping):
         return
     del new["dependencies"]
-    for name, needed in told.items():
+    for name, needed in dependencies.items():
         is_names = isinstance(needed, (str, list, tuple))
         keyword = "dependentRequired" if is_names else "dependentSchemas"
         known = new.get(keyword)
@@ -182,10 +182,10 @@ _TRANSLATIONS: Final[tuple[Callable[[Schema], None], ...]] = (
 
 
 def _with_null(new: Schema) -> Schema:
-    """Write ``nullable: true`` as a union with null, which leaves every other keyword as it is."""
-    told = [new.pop(keyword, None) for keyword in ("nullable", "x-nullable")]
+    """Translate ``nullable: true`` to a union with null."""
+    flags = [new.pop(keyword, None) for keyword in ("nullable", "x-nullable")]
     inside = {keyword: value for keyword, value in new.items() if keyword not in _OUTSIDE_UNION}
-    if True not in told or not inside:
+    if True not in flags or not inside:
         return new
     outside = {keyword: value for keyword, value in new.items() if keyword in _OUTSIDE_UNION}
     return {**outside, "anyOf": [inside, {"type": "null"}]}

@@ -1,4 +1,4 @@
-"""A place of a schema: a node for who repairs a value there, a form for who puts the place into words."""
+"""Nodes of a schema for repairs, and forms of a schema for messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MAX_FORMS: Final = 64
 MAX_PARTS: Final = 32
 KEYS: Final = "propertyNames"
-_MOST_KEPT: Final = 2_000
+_MAX_CACHED: Final = 2_000
 _ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format", "not"),
     "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 class Form:
-    """Schemas that hold together for one value: a schema, what it refers to, its ``allOf``, one branch of its union.
+    """Schemas that apply to one value together: a schema, its ``$ref`` targets, its ``allOf``, one union branch.
 
     Attributes:
         parts: The schemas.
@@ -77,51 +77,53 @@ class Form:
 
     @cached_property
     def types(self) -> tuple[str, ...] | None:
-        """The JSON types in the order of the schema; None where it names none."""
+        """The JSON types in the order of the schema; None if it has no ``type``."""
         types = json_types(self.parts)
-        if types == ():  # no value is taken: what is named first is what is told
+        if types == ():  # contradictory parts: messages show the first type
             types = next(filter(None, (json_types((part,)) for part in self.parts)), ())
         return types
 
     @cached_property
     def enum(self) -> tuple[Any, ...] | None:
-        """The values that it lists; None where it lists none."""
+        """The values of its ``enum`` or ``const``; None if it has neither."""
         return constants(self.parts)
 
     @cached_property
     def closed(self) -> bool:
-        """Whether names that are not declared are forbidden."""
+        """Whether undeclared names are forbidden."""
         return is_closed(self.parts)
 
     @property
     def prefix(self) -> tuple[Any, ...]:
-        """The schemas of the first items of a list, where each has its own."""
+        """The ``prefixItems``."""
         return self._shape.prefix
 
     def says(self, keyword: str) -> Iterator[Any]:
-        """Yield what each of the schemas says under a keyword."""
+        """Yield the values of a keyword in the schemas."""
         return (part[keyword] for part in self.parts if keyword in part)
 
     @cached_property
     def secret(self) -> bool:
-        """Whether the schema marks the value as one that must not be repeated."""
+        """Whether the schema marks the value as secret."""
         return any(each is True for each in self.says("writeOnly")) or "password" in self.says("format")
 
     def assertions(self, json_type: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:
         """Return the keywords that limit values of a JSON type, each with its bounds."""
         known = self._asserted.get(json_type)
         if known is None:
-            said = ((keyword, tuple(self.says(keyword))) for keyword in _ASSERTED.get(json_type, ("not",)))
-            known = self._asserted[json_type] = tuple((keyword, bounds) for keyword, bounds in said if bounds)
+            found = ((keyword, tuple(self.says(keyword))) for keyword in _ASSERTED.get(json_type, ("not",)))
+            known = self._asserted[json_type] = tuple(
+                (keyword, bounds) for keyword, bounds in found if bounds
+            )
         return known
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values that a declared property is limited to; None where there is no such limit."""
+        """Return the values allowed for a declared property; None if it is not limited to any."""
         schema = self.properties.get(name)
         return self._reader.constants(schema) if isinstance(schema, Mapping) else None
 
     def child(self, key: object) -> Forms:
-        """Return the forms of what stands below a name or index; empty where nothing is said of it."""
+        """Return the forms of a property or item; empty if the schema does not mention it."""
         if isinstance(key, str):
             if key in self.properties:
                 return self._reader.forms(self.properties[key])
@@ -139,125 +141,127 @@ class Form:
 
 
 Forms = tuple[Form, ...]
-"""The forms a value may have; any one will do."""
+"""The forms of a schema; a value has to match one."""
 
 
 def names_of(forms: Iterable[Form]) -> dict[str, None]:
-    """Return the properties that any of the forms declares, each once, in order."""
+    """Return the properties of all forms, each once, in order."""
     return dict.fromkeys(name for form in forms for name in form.properties)
 
 
 def children(forms: Iterable[Form], key: object) -> Forms:
-    """Return the forms of what stands below a name or index of any of the forms."""
+    """Return the forms of a property or item, for all forms."""
     return tuple(below for form in forms for below in form.child(key))
 
 
 def declares(forms: Iterable[Form], name: object) -> bool:
-    """Whether any of the forms declares a property of this name."""
+    """Return whether any form declares this property."""
     return any(name in form.properties for form in forms)
 
 
 def any_fits(forms: Iterable[Form], value: Any, *, exact_integers: bool = False) -> bool:
-    """Whether any of the forms admits the JSON type of a value."""
+    """Return whether any form accepts the JSON type of a value."""
     return any(fits(form.types, value, exact_integers=exact_integers) for form in forms)
 
 
 class FormReader:
-    """Reads a schema into forms, and keeps what was read of it lately.
+    """A reader that expands a schema into forms and caches them.
 
     Args:
-        root: The whole schema, in the words of 2020-12.
+        root: The whole schema, in 2020-12.
     """
 
     def __init__(self, root: Schema) -> None:
         self.root = root
-        self._kept: dict[Any, tuple[object, Any]] = {}
+        self._cache: dict[Any, tuple[object, Any]] = {}
 
     def once(self, function: Callable[..., T], subject: Any, *more: Any) -> T:
-        """Return ``function(subject, *more)``, computed once for each schema or tuple of forms."""
+        """Return ``function(subject, *more)``, cached by schema or tuple of forms."""
         key = (function, subject if isinstance(subject, tuple) else id(subject), *more)
-        known = self._kept.get(key)
+        known = self._cache.get(key)
         if known is None:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            # Kept with its subject, so that an id cannot come to mean another one.
-            known = self._kept[key] = subject, function(subject, *more)
+            if len(self._cache) >= _MAX_CACHED:
+                self._cache.clear()
+            # The subject is kept alive, so that its id is not reused.
+            known = self._cache[key] = subject, function(subject, *more)
         found: T = known[1]
         return found
 
     @property
     def top(self) -> Forms:
-        """The forms of the arguments themselves."""
+        """The forms of the arguments."""
         return self.forms(self.root)
 
     def forms(self, schema: object) -> Forms:
-        """Return the forms that a schema allows, at most 64; recursion is cut where it closes."""
+        """Return the forms of a schema, at most 64; recursive unions are expanded once."""
         return self.once(self._forms, schema)
 
     def _forms(self, schema: object) -> Forms:
-        return tuple(Form(self, parts) for parts in islice(_opened(self.root, schema, set()), MAX_FORMS))
+        return tuple(
+            Form(self, parts) for parts in islice(_expand_union(self.root, schema, set()), MAX_FORMS)
+        )
 
     def constants(self, schema: object) -> tuple[Any, ...] | None:
-        """Return the values that a schema lists; None where it lists none."""
-        return constants(_together(self.root, schema))
+        """Return the values of an ``enum`` or ``const``; None if there is neither."""
+        return constants(_parts(self.root, schema))
 
     def union(self, forms: Forms) -> Disambiguator[Form]:
-        """Return what tells forms apart."""
+        """Return the disambiguator of forms."""
         return self.once(Disambiguator, forms)
 
     def keys(self, forms: Forms) -> Forms:
-        """Return the forms that the keys of an object may have; empty where the schema says nothing of them."""
+        """Return the forms of the keys of an object; empty without ``propertyNames``."""
         found = (form for own in forms for names in own.says(KEYS) for form in self.forms(names))
         return tuple(islice(found, MAX_FORMS))
 
 
-def _together(root: Schema, schema: object) -> Parts:
+def _parts(root: Schema, schema: object) -> Parts:
     if type(schema) is dict and "$ref" not in schema and "allOf" not in schema:
         return (schema,)
     return tuple(islice(parts_of(root, schema), MAX_PARTS))
 
 
-def _opened(root: Schema, schema: object, seen: set[int]) -> Sequence[Parts]:
-    """The schemas that hold together with each branch of the union that a schema is, or within its branches."""
-    own = _together(root, schema)
+def _expand_union(root: Schema, schema: object, seen: set[int]) -> Sequence[Parts]:
+    """Return the parts of a schema merged with each branch of its union and of nested unions."""
+    own = _parts(root, schema)
     found: list[Parts] = []
     for branch in next(filter(None, (part.get("anyOf") or part.get("oneOf") for part in own)), ()):
-        # Each branch is opened once: unions that refer to each other would otherwise multiply.
+        # Each branch is expanded once, since unions that refer to each other multiply.
         if id(branch) not in seen and len(found) < MAX_FORMS:
             seen.add(id(branch))
-            found.extend((*own, *parts) for parts in _opened(root, branch, seen))
+            found.extend((*own, *parts) for parts in _expand_union(root, branch, seen))
     return found or [own]
 
 
 _MISSING: Final = object()
 _UNREADABLE: Final = {UNREAD: True}
-_UNIONS_WITHIN: Final = 6
-_MOST_BRANCHES: Final = 200
-"""Bounds on unions within unions of one value, which ``allOf`` and ``$ref`` can multiply without end."""
+_MAX_NESTED_UNIONS: Final = 6
+_MAX_BRANCHES: Final = 200
+"""Bounds on nested unions of one value, which ``allOf`` and ``$ref`` can multiply endlessly."""
 
 
 class Position(enum.Flag):
-    """Where in a schema a value stands."""
+    """The position of a value in a schema."""
 
     NONE = 0
     ITEM = enum.auto()
     """An item of a list."""
     MIXED = enum.auto()
-    """An item of a list whose items are not numbers throughout."""
+    """An item of a list that contains anything but numbers."""
     UNION = enum.auto()
-    """A branch of a union with branches of another JSON type."""
+    """A branch of a union with several JSON types."""
     TOP = enum.auto()
-    """The arguments themselves."""
+    """The arguments."""
     TEXT = enum.auto()
-    """A branch of a union in which a string of one's own may come too."""
+    """A branch of a union that also accepts free strings."""
     KEPT = enum.auto()
-    """A property of an object whose required names cannot be read, so that it is never left out."""
+    """A property that is never omitted, since its object's ``required`` cannot be read."""
 
 
 class SchemaTree:
-    """A tool's input schema, read once, and its nodes, compiled when they are first asked for.
+    """A tool's input schema and its nodes, which are compiled on first use.
 
-    ``root`` is the schema as it is judged: in the words of 2020-12, without what cannot be read.
+    ``root`` is the schema used for validation: translated to 2020-12, without unreadable parts.
 
     Args:
         schema: The input schema, an object schema of any draft.
@@ -269,18 +273,18 @@ class SchemaTree:
         self.unread: tuple[UnreadPlace, ...] = read.unread
         self._nodes: dict[tuple[int, Position, str | None, int], SchemaNode] = {}
         self._shapes: dict[int, tuple[Any, Shape]] = {}
-        self._branches_left = _MOST_BRANCHES
+        self._branches_left = _MAX_BRANCHES
         self.top = self.node(self.root, Position.TOP, None)
         self.top.use(read.accepts)
 
     @cached_property
     def has_open_objects(self) -> bool:
-        """Whether some object declares properties and may take other names as well."""
+        """Whether an object declares properties and also accepts other names."""
         return any(part.get("additionalProperties") is not False for part in self._objects())
 
     @cached_property
     def has_objects_within(self) -> bool:
-        """Whether an object below the arguments declares properties."""
+        """Whether a nested object declares properties."""
         return any(part is not self.root for part in self._objects())
 
     def _objects(self) -> Iterator[Mapping[str, Any]]:
@@ -294,40 +298,40 @@ class SchemaTree:
                 waiting += part
 
     def node(self, schema: Any, position: Position, name: str | None, within: int = 0) -> SchemaNode:
-        """Return the node of a sub-schema at a position, within so many unions of one value."""
+        """Return the node of a sub-schema at a position, nested in ``within`` unions of one value."""
         key = (id(schema), position, name, within)
         node = self._nodes.get(key)
         if node is None:
-            # The node keeps the schema alive, so its id cannot come to mean another one.
+            # The node keeps the schema alive, so that its id is not reused.
             node = self._nodes[key] = SchemaNode(self, schema, position, name, within)
         return node
 
     @cached_property
     def registry(self) -> Registry:
-        """What the parts of the schema refer to."""
+        """The registry for validators of parts of the schema."""
         return registry_of(self.root)
 
     def shape(self, schema: Any) -> Shape:
-        """Return what a sub-schema says, read once."""
+        """Return the shape of a sub-schema, cached."""
         known = self._shapes.get(id(schema))
         if known is None:
-            # Kept with its schema, so that its id cannot come to mean another one.
+            # The schema is kept alive, so that its id is not reused.
             known = self._shapes[id(schema)] = schema, shape_of(self.root, schema)
         return known[1]
 
     @cached_property
     def reader(self) -> FormReader:
-        """The schema as its author wrote it, for who puts it into words."""
+        """The reader of the schema's forms, for messages."""
         return FormReader(self.root)
 
     def may_branch(self, within: int, branches: int) -> bool:
-        """Whether a union within unions is opened; beyond, no branch of it is read, so nothing is repaired."""
+        """Return whether a nested union is read; beyond the bounds it is not, so nothing in it is repaired."""
         self._branches_left -= branches
-        return within < _UNIONS_WITHIN and self._branches_left >= 0
+        return within < _MAX_NESTED_UNIONS and self._branches_left >= 0
 
 
 class SchemaNode:
-    """One place of a schema, compiled on first use; ``tree.node`` makes and keeps them."""
+    """One node of a schema, compiled on first use; created and cached by ``tree.node``."""
 
     def __init__(
         self, tree: SchemaTree, schema: Any, position: Position, name: str | None, within: int = 0
@@ -349,7 +353,7 @@ class SchemaNode:
     def _check(self) -> Callable[[Any], bool]:
         schema = self.schema
         if schema is None or schema is True or schema in ({}, _UNREADABLE):
-            return lambda value: value is value  # noqa: PLR0124 - everything is taken
+            return lambda value: value is value  # noqa: PLR0124 - every value is accepted
         return simple_check(schema) or self._validated
 
     def _validated(self, value: Any) -> bool:
@@ -357,7 +361,7 @@ class SchemaNode:
         try:
             return is_valid(value)
         except (ValueError, RecursionError):
-            return False  # no JSON: a lone surrogate, a key that is no text
+            return False  # not JSON: a lone surrogate, a key that is not a string
 
     @cached_property
     def _is_valid(self) -> Callable[[Any], bool]:
@@ -365,17 +369,17 @@ class SchemaNode:
             registry = None if self.schema is self.tree.root else self.tree.registry
             return validator_for(self.tree.root, self.schema, registry).is_valid
         except SchemaError:
-            # Only the whole stands for sure; a part that cannot stand alone takes nothing, so nothing is
-            # repaired there.
+            # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
+            # repaired.
             return lambda value: value is _MISSING
 
     def use(self, is_valid: Callable[[Any], bool]) -> None:
-        """Judge by a check that was compiled before."""
+        """Use a check that is already compiled."""
         self._is_valid = is_valid
 
     @cached_property
     def looks_within(self) -> bool:
-        """Whether it says anything of what is in a container, or leaves a union's branches to say it."""
+        """Whether it describes the contents of a container, itself or in a union branch."""
         shape = self.shape
         return bool(
             shape.branches
@@ -387,7 +391,7 @@ class SchemaNode:
 
     @cached_property
     def branches(self) -> tuple[SchemaNode, ...]:
-        """The branches of a union; those beside another JSON type are told so."""
+        """The branches of a union."""
         if self.within and not self.tree.may_branch(self.within, len(self.shape.branches)):
             return ()
         shapes = [self.tree.shape(branch) for branch in self.shape.branches]
@@ -401,31 +405,31 @@ class SchemaNode:
 
     @cached_property
     def has_lists_beside_objects(self) -> bool:
-        """Whether a container that came may be either kind, one in the wrapper of the other."""
+        """Whether branches are both arrays and objects, so that either may be sent wrapped in the other."""
         shapes = [branch.shape for branch in self.branches]
         return {"array", "object"} <= families(shapes, self.tree.shape)
 
     @cached_property
     def union(self) -> Disambiguator[SchemaNode]:
-        """What tells the branches apart."""
+        """The disambiguator of the branches."""
         return Disambiguator(self.branches)
 
     @cached_property
     def tag(self) -> tuple[str, SchemaNode] | None:
-        """The name of the discriminator and the node of its values, where the branches have one."""
-        told = self.union.discriminator
-        if told is None:
+        """The name of the discriminator and the node of its values, if there is one."""
+        found = self.union.discriminator
+        if found is None:
             return None
-        return told.name, self.tree.node({"enum": list(told.tags)}, Position.NONE, told.name)
+        return found.name, self.tree.node({"enum": list(found.tags)}, Position.NONE, found.name)
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values that a declared property is limited to; None where there is no such limit."""
+        """Return the values allowed for a declared property; None if it is not limited to any."""
         declared = self.properties.get(name)
         return None if declared is None else self.tree.shape(declared).enum
 
     @cached_property
     def spellings(self) -> Mapping[str, tuple[str, ...]]:
-        """The declared names by their letters and digits alone."""
+        """The declared names by their letters and digits."""
         return by_letters(self.properties)
 
     @cached_property
@@ -433,12 +437,12 @@ class SchemaNode:
         return by_letters_but_one(self.spellings)
 
     def slips(self, key: str) -> Iterator[tuple[str, ...]]:
-        """Return the declared names that are one letter away from a key, or two letters swapped."""
+        """Return the declared names that differ from a key by one letter or two swapped letters."""
         return one_slip_away(key, self.spellings, self._shortened)
 
     @cached_property
     def property_nodes(self) -> Mapping[str, SchemaNode]:
-        """The declared properties."""
+        """The nodes of the declared properties."""
         position = Position.KEPT if self.shape.unread else Position.NONE
         return {name: self.tree.node(schema, position, name) for name, schema in self.properties.items()}
 
@@ -453,11 +457,11 @@ class SchemaNode:
         )
 
     def has_pattern_for(self, name: str) -> bool:
-        """Whether ``patternProperties`` speak of this name, so that it is no unknown one."""
+        """Return whether ``patternProperties`` match this name."""
         return bool(self._patterns) and any(pattern.takes(name) for pattern, _ in self._patterns)
 
     def property(self, name: str) -> SchemaNode | None:
-        """Return the node of a property: declared, by pattern, or of what else may come; None where all may."""
+        """Return the node of a property: declared, by pattern or of additional properties; None if unconstrained."""
         declared = self.property_nodes.get(name)
         if declared is not None:
             return declared
@@ -468,14 +472,14 @@ class SchemaNode:
         return self.tree.node(extra, Position.NONE, None) if isinstance(extra, Mapping) else None
 
     def item_nodes(self, *, mixed: bool) -> Callable[[int], SchemaNode]:
-        """As :meth:`item`, for every index of one list."""
+        """Return a function from an index of one list to the node of the item."""
         if self.shape.prefix:
             return lambda index: self.item(index, mixed=mixed)
         item = self.item(0, mixed=mixed)
         return lambda _index: item
 
     def item(self, index: int, *, mixed: bool) -> SchemaNode:
-        """Return the node of a list's item."""
+        """Return the node of a list item."""
         schemas = self.shape.prefix
         schema = schemas[index] if index < len(schemas) else self.shape.items
         return self.tree.node(schema, Position.ITEM | Position.MIXED if mixed else Position.ITEM, None)

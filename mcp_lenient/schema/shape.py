@@ -1,4 +1,4 @@
-"""A JSON Schema in the words of 2020-12, read: references resolved, ``allOf`` merged, and its validators."""
+"""Read a JSON Schema 2020-12: resolve references, merge ``allOf``, build validators."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 Schema = Mapping[str, Any]
 Parts = tuple[Schema, ...]
-"""Schemas that hold together for one value: a schema, what it refers to and its ``allOf``."""
+"""Schemas that apply to one value together: a schema, its ``$ref`` targets and its ``allOf``."""
 ROOT_URI = "urn:mcp-lenient:root"
 _BACKTRACKS = 10_000
 _STRUCTURE = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems $ref allOf anyOf oneOf "
     "enum const $defs definitions".split()
 )
-_TELLING = frozenset("type properties items prefixItems $ref allOf anyOf oneOf enum const".split())
-"""Keywords that say what kind of value a branch of a union takes; ``required`` alone does not."""
+_TYPE_KEYWORDS = frozenset("type properties items prefixItems $ref allOf anyOf oneOf enum const".split())
+"""Keywords that give the kind of value a union branch accepts; ``required`` alone does not."""
 _BY_NAME = frozenset("properties patternProperties dependentSchemas $defs definitions".split())
-"""Keywords whose values hold schemas under names of the author's, which may be spelt like keywords."""
+"""Keywords whose values map author-chosen names, which may look like keywords, to schemas."""
 _VALUES = frozenset("enum const default examples".split())
 _FOLLOWED = frozenset("$ref allOf $defs definitions".split())
 # OpenAPI's discriminator decides nothing in JSON Schema, and its mapping is as long as the union.
@@ -38,10 +38,10 @@ _NOT_OWN = ANNOTATIONS | _FOLLOWED | {"discriminator"}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What one schema says about a value's structure, with ``$ref`` and ``allOf`` followed.
+    """The structure that one schema describes, with ``$ref`` and ``allOf`` followed.
 
-    ``types`` is None where every JSON type may come. ``branches`` are the sub-schemas of ``anyOf``,
-    ``oneOf`` or a list of types, each with what stands beside the union merged in.
+    ``types`` is None if every JSON type is allowed. ``branches`` are the sub-schemas of ``anyOf``, ``oneOf`` or a
+    list of types, each merged with the keywords beside the union.
     """
 
     types: frozenset[str] | None = None
@@ -59,24 +59,24 @@ class Shape:
     default: tuple[Any, ...] = ()
     examples: tuple[Any, ...] = ()
     plain: bool = False
-    """Only structure: nothing but types, properties and items decides."""
+    """Whether the schema has structural keywords only (types, properties, items)."""
     unread: bool = False
-    """Part of it cannot be read, so that no rule may act on the value itself."""
+    """Whether part of the schema cannot be read, so that no rule may change the value itself."""
 
     def is_only(self, json_type: str) -> bool:
-        """Whether values of this JSON type may come, and of no other."""
+        """Return whether this is the only allowed JSON type."""
         return self.types is not None and len(self.types) == 1 and json_type in self.types
 
 
 def resolve(root: Schema, reference: str) -> Any:
-    """Return what a local ``$ref`` points at, or None: nothing is ever fetched."""
+    """Return the target of a local ``$ref``, or None; nothing is fetched."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     return pointed_at(root, unquote(reference[1:]))
 
 
 def pointed_at(target: Any, fragment: str) -> Any:
-    """Return what a JSON Pointer leads to, or None."""
+    """Return the target of a JSON Pointer, or None."""
     for name in tokens_of(fragment):
         if isinstance(target, Mapping) and name in target:
             target = target[name]
@@ -88,7 +88,7 @@ def pointed_at(target: Any, fragment: str) -> Any:
 
 
 def shape_of(root: Schema, schema: Any) -> Shape:
-    """Read one schema; what cannot be read (a boolean, a dangling reference) has the empty shape."""
+    """Read one schema; a boolean or a dangling reference has the empty shape."""
     if not isinstance(schema, Mapping):
         return Shape()
     parts = tuple(parts_of(root, schema))
@@ -96,7 +96,7 @@ def shape_of(root: Schema, schema: Any) -> Shape:
 
 
 def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
-    """Read schemas that hold together, with the branches of their union where those are asked for."""
+    """Merge schemas that apply together into one shape with the given union branches."""
     return Shape(
         types=None if (types := json_types(parts)) is None else frozenset(types),
         enum=constants(parts),
@@ -120,7 +120,7 @@ def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
 
 
 def declared(parts: Parts) -> Mapping[str, Any]:
-    """Return the properties by name; one that several parts declare must be all that they say."""
+    """Return the properties by name; a property of several parts gets an ``allOf`` of theirs."""
     if len(parts) == 1:
         return _mapping(parts[0].get("properties"))
     found: dict[str, list[Any]] = {}
@@ -131,7 +131,7 @@ def declared(parts: Parts) -> Mapping[str, Any]:
 
 
 def parts_of(root: Mapping[str, Any], schema: Any) -> Iterator[Schema]:
-    """Yield the schema, what it refers to and its ``allOf``; a reference to itself ends there."""
+    """Yield the schema, its ``$ref`` targets and its ``allOf``, each once."""
     seen: set[int] = set()
     waiting = [schema]
     while waiting:
@@ -145,15 +145,15 @@ def parts_of(root: Mapping[str, Any], schema: Any) -> Iterator[Schema]:
             waiting.append(resolve(root, part["$ref"]))
 
 
-_UNSEEN = frozenset("if then else dependentSchemas".split())
-"""Keywords that declare properties which a shape does not know."""
+_CONDITIONALS = frozenset("if then else dependentSchemas".split())
+"""Keywords that may declare properties and that a shape does not read."""
 
 
 def is_closed(parts: Parts) -> bool:
-    """Whether names that are not declared are forbidden."""
+    """Return whether undeclared names are forbidden."""
     if any(part.get("additionalProperties") is False for part in parts):
         return True
-    unseen = any(_UNSEEN & part.keys() for part in parts)
+    unseen = any(_CONDITIONALS & part.keys() for part in parts)
     return not unseen and any(part.get("unevaluatedProperties") is False for part in parts)
 
 
@@ -172,7 +172,7 @@ def _examples(part: Mapping[str, Any]) -> list[Any]:
 
 
 def json_types(parts: Parts) -> tuple[str, ...] | None:
-    """Return the JSON types that all parts admit, in the order of the first; None where none names any."""
+    """Return the JSON types that all parts accept, in the order of the first; None if no part has a type."""
     types: tuple[str, ...] | None = None
     for part in parts:
         if "type" in part:
@@ -183,13 +183,13 @@ def json_types(parts: Parts) -> tuple[str, ...] | None:
 
 
 def required_names(parts: Parts) -> Iterator[str]:
-    """Yield the names that must be sent."""
+    """Yield the required names."""
     listed = (names for part in parts if isinstance(names := part.get("required"), (list, tuple)))
     return (name for names in listed for name in names)
 
 
 def constants(parts: Parts) -> tuple[Any, ...] | None:
-    """Return the values that an ``enum`` or ``const`` allows; None where there is neither."""
+    """Return the values of an ``enum`` or ``const``; None if there is neither."""
     for part in parts:
         if "const" in part:
             return (part["const"],)
@@ -202,55 +202,61 @@ def _branches(root: Mapping[str, Any], parts: Parts) -> tuple[Any, ...]:
     for index, part in enumerate(parts):
         for keyword in ("anyOf", "oneOf"):
             union = part.get(keyword)
-            if isinstance(union, list) and any(_TELLING.intersection(_mapping(branch)) for branch in union):
-                union = [branch for branch in union if not _leads_back(root, branch, parts)]
-                beside = [_own(other) for other in (*parts[:index], *parts[index + 1 :])]
-                beside.append({name: value for name, value in _own(part).items() if name != keyword})
-                # Each once: where unions are opened one after the other, the same would pile up.
+            if isinstance(union, list) and any(
+                _TYPE_KEYWORDS.intersection(_mapping(branch)) for branch in union
+            ):
+                union = [branch for branch in union if not _is_recursive(root, branch, parts)]
+                beside = [_own_keywords(other) for other in (*parts[:index], *parts[index + 1 :])]
+                beside.append({name: value for name, value in _own_keywords(part).items() if name != keyword})
+                # Each once, or they would pile up in nested unions.
                 once = [other for at, other in enumerate(beside) if other and other not in beside[:at]]
-                return tuple(_both(once, branch) for branch in union)
+                return tuple(_merged(once, branch) for branch in union)
     types = json_types(parts)
     if types is not None and len(types) > 1:
-        return tuple({"allOf": [_own(part) for part in parts], "type": name} for name in sorted(types))
+        return tuple(
+            {"allOf": [_own_keywords(part) for part in parts], "type": name} for name in sorted(types)
+        )
     return ()
 
 
-def _leads_back(root: Mapping[str, Any], branch: Any, parts: Parts) -> bool:
-    """Whether a branch is the very schema that holds the union: it takes nothing that the others do not."""
+def _is_recursive(root: Mapping[str, Any], branch: Any, parts: Parts) -> bool:
+    """Return whether a branch is the schema with the union itself, so that it adds nothing to the other branches."""
     within = parts_of(root, branch)
     return any(each is part for each in within for part in parts)
 
 
-def _own(part: Mapping[str, Any]) -> dict[str, Any]:
-    """What a part says itself, without annotations and without what was already followed."""
+def _own_keywords(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of a part, without annotations and without those already followed."""
     return {name: value for name, value in part.items() if name not in _NOT_OWN}
 
 
-def _both(beside: list[dict[str, Any]], branch: Any) -> Any:
+def _merged(beside: list[dict[str, Any]], branch: Any) -> Any:
     return {"allOf": [*beside, branch]} if beside else branch
 
 
 def _no_fetch(uri: str) -> NoReturn:
-    msg = f"the schema refers to {uri}, and nothing is ever fetched"
+    msg = f"the schema refers to {uri}, and remote schemas are never fetched"
     raise LookupError(msg)
 
 
 def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
-    """Return what the parts of ``root`` refer to, built once for all of them: it takes as long as the root is large.
+    """Return a registry of ``root`` for validators of its parts.
+
+    Build it once: that takes time proportional to the size of ``root``.
 
     Raises:
-        SchemaError: When it refers to what is not in it.
+        SchemaError: When a reference cannot be resolved within ``root``.
     """
     import jsonschema_rs
 
     try:
         return jsonschema_rs.Registry([(ROOT_URI, dict(root))], retriever=_no_fetch)
     except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
-        raise _cannot_be_compiled(error) from error
+        raise _schema_error(error) from error
 
 
 def _absolute(schema: Any) -> Any:
-    """Return a schema with its local references led to the root, so that a part of it can stand alone."""
+    """Return a schema whose local references point to the root, so that it compiles outside of it."""
     if isinstance(schema, list):
         return [_absolute(entry) for entry in schema]
     if not isinstance(schema, Mapping):
@@ -268,54 +274,54 @@ def _absolute_entry(keyword: str, value: Any) -> Any:
     return _absolute(value)
 
 
-def _cannot_be_compiled(failure: Exception | None) -> SchemaError:
+def _schema_error(failure: Exception | None) -> SchemaError:
     return SchemaError(f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}")
 
 
 def validator_for(
     root: Mapping[str, Any], schema: Any, registry: jsonschema_rs.Registry | None = None
 ) -> jsonschema_rs.Draft202012Validator:
-    """A validator for a part of ``root``; linear where it can be, bounded where it cannot, offline.
+    """Return a validator for a part of ``root``; offline, with linear or bounded pattern matching.
 
     Args:
-        root: The whole, in the words of 2020-12.
-        schema: The part, or the whole itself.
-        registry: :func:`registry_of` the whole, for who asks for many parts of it.
+        root: The whole schema, in 2020-12.
+        schema: The part, or ``root`` itself.
+        registry: The result of :func:`registry_of` for ``root``, to share between parts.
 
     Raises:
-        SchemaError: When the schema is not one, or refers to what is not in it.
+        SchemaError: When the schema is invalid or a reference cannot be resolved.
     """
     if schema is root:
         return compiled(schema)
     return compiled(_absolute(schema), registry_of(root) if registry is None else registry)
 
 
-def _anything(_text: str) -> bool:
+def _accept_any(_text: str) -> bool:
     return True
 
 
-def _spells(form: re.Pattern[str], text: str) -> bool:
+def _matches(form: re.Pattern[str], text: str) -> bool:
     return form.fullmatch(text) is not None
 
 
 _FULL_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?"
-_TIMES = {
+_TIME_PATTERNS = {
     "date": re.compile(_FULL_DATE),
     "date-time": re.compile(f"{_FULL_DATE}[Tt ]{_CLOCK}"),
     "time": re.compile(_CLOCK),
 }
-"""RFC 3339, section 5.6, with the zone and the seconds optional, as ISO 8601 and most servers have them."""
+"""RFC 3339, section 5.6, with optional zone and seconds, as ISO 8601 and most servers allow."""
 _OTHER_FORMATS = (
     "duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
     "relative-json-pointer uri uri-reference uri-template uuid"
 ).split()
 FORMATS: Mapping[str, Callable[[str], bool]] = {
-    **dict.fromkeys(_OTHER_FORMATS, _anything),
-    **{name: partial(_spells, form) for name, form in _TIMES.items()},
+    **dict.fromkeys(_OTHER_FORMATS, _accept_any),
+    **{name: partial(_matches, form) for name, form in _TIME_PATTERNS.items()},
 }
-"""The formats that are checked. In JSON Schema a format is an annotation; a text that is no date at all, such as
-``14/02/2026``, is refused all the same, since a server that takes it may read another day."""
+"""The formats that are checked. A format is an annotation in JSON Schema, but a text such as ``14/02/2026`` is refused
+for a date, since a server that accepts it may read another day."""
 
 
 def compiled(
@@ -323,10 +329,10 @@ def compiled(
     registry: jsonschema_rs.Registry | None = None,
     formats: Mapping[str, Callable[[str], bool]] = FORMATS,
 ) -> jsonschema_rs.Draft202012Validator:
-    """Return a validator of 2020-12; linear where it can be, bounded where it cannot, offline.
+    """Return a 2020-12 validator; offline, with linear or bounded pattern matching.
 
     Raises:
-        SchemaError: When the schema is not one, or refers to what is not in it.
+        SchemaError: When the schema is invalid or a reference cannot be resolved.
     """
     import jsonschema_rs
 
@@ -345,17 +351,17 @@ def compiled(
             )
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
-    raise _cannot_be_compiled(failure) from failure
+    raise _schema_error(failure) from failure
 
 
 def holds(keyword: str, bound: object, value: object) -> bool:
-    """Whether a value keeps this keyword with this bound; formats are checked in full.
+    """Return whether a value satisfies a keyword with this bound; every format is checked.
 
     >>> holds("maximum", 10, 11)
     False
     """
     scalar = isinstance(bound, (str, int, float))
-    # 1, 1.0 and true are one key of a cache, and three bounds.
+    # 1, 1.0 and true are equal as cache keys, but different bounds.
     check = _of_scalar(keyword, bound, type(bound).__name__) if scalar else _of_keyword(keyword, bound)
     try:
         return check is None or check.is_valid(value)
@@ -392,7 +398,7 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def simple_check(schema: Any) -> Callable[[Any], bool] | None:
-    """The check that such a schema comes down to, or None."""
+    """Return the type check equivalent to a schema, or None if it is not that simple."""
     if (
         isinstance(schema, Mapping)
         and isinstance(schema.get("type"), str)

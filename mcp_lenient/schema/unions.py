@@ -1,8 +1,7 @@
-"""Which branch of a union a value is meant for: decided here, and nowhere else.
+"""Select the branch of a union that a value targets.
 
-By JSON type, then by the discriminator; where there is none, by a required name that only one branch knows. A step
-that would rule out every branch decides nothing. A discriminator in another spelling is a repair: ``engine.repair``
-reads it first, and then asks here.
+By JSON type, then by the discriminator; without one, by a required name that only one branch declares. A step that
+would rule out every branch is skipped. ``engine.repair`` repairs a misspelled discriminator before it asks here.
 """
 
 from __future__ import annotations
@@ -16,30 +15,30 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from mcp_lenient.schema.shape import Shape
 from mcp_lenient.values.json_values import json_type, same_json
 
-_UNIONS_OPENED: Final = 16
-"""Unions within a union of which the JSON types are looked at: ``allOf`` and ``$ref`` can multiply them without end."""
+_MAX_NESTED_UNIONS: Final = 16
+"""Nested unions whose JSON types are collected: ``allOf`` and ``$ref`` can multiply them endlessly."""
 
 
 class Branch(Protocol):
-    """What is asked of a branch."""
+    """The interface of a union branch."""
 
     @property
     def types(self) -> Collection[str] | None:
-        """The JSON types that it admits; None where it admits all."""
+        """The accepted JSON types; None for all."""
         ...
 
     @property
     def properties(self) -> Mapping[str, Any]:
-        """The properties that it declares."""
+        """The declared properties."""
         ...
 
     @property
     def required(self) -> Collection[str]:
-        """The names that must be sent."""
+        """The required names."""
         ...
 
     def constants(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values that a declared property is limited to; None where there is no such limit."""
+        """Return the values allowed for a declared property; None if it is not limited to any."""
         ...
 
 
@@ -47,7 +46,9 @@ BranchT = TypeVar("BranchT", bound=Branch)
 
 
 def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
-    """Whether JSON types admit a value: an integer is a number, and ``7.0`` an integer unless those are exact.
+    """Return whether a value is of one of the JSON types.
+
+    An integer is also a number; ``7.0`` is an integer unless ``exact_integers`` is set.
 
     >>> fits({"number"}, 7), fits({"integer"}, 7.0), fits({"integer"}, 7.0, exact_integers=True)
     (True, True, False)
@@ -59,11 +60,11 @@ def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = Fa
 
 
 def families(branches: Iterable[Shape], shape_at: Callable[[Any], Shape]) -> frozenset[str]:
-    """The JSON types of branches, integers and numbers as one, null as none; unions in them are looked into."""
+    """Return the JSON types of branches and their nested unions; integers count as numbers, null is left out."""
     found: set[str] = set()
     waiting = list(branches)
     for at, shape in enumerate(waiting):
-        if shape.branches and at < _UNIONS_OPENED:
+        if shape.branches and at < _MAX_NESTED_UNIONS:
             waiting += map(shape_at, shape.branches)
         found.update(shape.types or map(json_type, shape.enum or ()))
     return frozenset("number" if name == "integer" else name for name in found) - {"null"}
@@ -71,12 +72,12 @@ def families(branches: Iterable[Shape], shape_at: Callable[[Any], Shape]) -> fro
 
 @dataclass(frozen=True, slots=True)
 class Discriminator(Generic[BranchT]):
-    """A property whose constants tell branches apart.
+    """A property whose constants identify the branches of a union.
 
     Attributes:
         name: The property.
         tags: Its constants, in the order of the schema.
-        owners: The branch of each tag, by whether the tag is a boolean and its value.
+        owners: The branch of each tag; the key is whether the tag is a boolean, and the tag.
     """
 
     name: str
@@ -93,7 +94,7 @@ def _tag_key(tag: Any) -> tuple[bool, Any]:
 
 
 class Disambiguator(Generic[BranchT]):
-    """What tells the branches of a union apart.
+    """The branches of a union, and the ways to select one for a value.
 
     Args:
         branches: The branches, in the order of the schema.
@@ -104,7 +105,7 @@ class Disambiguator(Generic[BranchT]):
 
     @cached_property
     def discriminator(self) -> Discriminator[BranchT] | None:
-        """The first property whose constants are texts, integers or booleans and differ between the objects."""
+        """The first property with distinct constants (strings, integers or booleans) in all object branches."""
         objects = [branch for branch in self.branches if branch.properties]
         if len(objects) < 2:
             return None
@@ -117,7 +118,7 @@ class Disambiguator(Generic[BranchT]):
 
     @cached_property
     def _own_names(self) -> Mapping[str, BranchT]:
-        """The required names that no other branch declares, each with its branch."""
+        """The branch of each required name that no other branch declares."""
         declared = Counter(name for branch in self.branches for name in branch.properties)
         return {
             name: branch
@@ -127,15 +128,15 @@ class Disambiguator(Generic[BranchT]):
         }
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
-        """Return the branches that admit the JSON type of a value."""
+        """Return the branches that accept the JSON type of a value."""
         return tuple(
             [branch for branch in self.branches if fits(branch.types, value, exact_integers=exact_integers)]
         )
 
-    def told(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
-        """Return the branches that the JSON type and the discriminator of a value leave.
+    def certain(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
+        """Return the branches selected by the JSON type and the discriminator of a value.
 
-        A repair may follow these: no other branch takes the value. Where no branch admits the type there is none.
+        No other branch can accept the value, so a repair may rely on them. Empty if no branch accepts the type.
         """
         fitting = self.fitting(value, exact_integers=exact_integers)
         if len(fitting) < 2 or not isinstance(value, Mapping) or self.discriminator is None:
@@ -144,18 +145,18 @@ class Disambiguator(Generic[BranchT]):
         return fitting if owner is None else (owner,)
 
     def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
-        """Return the branches that a refused value was most likely meant for.
+        """Return the branches that a refused value most likely targets.
 
-        As :meth:`told`; where the branches have no discriminator, then by their required names.
+        Starts from :meth:`certain`; without a discriminator, the branches' required names decide.
         """
-        told = self.told(value, exact_integers=exact_integers)
-        if len(told) < 2 or not isinstance(value, Mapping) or self.discriminator is not None:
-            return told
+        certain = self.certain(value, exact_integers=exact_integers)
+        if len(certain) < 2 or not isinstance(value, Mapping) or self.discriminator is not None:
+            return certain
         owners = {id(owner): owner for name in value if (owner := self._own_names.get(name)) is not None}
-        return tuple(owners.values()) if len(owners) == 1 else told
+        return tuple(owners.values()) if len(owners) == 1 else certain
 
     def possible(self, value: Any) -> tuple[BranchT, ...]:
-        """Return the branches that no constant in an accepted value speaks against."""
+        """Return the branches whose constants match an accepted value."""
         fitting = self.fitting(value)
         if not isinstance(value, Mapping):
             return fitting

@@ -95,9 +95,9 @@ def test_exact_integers():
 def test_required_names_are_no_ground_for_a_relocation():
     """A relocation follows what no other branch can take: the discriminator, not a name that makes one likely."""
     for union in deciders(BY_NAMES):
-        assert places(union, union.told({"url": 1})) == [0, 1]
+        assert places(union, union.certain({"url": 1})) == [0, 1]
     for union in deciders(BY_TEXT):
-        assert places(union, union.told({"kind": "b"})) == [1]
+        assert places(union, union.certain({"kind": "b"})) == [1]
 
 
 @pytest.mark.parametrize(
