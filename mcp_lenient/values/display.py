@@ -27,14 +27,14 @@ _LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
 _TOOL_NAME = re.compile(r"[\w./-]{1,128}")
 _KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
 _PAIR = re.compile(r"[{}\":=&]")
-"""What stands between a name and its value in JSON, headers and queries."""
+"""Separators of a name and its value in JSON, headers and queries."""
 _DIGIT = re.compile(r"\d")
 _DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
 HIDDEN = "{…}"
-"""What stands for a name or key that may hold a value."""
-# These lists may only grow: a name that is found in none of them is not safe, only not known.
-# Stems that are found anywhere in a name, run together or not. Where a common word has one in it, what follows
-# in that word is excluded at this one stem.
+"""The mask for a name or key that may contain a value."""
+# These lists may only grow: a name that is in none of them is not safe, only unknown.
+# Stems that match anywhere in a name, across its words. A stem that is part of a common word excludes that word by
+# a lookaround.
 _STEMS = (
     r"passwor[dt]|passwd|passphrase|passcode|passkey|pswd|pwd|kennwort|contrase[nñ]a|senha|wachtwoord|motdepasse"
     r"|lösenord|salasana|пароль|密码|密碼|パスワード|비밀번호"
@@ -53,7 +53,7 @@ _STEMS = (
     r"|keymaterial|keyfile|keypass|storepass|sudopw|passw|serviceaccountjson|githubpat|codeverifier|clientassertion"
     r"|(?:twofactor|2fa|sms|device|unlock|door|safe|alarm)code|twofa|2fa|securityanswer|magiclink|parola|csrf|ccnum|enckey|(?:account|routing)number"
 )
-# Stems that common words have in them ("spinner", "author", "bypass"): a word of the name must be one.
+# Stems that are parts of common words ("spinner", "author", "bypass"): these must be a whole word of the name.
 _WORDS = frozenset(
     "auth basicauth bearer cookie cookies credential credentials cvc cvv jwt mnemonic passcode passphrase passwd "
     "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig ssn totp hotp".split()
@@ -86,7 +86,7 @@ def name_words(name: str) -> tuple[str, ...]:
 
 
 def secret_name(name: object, more: Collection[str] = ()) -> bool:
-    """Return whether a parameter of this name holds what must not be repeated.
+    """Return whether a parameter of this name holds a secret.
 
     >>> [secret_name(name) for name in ("api_key", "authToken", "tokenizer")]
     [True, True, False]
@@ -95,7 +95,7 @@ def secret_name(name: object, more: Collection[str] = ()) -> bool:
         return False
     if len(name) > _LONGEST_SECRET:
         return True
-    if name in more or (_remembered if len(name) <= MAX_NAME else _is_secret)(name):
+    if name in more or (_is_secret_cached if len(name) <= MAX_NAME else _is_secret)(name):
         return True
     squashed = "".join(name_words(name)) if more else ""
     return any("".join(name_words(other)) == squashed for other in more)
@@ -110,7 +110,7 @@ def _is_secret(name: str) -> bool:
     )
 
 
-_remembered = lru_cache(maxsize=4096)(_is_secret)
+_is_secret_cached = lru_cache(maxsize=4096)(_is_secret)
 
 
 def _secret_word(word: str) -> bool:
@@ -118,7 +118,7 @@ def _secret_word(word: str) -> bool:
 
 
 def shown_name(name: object) -> str:
-    """Return a tool's name, or an id, as logs and answers may show it; masked unless it is one by its form.
+    """Return a tool name or id for logs and answers; masked if it does not have the form of one.
 
     >>> shown_name("get-note"), shown_name('search({"password": "x"})')
     ('get-note', '{…}')
@@ -127,12 +127,12 @@ def shown_name(name: object) -> str:
 
 
 def shown_label(text: str) -> str:
-    """Return what a program says of itself, as a log may show it; masked unless it is a label by its form."""
+    """Return a program's name or version for logs; masked if it does not have the form of a label."""
     return text if is_label(text) and not secret_name(text) else HIDDEN
 
 
 def shown_key(key: str) -> str:
-    """Return a key of an object as a log may show it; masked unless it has the form of a parameter's name.
+    """Return a key of an object for logs; masked if it does not have the form of a parameter name.
 
     >>> shown_key("maxResults"), shown_key("password:hunter2")
     ('maxResults', '{…}')
@@ -140,12 +140,12 @@ def shown_key(key: str) -> str:
     named = len(key) <= MAX_NAME and _KEY.fullmatch(key) is not None
     if not named or (not key.isdecimal() and _DIGIT_RUN.search(key)):
         return HIDDEN
-    # What comes after `password` in one word with digits may be the password.
+    # In one word with digits, the part after `password` may be the password.
     return HIDDEN if _DIGIT.search(key) and secret_name(key) else key
 
 
 def is_name(key: str) -> bool:
-    """Return whether a key that nobody declared may be repeated to its sender: a name by its form, no text.
+    """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender.
 
     >>> is_name("max results"), is_name('{"query": "x"}'), is_name("password hunter2")
     (True, False, False)
@@ -166,7 +166,7 @@ def shown(text: object, limit: int = MAX_NAME) -> str:
 
 
 def is_label(text: object) -> bool:
-    """Say whether a program's own name or version is one by its form.
+    """Return whether a text has the form of a program's name or version.
 
     >>> [is_label(text) for text in ("claude-ai (via mcp-remote 0.1.37)", "a: b", "{}")]
     [True, False, False]
@@ -175,7 +175,7 @@ def is_label(text: object) -> bool:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return the text, at most ``limit`` characters of it."""
+    """Return the text, shortened to at most ``limit`` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -206,7 +206,7 @@ def _step(part: str | int, *, quoted: bool) -> str:
 
 
 def short_scalar(value: object) -> bool:
-    """Return whether this is a scalar that is short enough to be repeated, and that JSON can write."""
+    """Return whether this is a scalar that is short enough to repeat and valid in JSON."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int):
@@ -233,7 +233,7 @@ def fits_json(value: object, limit: int) -> bool:
 
 
 def _shallow(value: object, limit: int) -> bool:
-    """Return whether a value has so few parts and levels that writing it is cheap."""
+    """Return whether a value has few enough parts and levels to be serialized cheaply."""
     waiting: list[tuple[object, int]] = [(value, 0)]
     seen = 0
     while waiting:
@@ -252,7 +252,7 @@ def _shallow(value: object, limit: int) -> bool:
 
 
 def sentence(text: object, limit: int) -> str:
-    """Return an author's text in one printable line without addresses, cut; empty when it is no text."""
+    """Return an author's text as one printable line without URLs, shortened; empty for other types."""
     if not isinstance(text, str):
         return ""
     words = _URL.sub("", text[: 4 * limit]).split()
@@ -271,7 +271,7 @@ def first_sentence(text: object, limit: int) -> str:
 
 
 def encodable(value: Any) -> Any:
-    """Return the same JSON value with lone surrogates written out, so that it can be sent as UTF-8."""
+    """Return the JSON value with lone surrogates escaped, so that it can be sent as UTF-8."""
     if isinstance(value, str):
         return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", value)
     if isinstance(value, Mapping):
@@ -282,23 +282,23 @@ def encodable(value: Any) -> Any:
 
 
 def exact(name: object) -> bool:
-    """Return whether a name can be written in a message or patch as it is."""
+    """Return whether a name can be written unchanged in a message or patch."""
     return isinstance(name, str) and len(name) <= MAX_NAME and not _SURROGATE.search(name)
 
 
 LONGEST_TEXT: Final = 128
 LONGEST_PART: Final = 64
-_MOST_PARTS: Final = 16
-LONGEST_POINTER: Final = _MOST_PARTS * (LONGEST_PART + 1) + 1
-_LONGEST_REMEMBERED: Final = 128
-_HERE: Final = ""
+_MAX_PARTS: Final = 16
+LONGEST_POINTER: Final = _MAX_PARTS * (LONGEST_PART + 1) + 1
+_MAX_CACHED: Final = 128
+_ROOT: Final = ""
 _MORE: Final = "…"
 
 
 def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
-    r"""Return text that a client chose as a log may show it: on one line, printable, at most ``limit`` characters.
+    r"""Return client-chosen text for logs: one printable line of at most ``limit`` characters.
 
-    Escaping twice changes nothing. The form is for reading: a backslash of the text stays as it is.
+    Idempotent. For reading only: a backslash in the text is not escaped.
 
     >>> escaped("a\nb\x1b[31m")
     'a\\nb\\u001b[31m'
@@ -309,30 +309,30 @@ def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
 
 
 def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
-    """Return a JSON Pointer as a log may show it: at most 15 parts, and of each only what has a name's form.
+    """Return a JSON Pointer for logs: at most 15 parts, masked unless they have the form of a name.
 
-    Keys below a secret name are secret too; ``secret`` are names that a policy adds.
+    Keys below a secret name are secret too; ``secret`` adds the names of a policy.
 
     >>> escaped_pointer('/rows/0/password:hunter2')
     '/rows/0/{…}'
     >>> escaped_pointer("/credentials/hunter")
     '/credentials/{…}'
     """
-    return (_remembered_pointer if len(pointer) <= _LONGEST_REMEMBERED else _masked)(pointer, secret)
+    return (_masked_cached if len(pointer) <= _MAX_CACHED else _masked)(pointer, secret)
 
 
 def _masked(pointer: str, names: frozenset[str]) -> str:
-    parts = pointer.split("/", _MOST_PARTS)
+    parts = pointer.split("/", _MAX_PARTS)
     kept: list[str] = []
     secret = False
-    for part in parts[:_MOST_PARTS]:
-        kept.append(_HERE if not part and not kept else HIDDEN if secret else _part(part))
+    for part in parts[:_MAX_PARTS]:
+        kept.append(_ROOT if not part and not kept else HIDDEN if secret else _part(part))
         secret = secret or secret_name(part, names)
-    more = len(parts) > _MOST_PARTS
+    more = len(parts) > _MAX_PARTS
     return f"{'/'.join(kept)}/{_MORE}" if more else "/".join(kept)
 
 
-_remembered_pointer = lru_cache(maxsize=1024)(_masked)
+_masked_cached = lru_cache(maxsize=1024)(_masked)
 
 
 def _part(part: str) -> str:

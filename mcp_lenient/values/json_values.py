@@ -1,6 +1,6 @@
-"""JSON: values as Python has them, the texts that spell them, and JSON Pointers to their parts.
+"""JSON values, JSON texts and JSON Pointers.
 
-A text may be JSON and, where JSON fails, JSON5 or a Python literal.
+A text may be JSON or, if it is not, JSON5 or a Python literal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def pointer(path: Path) -> str:
-    """The JSON Pointer for a path.
+    """Return the JSON Pointer for a path.
 
     >>> pointer(("rows", 0, "a/b"))
     '/rows/0/a~1b'
@@ -37,7 +37,7 @@ def pointer(path: Path) -> str:
 
 
 def text_of(part: object) -> str:
-    """What is no text as text: an index, or a key that JSON cannot have; an integer too long for that by its type.
+    """Return an index or a non-string key as text; an integer too long to print gives its type.
 
     >>> text_of(3), text_of(None), text_of(10**5000)
     ('3', 'None', '<int>')
@@ -49,7 +49,7 @@ def text_of(part: object) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """The parts of a JSON Pointer, as text: whether one is an index depends on what it is applied to.
+    """Return the parts of a JSON Pointer as text, indices included.
 
     >>> tokens_of("/rows/0/a~1b")
     ['rows', '0', 'a/b']
@@ -78,15 +78,15 @@ PYTHON_TYPES: Mapping[type, str] = {
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset({bool, float, type(None)})
 _SCALAR_SIZE = 8
-_DEEPEST = 1_000
-_MOST_CONTAINERS = 1_000_000
+_MAX_DEPTH = 1_000
+_MAX_CONTAINERS = 1_000_000
 _MARSHAL_VERSION = 2
-_MANY = 100
+_MANY_VALUES = 100
 _LONG_TEXT = 10_000
 
 
 def json_type(value: Any) -> str:
-    """The JSON type name of a value; Python subclasses count as what they extend.
+    """Return the JSON type name of a value; a Python subclass counts as its base.
 
     >>> [json_type(value) for value in ("a", 1, 1.0, True, None, [], {})]
     ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object']
@@ -98,7 +98,7 @@ def json_type(value: Any) -> str:
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Whether two values are the same JSON: true is not 1, but 1.0 is 1.
+    """Return whether two values are equal as JSON: true is not 1, but 1.0 is 1.
 
     >>> same_json([1], [True]), same_json({"a": 1}, {"a": 1.0})
     (False, True)
@@ -115,7 +115,7 @@ def same_json(left: Any, right: Any) -> bool:
 
 
 class Size(NamedTuple):
-    """How much arguments are: characters, values, and the first limit they go beyond."""
+    """The size of arguments: characters, values, and the first exceeded limit."""
 
     bytes: int
     items: int
@@ -123,7 +123,7 @@ class Size(NamedTuple):
 
 
 def measured(arguments: Any, limits: Limits) -> Size:
-    """The size of the arguments; walks level by level, and no further than the first limit."""
+    """Return the size of the arguments; stop at the first exceeded limit."""
     size = items = depth = 0
     level: list[Any] = [arguments]
     while level:
@@ -153,7 +153,7 @@ def measured(arguments: Any, limits: Limits) -> Size:
 
 
 def _other_size(value: Any, below: list[Any]) -> int:
-    """The size of what is like a text, an object or a list without being just that, or of no JSON at all."""
+    """Return the size of a subclass of a JSON type or of a non-JSON value."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
@@ -172,7 +172,7 @@ def _first_beyond(depth: int, items: int, limits: Limits) -> str:
 
 
 def has_whole_float(value: Any) -> bool:
-    """Whether the value is, or holds, a float that is an integer.
+    """Return whether the value is or contains a float without a fraction.
 
     >>> has_whole_float({"a": [1, 2.5, 7.0]}), has_whole_float([1, 2.5])
     (True, False)
@@ -190,52 +190,52 @@ def has_whole_float(value: Any) -> bool:
 
 
 def has_many(arguments: Mapping[str, Any]) -> bool:
-    """Whether one of the arguments is a container of many values."""
+    """Return whether an argument is a list or object of many values."""
     for value in arguments.values():
         kind = type(value)
-        if (kind is list or kind is dict) and len(value) > _MANY:
+        if (kind is list or kind is dict) and len(value) > _MANY_VALUES:
             return True
     return False
 
 
 def takes_long(arguments: Mapping[str, Any]) -> bool:
-    """Whether looking at each value takes more than a few milliseconds, told from the top level alone."""
-    if has_many(arguments) or len(arguments) > _MANY:
+    """Return whether visiting each value may take more than a few milliseconds; looks at the top level only."""
+    if has_many(arguments) or len(arguments) > _MANY_VALUES:
         return True
     return any(type(value) is str and len(value) > _LONG_TEXT for value in arguments.values())
 
 
 def holds_many(arguments: Mapping[str, Any]) -> bool:
-    """Whether arguments hold so many values or characters, at any depth, that reading them by rules takes long."""
+    """Return whether arguments have so many values or characters, at any depth, that repairing them takes long."""
     waiting: list[Any] = [arguments]
     characters = 0
     for value in waiting:
         if isinstance(value, str):
             characters += len(value)
         elif isinstance(value, Mapping):
-            if len(value) > _MANY:
+            if len(value) > _MANY_VALUES:
                 return True
             waiting += value.values()
         elif isinstance(value, list):
-            if len(value) > _MANY:
+            if len(value) > _MANY_VALUES:
                 return True
             waiting += value
-        if len(waiting) > _MANY or characters > _LONG_TEXT:
+        if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
             return True
     return False
 
 
 def is_shallow(value: Any) -> bool:
-    """Whether a value nests so little that a validator written in C or Rust can walk it on any stack."""
+    """Return whether a validator written in C or Rust can walk a value without overflowing the stack."""
     try:
         marshal.dumps(value, _MARSHAL_VERSION)
     except ValueError:
-        return nests_less(value, _DEEPEST)
+        return nests_less(value, _MAX_DEPTH)
     return True
 
 
 def nests_less(value: Any, deepest: int) -> bool:
-    """Whether a value has at most so many levels; what holds itself has not.
+    """Return whether a value has at most this many levels; False for one that contains itself.
 
     >>> nests_less([[1]], 2), nests_less([[1]], 1)
     (True, False)
@@ -245,7 +245,7 @@ def nests_less(value: Any, deepest: int) -> bool:
         containers = [each for each in level if isinstance(each, (dict, list, tuple))]
         if not containers:
             return True
-        if len(containers) > _MOST_CONTAINERS:  # a list that holds itself twice
+        if len(containers) > _MAX_CONTAINERS:  # a list that contains itself twice
             return False
         level = [
             inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
@@ -255,20 +255,20 @@ def nests_less(value: Any, deepest: int) -> bool:
 
 # mutant: a bound, which the tests follow
 MAX_SPELLING: Final = 4000
-"""Characters of the longest number that is read or written: below the digit limit of ``int()``."""
+"""Characters of the longest number that is parsed or printed: below the digit limit of ``int()``."""
 _SAFE: Final = 2**53
 _MAX_BITS: Final = math.floor(MAX_SPELLING * math.log2(10))
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
 _PLAIN_FRACTION: Final = re.compile(r"-?[0-9]+\.[0-9]{2,}")
 _DIGITS_OF_DOUBLE: Final = 15
-"""A number of more digits may have been rounded before it came."""
+"""A number with more digits may have been rounded by the sender."""
 _ALWAYS_EXACT: Final = 16
-"""A number this short with a point and no exponent has at most 15 digits, and a double gives 15 digits back."""
+"""A number this short with a point and no exponent has at most 15 digits, which a double preserves."""
 
 
 class SpelledFloat(float):
-    """A float that remembers how the text spelled it.
+    """A float with its source spelling.
 
     >>> SpelledFloat(3.1, "3.10").spelling
     '3.10'
@@ -279,18 +279,18 @@ class SpelledFloat(float):
     spelling: str
 
     def __new__(cls, value: float, spelling: str) -> Self:
-        """The number ``value`` as it was spelled."""
+        """Return ``value`` with a spelling."""
         self = super().__new__(cls, value)
         self.spelling = spelling
         return self
 
     def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
-        """What ``copy`` and ``pickle`` build it anew from."""
+        """Return the arguments for ``copy`` and ``pickle``."""
         return float(self), self.spelling
 
 
 class ParsedInteger(int):
-    """An integer beyond 2**53 that was read from text, so that no double has rounded it on the way."""
+    """An integer beyond 2**53 that was parsed from text, so that no double has rounded it."""
 
     __slots__ = ()
 
@@ -299,7 +299,7 @@ _PLAIN: Final = {SpelledFloat: float, ParsedInteger: int}
 
 
 def plain_type(value: Any) -> type:
-    """Return the type of a value, of a number from text the one without its source spelling.
+    """Return the type of a value; for a number parsed from text, the built-in type.
 
     >>> plain_type(SpelledFloat(3.1, "3.10")), plain_type(True)
     (<class 'float'>, <class 'bool'>)
@@ -309,7 +309,7 @@ def plain_type(value: Any) -> type:
 
 
 def read_integer(spelling: str) -> int | SpelledFloat | None:
-    """The value of a JSON number without fraction and exponent, or None when it is too long.
+    """Return the value of a JSON number without fraction and exponent, or None if it is too long.
 
     ``-0`` is a float: an ``int`` would lose its sign.
     """
@@ -319,12 +319,12 @@ def read_integer(spelling: str) -> int | SpelledFloat | None:
         return None
     try:
         return int(spelling)
-    except ValueError:  # the interpreter is set to read fewer digits than this
+    except ValueError:  # the interpreter's own digit limit is lower
         return None
 
 
 def read_float(spelling: str) -> SpelledFloat | None:
-    """The value of a JSON number with a fraction or an exponent, or None when a double would lose a digit.
+    """Return the value of a JSON number with a fraction or an exponent, or None if a double loses a digit.
 
     >>> read_float("0.10000000000000001"), read_float("0.1234567890123456789"), read_float("1e999")
     (0.1, None, None)
@@ -335,8 +335,8 @@ def read_float(spelling: str) -> SpelledFloat | None:
     if len(spelling) <= _ALWAYS_EXACT and "e" not in spelling and "E" not in spelling:
         return value
     digits = _digits(spelling)
-    # The second look is for "0.10000000000000001", which the shortest form (0.1) does not spell. Infinity,
-    # and a number that sank to zero, have other digits in both.
+    # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero
+    # differ from both.
     kept = not digits or digits in {_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")}
     return value if kept else None
 
@@ -346,7 +346,7 @@ def _digits(spelling: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return the value with plain numbers, without source spellings; the same object if there are none."""
+    """Return the value without source spellings; the same object if it has none."""
     if type(value) in _PLAIN:
         return plain_type(value)(value)
     if not isinstance(value, (list, dict)):
@@ -364,7 +364,7 @@ def plain(value: Any) -> Any:
 
 
 def _without_spellings(containers: list[Any]) -> Any:
-    """The first container rebuilt; each container stands before those inside it."""
+    """Rebuild the first container; each container precedes those inside it."""
     rebuilt: dict[int, Any] = {}
 
     def plain_child(child: Any) -> Any:
@@ -380,11 +380,10 @@ def _without_spellings(containers: list[Any]) -> Any:
 
 
 def number_in_text(text: str) -> int | float | None:
-    """The number that the whole text spells in JSON, or None.
+    """Parse a whole text as a JSON number, or return None.
 
-    White space around it is not part of it. Refused is what JSON does not spell like this (``+5``,
-    ``0644``, ``1_000``, ``1,234``, ``.5``, ``NaN``, full-width digits) and a number of which a double would
-    lose a digit, overflow included.
+    White space around it is ignored. Numbers not spelled as JSON are refused (``+5``, ``0644``, ``1_000``,
+    ``1,234``, ``.5``, ``NaN``, full-width digits), as are numbers that a double overflows or loses a digit of.
 
     >>> number_in_text(" 42 "), number_in_text("4.20"), number_in_text("0644")
     (42, 4.2, None)
@@ -400,7 +399,7 @@ def number_in_text(text: str) -> int | float | None:
 
 
 def exact_number_in_text(text: str) -> int | float | None:
-    """Return the number that the whole text spells in JSON, if a double holds it; else None.
+    """Parse a whole text as a JSON number that a double holds exactly, or return None.
 
     >>> exact_number_in_text("9007199254740992"), exact_number_in_text("9007199254740993")
     (9007199254740992, None)
@@ -410,7 +409,7 @@ def exact_number_in_text(text: str) -> int | float | None:
 
 
 def rounds(value: Any) -> bool:
-    """Return whether a value holds an integer, read from text, that a number would round."""
+    """Return whether a value contains an integer, parsed from text, that a double would round."""
     waiting = [value]
     for each in waiting:
         if isinstance(each, dict):
@@ -423,10 +422,10 @@ def rounds(value: Any) -> bool:
 
 
 def integer_in_text(text: str) -> int | None:
-    """The integer that the whole text spells in JSON, or None.
+    """Parse a whole text as a JSON integer, or return None.
 
-    ``"5.0"`` and ``"1e3"`` are integers up to 2**53. ``"-0"`` is refused: no integer keeps its sign, and
-    whoever writes it may well mean something else by it, an offset for instance.
+    ``"5.0"`` and ``"1e3"`` are integers up to 2**53. ``"-0"`` is refused: an integer loses its sign, which may
+    have a meaning, for instance in an offset.
 
     >>> integer_in_text("5.0"), integer_in_text("1e3"), integer_in_text("5.5")
     (5, 1000, None)
@@ -436,7 +435,7 @@ def integer_in_text(text: str) -> int | None:
 
 
 def whole_float(value: float) -> int | None:
-    """The integer that a float is, up to 2**53, or None; None for -0.0, whose sign would be lost.
+    """Convert a float without a fraction, up to 2**53, to an integer, or return None; -0.0 would lose its sign.
 
     >>> whole_float(7.0), whole_float(7.5)
     (7, None)
@@ -447,11 +446,11 @@ def whole_float(value: float) -> int | None:
 
 
 def number_as_text(value: float) -> str | None:
-    """How a number was written, or None where that cannot be known.
+    """Return the text that a number was sent as, or None if that is uncertain.
 
-    Known are integers up to 2**53 and larger ones that no double holds (a double on the way would have
-    rounded them), floats of at most 15 digits with two or more after the point (``3.1`` may have been ``3.10``), and
-    numbers that were read from text. A boolean is no number.
+    Certain are integers up to 2**53, larger ones that no double can hold (and so were not rounded on the way),
+    floats of at most 15 digits with two or more after the point (``3.1`` may have been ``3.10``), and numbers parsed
+    from text. A boolean is not a number.
 
     >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
     ('42', '3.14', None, None)
@@ -476,7 +475,7 @@ def _integer_as_text(value: int) -> str | None:
         return None
     try:
         return str(value)
-    except ValueError:  # the interpreter is set to write fewer digits than this
+    except ValueError:  # the interpreter's own digit limit is lower
         return None
 
 
@@ -497,12 +496,12 @@ __all__ = [
     "plain",
 ]
 Dialect = Literal["json", "json5", "python"]
-"""The grammar that a text is written in."""
+"""The grammar of a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A container read from text, and the grammar it was written in.
+    """A container parsed from text, and its grammar.
 
     ``value`` is a list or a dict; every float in it is a :class:`SpelledFloat`.
     """
@@ -514,36 +513,36 @@ class Parsed:
 _STARTS: Final = frozenset("[{(/")
 _ENDS: Final = frozenset("]})")
 _MAY_BEGIN: Final = re.compile(r"""[\s\ufeff]*[\[{(/"`]""")
-_LAST_LINE: Final = 1000
-"""Characters at the end in which a comment may stand after the value."""
-_QUOTINGS: Final = 3
+_MAX_COMMENT: Final = 1000
+"""Length of the tail that may contain a comment after the value."""
+_MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
-"""Without a line break after it, what follows the marks is no info string but the text itself."""
-_LOST: Final = re.compile("[\b\f]")
-_MAY_LOSE: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]")
+"""Without a line break, the text after the marks is content, not an info string."""
+_LOST_BACKSLASH: Final = re.compile("[\b\f]")
+_MAY_LOSE_BACKSLASH: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]")
 _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 
 
 def parse_container(
     text: str, *, max_text: int, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]
 ) -> Parsed | None:
-    """The array or object that the whole text spells, or None.
+    """Parse a whole text as an array or object, or return None.
 
-    White space, a byte order mark and one Markdown fence around it are taken off, and up to three layers
-    of JSON quoting. JSON is tried first; strings in it may hold raw control characters. Only where it
-    fails are JSON5 and Python tried; where both accept and differ, the text is refused.
+    White space, a byte order mark, one Markdown fence and up to three layers of JSON quoting are removed. JSON is
+    tried first; its strings may contain raw control characters. If it fails, JSON5 and Python are tried; if both
+    accept the text and differ, it is refused.
 
-    Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double would overflow or
-    lose a digit of, text that is cut off or goes on after its value, U+0008 or U+000C in a string or key
-    (they come from the backslash of a regex or of a Windows path). Never raises.
+    Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double overflows or loses a digit
+    of, truncated text, text after the value, U+0008 or U+000C in a string or key (they come from the backslash of a
+    regex or of a Windows path). Never raises.
 
     Args:
         text: Any string.
-        max_text: Characters of the longest text that is read at all.
-        max_relaxed: Characters of the longest text that is read as JSON5 or Python.
+        max_text: Characters of the longest text that is parsed.
+        max_relaxed: Characters of the longest text that is parsed as JSON5 or Python.
         max_depth: Levels of arrays and objects.
-        dialects: The grammars in force. Plain JSON is not read as JSON5 when ``"json"`` is missing.
+        dialects: The grammars in force. Without ``"json"``, plain JSON is not parsed as JSON5 either.
     """
     if len(text) > max_text:
         return None
@@ -553,7 +552,7 @@ def parse_container(
 
 
 def _parsed(text: str, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]) -> Parsed | None:
-    if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_LAST_LINE:]):
+    if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_MAX_COMMENT:]):
         return None
     if not _too_deep(text, max_depth):
         value = _decoded(text)
@@ -563,24 +562,24 @@ def _parsed(text: str, max_relaxed: int, max_depth: int, dialects: frozenset[Dia
 
 
 def _has_lost_backslashes(text: str, value: Any) -> bool:
-    r"""Check for U+0008 and U+000C, as which JSON reads the ``\b`` of a regex and the ``\f`` of a Windows path."""
-    if _MAY_LOSE.search(text) is None:
+    r"""Return whether JSON decoded the ``\b`` of a regex or the ``\f`` of a Windows path to a control character."""
+    if _MAY_LOSE_BACKSLASH.search(text) is None:
         return False
     containers = [value]
     for container in containers:
         entries = container.values() if isinstance(container, dict) else container
         texts = [*container, *entries] if isinstance(container, dict) else entries
-        if any(isinstance(entry, str) and _LOST.search(entry) for entry in texts):
+        if any(isinstance(entry, str) and _LOST_BACKSLASH.search(entry) for entry in texts):
             return True
         containers += [entry for entry in entries if isinstance(entry, (dict, list))]  # the list is the queue
     return False
 
 
 class TextParseCache:
-    """The texts of one call, each read once however many places and rules ask.
+    """A cache of the parsed texts of one call.
 
     Args:
-        limits: How long and how deep a text may be.
+        limits: Bounds on the length and depth of a text.
     """
 
     __slots__ = ("_limits", "_parsed")
@@ -590,7 +589,7 @@ class TextParseCache:
         self._parsed: dict[tuple[str, frozenset[Dialect]], Parsed | None] = {}
 
     def parse(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
-        """What :func:`parse_container` makes of a text."""
+        """Return the cached result of :func:`parse_container`."""
         key = (text, dialects)
         if key not in self._parsed:
             self._parsed[key] = parse_container(
@@ -604,12 +603,12 @@ class TextParseCache:
 
 
 def may_be_container(text: str) -> bool:
-    """Whether the text begins with anything that :func:`parse_container` reads at all; asked of every text."""
+    """Return whether :func:`parse_container` may accept the text, from its beginning; fast."""
     return _MAY_BEGIN.match(text) is not None
 
 
 def looks_like_json(text: str) -> bool:
-    """Whether the text begins like a container, a quoted JSON string or a fence, whole or cut off.
+    """Return whether the text begins like a container, a quoted JSON string or a fence, complete or not.
 
     >>> looks_like_json('[1, 2'), looks_like_json("['a'"), looks_like_json("urgent")
     (True, True, False)
@@ -618,15 +617,15 @@ def looks_like_json(text: str) -> bool:
 
 
 def _unquoted(text: str) -> str:
-    for _ in range(_QUOTINGS):
-        text = _bare(text)
+    for _ in range(_MAX_QUOTINGS):
+        text = _without_fence(text)
         if text[:1] != '"':
             return text
         text = _decoded(text) or ""
-    return _bare(text)
+    return _without_fence(text)
 
 
-def _bare(text: str) -> str:
+def _without_fence(text: str) -> str:
     text = text.strip()
     if text[:1] == "\ufeff":
         text = text[1:].lstrip()
@@ -636,10 +635,10 @@ def _bare(text: str) -> str:
     return fenced[1].strip() if fenced else ""
 
 
-_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_DEPTH_CHANGES: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
 _ALWAYS_SAFE: Final = 15
-"""Characters of an integer that is below 2**53 whatever its digits are."""
+"""Characters of an integer that is always below 2**53."""
 _Number = TypeVar("_Number", bound="int | SpelledFloat")
 
 
@@ -652,16 +651,16 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(spelling: str) -> int | SpelledFloat:
-    value = _kept(read_integer(spelling))
-    # Beyond 2**53 an integer that was read here is whole, and one that came as a number may have been rounded.
+    value = _exact(read_integer(spelling))
+    # Beyond 2**53, an integer parsed here is exact; one sent as a number may have been rounded.
     return ParsedInteger(value) if len(spelling) > _ALWAYS_SAFE and isinstance(value, int) else value
 
 
 def _float(spelling: str) -> SpelledFloat:
-    return _kept(read_float(spelling))
+    return _exact(read_float(spelling))
 
 
-def _kept(value: _Number | None) -> _Number:
+def _exact(value: _Number | None) -> _Number:
     if value is None:
         msg = "digits would be lost"
         raise ValueError(msg)
@@ -685,17 +684,17 @@ _DECODER: Final = json.JSONDecoder(
 def _decoded(text: str) -> Any:
     try:
         value, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):  # recursion: the caller's own stack may be nearly full
+    except (ValueError, RecursionError):  # recursion: the caller's stack may be nearly full
         return None
     return value if end == len(text) else None
 
 
 def _too_deep(text: str, max_depth: int) -> bool:
-    """Whether JSON text nests deeper, told in linear time and before any parser recurses."""
+    """Return whether JSON text nests deeper than the limit, in linear time and without recursion."""
     if text.count("[") + text.count("{") <= max_depth:
         return False
     outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
-    brackets = "".join(outside).encode("utf-8", "surrogatepass").translate(_STEPS, _NOT_BRACKETS)
+    brackets = "".join(outside).encode("utf-8", "surrogatepass").translate(_DEPTH_CHANGES, _NOT_BRACKETS)
     return max_depth + 1 in accumulate(memoryview(brackets).cast("b"))
 
 
@@ -725,7 +724,7 @@ _ONLY_IN: Final[Mapping[str, Dialect]] = MappingProxyType(
 _IN_QUOTES: Final = re.compile(r'\\.|"')
 _REQUOTED: Final[Mapping[str, str]] = MappingProxyType({"\\'": "'", '"': '\\"'})
 # mutant: any negative number is no bound
-_UNBOUNDED: Final = -1  # for pyjson5, which by itself stops at 32 levels: the scanner has checked the depth
+_UNBOUNDED: Final = -1  # pyjson5 stops at 32 levels by default; the scanner has checked the depth
 _SLASH_ESCAPE: Final = re.compile(r"\\\\|\\(?=/)")
 
 
@@ -745,20 +744,19 @@ def _relaxed(text: str, max_depth: int, dialects: frozenset[Dialect]) -> Parsed 
         reading = read(text)
         if reading is None:
             continue
-        # Dumped, both are in JSON's own terms: a tuple is an array, a surrogate pair one character.
+        # Compared as JSON text, since a tuple equals an array there and a surrogate pair one character.
         if reading != json.dumps(value):
             return None
-        if "\\" not in text:  # only in what they make of an escape do the grammars differ
+        if "\\" not in text:  # the grammars differ only in escapes
             return Parsed(value, dialect)
         accepted = accepted or dialect
     return accepted and Parsed(value, accepted)
 
 
 def _as_json(text: str, max_depth: int) -> tuple[str, frozenset[str]] | None:
-    """The tokens respelled in JSON, and the kinds of them; None at the first that JSON has no word for.
+    """Translate the tokens to JSON; return the text and the kinds of tokens, or None if one has no JSON form.
 
-    A space between all tokens keeps apart what only looks like one (``1_000``, ``b"x"``), so that the
-    JSON decoder, which then judges the grammar, refuses it.
+    A space is put between all tokens, so that the JSON decoder refuses texts such as ``1_000`` and ``b"x"``.
     """
     tokens: list[str] = []
     kinds: set[str] = set()
@@ -799,7 +797,7 @@ def _json5_reading(text: str) -> str | None:
 
 
 def _python_reading(text: str) -> str | None:
-    # `\/` is no escape in Python: its backslash is spelled out, or the interpreter warns about it.
+    # Python warns about `\/`, which is not an escape there: double its backslash.
     spelled_out = _SLASH_ESCAPE.sub(r"\\\\", text)
     try:
         return json.dumps(ast.literal_eval(spelled_out))

@@ -1,8 +1,8 @@
-"""Public names that not everybody needs: the module that holds one is imported when it is asked for.
+"""Import public names lazily.
 
-A package that has such names imports them under ``TYPE_CHECKING``, for people and type checkers to read, and
-says in one table where they are. What stands inside a function of ours, and is not for all calls, is listed
-in ``pyproject.toml`` under ``banned-module-level-imports``.
+A package imports its lazy names under ``TYPE_CHECKING``, for type checkers, and lists their modules in one table.
+Modules that only functions may import are listed in ``pyproject.toml`` under
+``banned-module-level-imports``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from importlib import import_module
 
 
 def loaded_by_name(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package.
+    """Return a package's ``__getattr__``.
 
     Args:
         package: The package's name.
-        homes: By module, the names in it, with blanks between them.
+        homes: The names in each module, separated by spaces.
     """
     modules = {name: module for module, names in homes.items() for name in names.split()}
 

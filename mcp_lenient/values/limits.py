@@ -1,4 +1,4 @@
-"""Bounds on what is looked at, and on what is told."""
+"""Bounds on repairs and on reported issues."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import Final
 from mcp_lenient.errors import PolicyError
 
 MOST_ISSUES: Final = 1_000
-"""Issues that are told of one call; of Pydantic's errors, those beyond which only the parameters are told."""
+"""Issues reported per call. Beyond this number of Pydantic errors, only the parameters are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bounds that are checked before any repair is tried.
 
-    A call beyond ``bytes``, ``depth`` or ``items`` that the tool does not take as it is, is refused with
-    ``ARGUMENTS_TOO_LARGE``. A text beyond ``text`` (or ``relaxed_text`` where it is not plain JSON) is
-    not parsed.
+    A call that the tool refuses and that exceeds ``bytes``, ``depth`` or ``items`` is refused with
+    ``ARGUMENTS_TOO_LARGE``. A text longer than ``text`` (``relaxed_text`` if it is not plain JSON) is not parsed.
 
     Args:
-        bytes: Characters of all strings and keys plus eight for each other value.
+        bytes: Characters of all strings and keys, plus eight for each other value.
         depth: Levels of arrays and objects.
-        items: Values in all, containers included.
-        text: Characters of one JSON text that is parsed.
-        relaxed_text: Characters of one JSON5 or Python text that is parsed.
-        readings: Readings of one call that are compared.
+        items: Number of values, containers included.
+        text: Characters of one JSON text.
+        relaxed_text: Characters of one JSON5 or Python text.
+        readings: Candidates of one call that are compared.
 
     Raises:
         PolicyError: When a bound is not a positive integer.

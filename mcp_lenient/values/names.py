@@ -1,4 +1,4 @@
-"""Compare names: case style, number, other spellings, one letter more or less, and likeness."""
+"""Compare names: case style, plurals, spellings, one-letter slips, similarity."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import NamedTuple
 from mcp_lenient.values.display import name_words
 
 LONGEST_NAME = 100
-"""Characters of the longest sent name that is compared by more than its case style."""
-_SHORTEST_SINGULAR = 2
+"""Characters of the longest sent name that is compared by more than case style."""
+_MIN_SINGULAR = 2
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
-# mutant: any character that no name has will do
+# mutant: any character that does not occur in names
 _KEPT_GAP = "\x1f"
 
 
 def fold_case(text: str) -> str:
-    """The text without its letter case, of the same length: ``ß`` and ``ss`` stay two spellings."""
+    """Fold the case of a text, keeping its length: ``ß`` and ``ss`` stay different."""
     folded = text.casefold()
     return folded if len(folded) == len(text) else text.lower()
 
 
 def fold_name(name: str) -> str:
-    """The name without its case style; names that fold alike differ by nothing else.
+    """Fold the case style of a name.
 
     A separator counts only between two digits, where it changes the number.
 
@@ -42,7 +42,7 @@ def fold_name(name: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in one case.
+    """Return the words of a name, case-folded.
 
     >>> words_of("maxHTTPDepth") == words_of("MAX_HTTP_DEPTH"), words_of("for_ce") == words_of("force")
     (True, False)
@@ -51,7 +51,7 @@ def words_of(name: str) -> list[str]:
 
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
-    """The declared names by their fold; None where two fold alike. Built once per schema."""
+    """Map folded names to declared names; None if two fold alike. Built once per schema."""
     folded: dict[str, str | None] = {}
     for name in declared:
         key = fold_name(name)
@@ -60,14 +60,14 @@ def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
 
 
 def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
-    """The one declared name that differs from the sent one by case style alone.
+    """Return the only declared name that differs from the sent one in case style alone.
 
-    An underscore or hyphen in front says that a key is not the caller's own (``_meta``) or means something
-    (``-date``), so it is never taken away; toward a declared ``_from`` one is added.
+    A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``),
+    so it is never removed; for a declared ``_from`` one is added.
 
     Args:
-        sent: The name that came.
-        declared: What :func:`folded_names` made of the declared names.
+        sent: The name sent.
+        declared: The result of :func:`folded_names`.
     """
     target = declared.get(fold_name(sent))
     if target is None or target == sent or _lead(sent) not in ("", _lead(target)):
@@ -139,14 +139,14 @@ def _fold_tool(name: str) -> str:
 
 
 def by_singular(plurals: Iterable[str], declared: Iterable[str] = ()) -> dict[str, str | None]:
-    """Return plurals by the fold of their singular, behind underscores in front; None where two share one. Built once per schema.
+    """Map folded singulars, with leading underscores, to plurals; None if two share one. Built once per schema.
 
     >>> by_singular(["tags", "keys"], ["key"])
     {'tag': 'tags'}
 
     Args:
-        plurals: The declared names that a singular may be meant for.
-        declared: All declared names; a singular among them is meant for itself.
+        plurals: The declared names that may replace a singular.
+        declared: All declared names; a singular among them is never replaced.
     """
     own = frozenset(map(fold_name, declared))
     found: dict[str, str | None] = {}
@@ -159,25 +159,25 @@ def by_singular(plurals: Iterable[str], declared: Iterable[str] = ()) -> dict[st
 
 
 def plural_target(sent: str, plurals: Mapping[str, str | None]) -> str | None:
-    """Return the one declared name that is the plural of the sent one.
+    """Return the only declared name that is the plural of the sent one.
 
     Args:
-        sent: The name that came.
-        plurals: What :func:`by_singular` made of the declared names.
+        sent: The name sent.
+        plurals: The result of :func:`by_singular`.
     """
     return plurals.get(_lead(sent) + fold_name(sent)) if len(sent) <= LONGEST_NAME else None
 
 
 def _singulars(plural: str) -> Iterator[str]:
-    """Yield what a folded name is the plural of: by ``ies``, ``es`` and ``s``, as English spelling has them."""
+    """Yield the singulars of a folded name, by the English endings ``ies``, ``es`` and ``s``."""
     candidates = (plural[:-3] + "y", plural[:-2], plural[:-1])
     for ending, singular in zip(("ies", "es", "s"), candidates, strict=True):
-        if plural.endswith(ending) and len(singular) >= _SHORTEST_SINGULAR and ending in _plurals(singular):
+        if plural.endswith(ending) and len(singular) >= _MIN_SINGULAR and ending in _plurals(singular):
             yield singular
 
 
 def _plurals(singular: str) -> tuple[str, ...]:
-    """Return the endings that make the plural of a folded name; none where it does not end in a letter a to z."""
+    """Return the plural endings of a folded name; none if it does not end in a letter a to z."""
     last, before = singular[-1], singular[-2]
     if not "a" <= last <= "z":
         return ()
@@ -189,21 +189,21 @@ def _plurals(singular: str) -> tuple[str, ...]:
 
 
 def squashed(name: str) -> str:
-    """The letters and digits of a name alone, without their case: ``$dry-run`` and ``dryRun`` are one."""
+    """Return the case-folded letters and digits of a name: ``$dry-run`` and ``dryRun`` are equal."""
     return "".join(filter(str.isalnum, fold_case(name))) or name
 
 
-_SHORTEST_SQUASHED = 3
-_SHORTEST_REPLACED = 4
+_MIN_SQUASHED = 3
+_MIN_REPLACED = 4
 # mutant: a bound; one more changes no answer
-_MOST_SHORTENED = 2_000
-"""Declared names of one object of which the slips are known."""
+_MAX_SHORTENED = 2_000
+"""Declared names of one object that are compared for slips."""
 Spelt = Mapping[str, tuple[str, ...]]
-"""Declared names by what is left of them."""
+"""Declared names by their folded letters."""
 
 
 def by_letters(declared: Iterable[str]) -> Spelt:
-    """The declared names by their letters and digits alone."""
+    """Map squashed names to declared names."""
     found: dict[str, tuple[str, ...]] = {}
     for name in declared:
         letters = squashed(name)
@@ -212,9 +212,9 @@ def by_letters(declared: Iterable[str]) -> Spelt:
 
 
 def by_letters_but_one(spelt: Spelt) -> Spelt:
-    """The declared names by what is left of them without any one letter."""
+    """Map squashed names without any one letter to declared names."""
     found: dict[str, tuple[str, ...]] = {}
-    for letters in islice(spelt, _MOST_SHORTENED):
+    for letters in islice(spelt, _MAX_SHORTENED):
         if len(letters) <= LONGEST_NAME:
             for rest in _but_one(letters):
                 found[rest] = (*found.get(rest, ()), *spelt[letters])
@@ -222,31 +222,31 @@ def by_letters_but_one(spelt: Spelt) -> Spelt:
 
 
 def one_slip_away(sent: str, spelt: Spelt, shortened: Spelt) -> Iterator[tuple[str, ...]]:
-    """The declared names that a name may be a slip of: a letter too many, one missing, or two swapped.
+    """Yield the declared names that differ by an extra letter, a missing one or two swapped ones.
 
     Args:
-        sent: The name that came.
-        spelt: What :func:`by_letters` made of the declared names.
-        shortened: What :func:`by_letters_but_one` made of that.
+        sent: The name sent.
+        spelt: The result of :func:`by_letters`.
+        shortened: The result of :func:`by_letters_but_one`.
     """
     letters = squashed(sent)
-    if not _SHORTEST_SQUASHED <= len(letters) <= LONGEST_NAME:
+    if not _MIN_SQUASHED <= len(letters) <= LONGEST_NAME:
         return
     for other in (*_but_one(letters), *_swaps(letters)):
-        if other in spelt and len(other) >= _SHORTEST_SQUASHED:
+        if other in spelt and len(other) >= _MIN_SQUASHED:
             yield spelt[other]
     if letters in shortened:
         yield shortened[letters]
 
 
 def is_slip(sent: str, name: str) -> bool:
-    """Return whether two names are one letter apart, or two swapped letters.
+    """Return whether two names differ by one extra letter or two swapped letters.
 
     >>> is_slip("tgas", "tags"), is_slip("max_result", "max_results"), is_slip("gte", "lte")
     (True, True, False)
     """
     short, long = sorted((squashed(sent), squashed(name)), key=len)
-    if short == long or len(long) - len(short) > 1 or len(short) < _SHORTEST_SQUASHED:
+    if short == long or len(long) - len(short) > 1 or len(short) < _MIN_SQUASHED:
         return False
     at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
     if len(short) < len(long):
@@ -256,13 +256,13 @@ def is_slip(sent: str, name: str) -> bool:
 
 
 def is_replaced(sent: str, name: str) -> bool:
-    """Return whether two names differ in one letter.
+    """Return whether two names differ in one replaced letter.
 
     >>> is_replaced("insure", "ensure"), is_replaced("gte", "lte")
     (True, False)
     """
     one, other = squashed(sent), squashed(name)
-    if len(one) != len(other) or len(one) < _SHORTEST_REPLACED:
+    if len(one) != len(other) or len(one) < _MIN_REPLACED:
         return False
     pairs = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
     return len(pairs) == 1 and pairs[0][0].isalpha() and pairs[0][1].isalpha()
@@ -286,7 +286,7 @@ _SAME_END = 0.8
 _SHARED = 0.5
 _UNLIKE = -1.0
 _MIN_END = 3
-_LONGEST = 128
+_MAX_COMPARED = 128
 _OPPOSITES = tuple(
     frozenset(pair.split("/"))
     for pair in (
@@ -300,7 +300,7 @@ _OPPOSITES = tuple(
 
 @lru_cache(maxsize=8192)
 def likeness(sent: str, name: str) -> float:
-    """How alike two names are: 1 for the same words, 0 for nothing in common, below 0 for opposites.
+    """Return the similarity of two names: 1 for the same words, 0 for none in common, below 0 for opposites.
 
     >>> likeness("user_name", "name") > likeness("user_name", "file_name") > likeness("user_name", "city")
     True
@@ -325,12 +325,12 @@ def likeness(sent: str, name: str) -> float:
 
 
 def near(sent: str, names: Iterable[str]) -> list[str]:
-    """The names that were likely meant, likeliest first.
+    """Return the names similar to the sent one, likeliest first.
 
     >>> near("store_contxt", ["search_mail", "store_context"])
     ['store_context']
     """
-    likely = {name: likeness(sent[:_LONGEST], name) for name in names}
+    likely = {name: likeness(sent[:_MAX_COMPARED], name) for name in names}
     return sorted(
         (name for name, how in likely.items() if how > _SHARED), key=lambda name: (-likely[name], name)
     )
