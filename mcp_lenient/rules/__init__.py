@@ -1,8 +1,7 @@
-"""The rules: what a rule is, and the one ordered table of all of them.
+"""The rule type and the ordered table of all rules.
 
-A rule looks at one place of a schema once and returns the function that runs per value, or None where it
-has nothing to say there. The order of :data:`DEFAULT_RULES` is the order in which rules are tried; which
-reading wins is decided by tier alone.
+A rule looks at one node of a schema once and returns the function that runs per value, or None if it does not apply
+there. Rules are tried in the order of :data:`DEFAULT_RULES`; the winning candidate is decided by tier alone.
 """
 
 from __future__ import annotations
@@ -77,4 +76,4 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("wrap_arguments", 8, wrap_arguments, on=(dict,), kind="arguments"),
     Rule("rename_tool", 1, rename_tool, kind="tool"),
 )
-"""Every rule, in the order it is tried; see the rule catalogue for what each does and its guards."""
+"""Every rule, in the order it is tried; the rule catalogue describes each with its guards."""

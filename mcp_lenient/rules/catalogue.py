@@ -1,4 +1,4 @@
-"""What each rule does and when it does not, in words, with calls to try."""
+"""The rule catalogue: what each rule does, its guards, and example calls."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Rules that do the same to different types.
+    """Rules of one tier that make the same change for different types.
 
     Args:
-        rules: Their names, as in :data:`mcp_lenient.DEFAULT_RULES`, each with what the caller most likely sent; all of
-            one tier.
-        does: What becomes what.
-        unless: The guards: where the rule stands aside.
-        properties: The properties of a closed schema on which the calls below are tried.
+        rules: The names of the rules, as in :data:`mcp_lenient.DEFAULT_RULES`, each with the mistake it repairs.
+        does: The change.
+        unless: The guards.
+        properties: The properties of the closed schema that the example calls use.
         repaired: Arguments that these rules repair.
-        refused: Arguments that look alike and stay refused.
-        required: Which properties are required.
+        refused: Similar arguments that stay refused.
+        required: The required properties.
     """
 
     rules: Mapping[str, str]
@@ -66,9 +65,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "python_text_to_object": "a dict as Python writes it, in a text",
         },
         does="trailing commas, comments, single quotes, bare keys; `True`, `None`, tuples",
-        unless="a number that JSON would spell otherwise, a string prefix, strings side by side, `...`, a set, "
-        "a key that is no string, a backslash that starts no JSON escape; the two grammars read different "
-        "values",
+        unless="a number that JSON spells differently, a string prefix, strings side by side, `...`, a set, "
+        "a key that is not a string, a backslash outside of a JSON escape; the two grammars give different values",
         properties={"tags": _TEXTS, "filter": _FILTER},
         repaired=({"tags": '["a", "b",]'}, {"filter": "{city: 'Oslo'}"}, {"tags": "('a', 'b')"}),
         refused=({"tags": "{'a', 'b'}"}, {"tags": r"['C:\dir']"}),
@@ -79,8 +77,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "text_to_number": 'a number in quotes, such as "3.5"',
             "whole_float_to_integer": "an integer with a decimal point, such as 7.0",
         },
-        does="a number that came as text, or a whole number that came with a point",
-        unless="the text is no JSON number (`1_000`, `0644`, `+5`, `1,234`, `NaN`), or a digit would be lost",
+        does="a number sent as text, or a whole number sent with a decimal point",
+        unless="the text is not a JSON number (`1_000`, `0644`, `+5`, `1,234`, `NaN`), or a digit would be lost",
         properties={"limit": _INTEGER, "price": _NUMBER},
         repaired=({"limit": "42"}, {"limit": "5.0"}, {"price": "3.14"}),
         refused=({"limit": "3.9"}, {"limit": "1,234"}, {"limit": "0644"}),
@@ -88,7 +86,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"text_to_boolean": 'true or false in quotes, or "yes", "no", "on", "off"'},
         does="true/false, yes/no, on/off, 1/0, in any case",
-        unless="where a text or number would do as well, only true and false count",
+        unless="where a text or number is allowed as well, only true and false count",
         properties={"active": _BOOLEAN},
         repaired=({"active": "true"}, {"active": "No"}),
         refused=({"active": "maybe"},),
@@ -96,7 +94,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"integer_to_boolean": "1 or 0 for true or false"},
         does="`1` and `0` for true and false",
-        unless="the number is another one",
+        unless="the number is neither 1 nor 0",
         properties={"active": _BOOLEAN},
         repaired=({"active": 1},),
         refused=({"active": 2},),
@@ -114,11 +112,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"fold_enum": "an allowed value in another spelling: case, spaces, hyphens or quotes"},
         does="case, outer space, quotes, and `-`, `_` or space between letters, for one of the allowed "
         'values; `"2"` for the allowed `2`',
-        unless="more than one value fits; another case where case is the meaning: a text of one letter (`s` for "
+        unless="more than one value fits; another case where case has a meaning: a text of one letter (`s` for "
         "`S`), a single letter in a text with digits (`1M` for `1m`), a text and a value that are two units of "
-        "measurement, each as it is written (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are no units), or "
-        "two patterns of dates (`mm` for `MM`, `%D` for `%d`); the only allowed value, unless it tells the "
-        "branches of a union apart",
+        "measurement exactly as written (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are not units), or "
+        "two patterns of dates (`mm` for `MM`, `%D` for `%d`); the only allowed value, unless it is the "
+        "discriminator of a union",
         properties={
             "status": {"enum": ["open", "in_progress"]},
             "size": {"enum": ["S", "M", "L"]},
@@ -150,8 +148,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "null_text_to_null": 'null in quotes: "null" or "None"',
             "null_text_to_absent": '"null" or "None" for what may be left out',
         },
-        does='`"null"` and `"None"` for what may be null or may be left out; `"none"` for what may be null',
-        unless="the parameter takes text; in destructive tools",
+        does='`"null"` and `"None"` for a nullable or optional parameter; `"none"` for a nullable one',
+        unless="the parameter accepts text; in destructive tools",
         properties={"tags": {"anyOf": [_TEXTS, {"type": "null"}]}, "limit": _INTEGER, "page": _INTEGER},
         repaired=({"tags": "null", "page": 1}, {"limit": "None", "page": 1}),
         refused=({"page": "null"},),
@@ -162,8 +160,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "null_to_absent": "null for what may be left out",
             "empty_text_to_absent": 'an empty text ("") for what may be left out',
         },
-        does='`null` or `""` for what may be left out is left out',
-        unless='the tool accepts it as it is; it is a map entry or list item; `""` for a list, for an enum with a '
+        does='`null` or `""` for an optional parameter, which is left out',
+        unless='the tool accepts it unchanged; it is a map entry or list item; `""` for a list, for an enum with a '
         "default, or for a text with a `minLength`; `null` where the enum has a word for it; in destructive tools",
         properties={
             "country": _TEXT,
@@ -176,10 +174,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"rename_case": "the right name in another case style, such as maxResults for max_results"},
-        does="another way to write the words of a declared name",
-        unless="more than one name fits; the name is there already; the object takes any name, and none that it "
-        "requires is missing: then a call that needs another repair is refused, since the tool would overlook "
-        "the name",
+        does="a declared name in another case style or with other separators",
+        unless="more than one name fits; the name is there already; the object accepts any name and has all the names "
+        "it requires: if such a call needs another repair, it is refused, since the tool would ignore the name",
         properties={"max_results": _INTEGER},
         repaired=({"maxResults": 5}, {"max-results": 5}),
         refused=({"maxResults": 5, "max_results": 6},),
@@ -195,9 +192,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"rename_plural": "the singular of a list's name, such as tag for tags"},
         does="the singular of a list's name: `tag` for `tags`, `entry` for `entries`",
-        unless="the list was sent, too; it takes the value neither as it is nor as its one item; two names fit. A "
-        "slip (`tgas`, `langage`) is refused with the likely name as its first fix; names that only mean the same "
-        "are never renamed",
+        unless="the list was sent too; it accepts the value neither unchanged nor as its only item; two names fit. A "
+        "slip (`tgas`, `langage`) is refused with the likely name as its first fix; synonyms are never renamed",
         properties={"tags": _TEXTS, "language": _TEXT},
         repaired=({"tag": ["a"]},),
         refused=({"tgas": ["a"]}, {"langage": "no"}, {"labels": ["a"]}),
@@ -207,7 +203,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         does="leaves out what known clients add: `toolCallId`, `wait_for_previous`, `waitForPreviousTools`, "
         "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only beside `toolCallId`; further ones by "
         "`Policy(drop={...})`",
-        unless="the tool declares the name, takes any name, or the key is below the top level; in destructive tools "
+        unless="the tool declares the name or accepts any name; the key is below the top level; in destructive tools "
         "only `toolCallId` and what n8n sends beside it",
         properties={"query": _TEXT},
         repaired=({"query": "tea", "toolCallId": "call_1"},),
@@ -220,7 +216,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         },
         does='`{"item": [...]}` or `{"item": "a"}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
         'or `{"value": 5}` for a value',
-        unless="the schema takes the wrapper; `value` alone holds a list or an object",
+        unless="the schema accepts the wrapper; `value` alone contains a list or an object",
         properties={"tags": _TEXTS, "limit": _INTEGER},
         repaired=(
             {"tags": {"item": ["a"]}},
@@ -246,7 +242,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         },
         does="one value where a list of such values belongs",
         unless="a text that looks like JSON, is empty, or says null or n/a; a text that may be several items, "
-        "which is all but: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
+        "which is every text except: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
         "space; words of letters and digits with single spaces between (not in Han, Kana or Thai), and none of "
         "them an allowed value or example by itself; within a list of lists; an object with keys that the item "
         "does not declare",
@@ -278,7 +274,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
         does='`{"args": {...}}`, `input`, `params` and the like; the whole call as JSON text in place of a key; the call as its '
         'own arguments, `{"name": "this_tool", "arguments": {...}}`; all arguments inside one parameter',
-        unless="there is another key; the name is declared, or takes an object; the content is not accepted",
+        unless="there is another key; the name is declared, or accepts an object; the content is not accepted",
         properties={"query": _TEXT, "limit": _INTEGER},
         repaired=(
             {"args": {"query": "tea"}},
@@ -294,7 +290,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"wrap_arguments": "the fields of the tool's one object parameter, without that object"},
-        does="flat fields for a tool whose one parameter is an object, or whose one missing parameter takes any name",
+        does="flat fields for a tool whose only parameter is an object, or whose only missing parameter accepts any name",
         unless="a key that the object does not declare; another parameter is missing too; the content is not accepted",
         properties={"filter": _FILTER},
         repaired=({"city": "Oslo"},),
@@ -311,7 +307,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         repaired=(),
     ),
 )
-"""The families in the order of the catalogue; each rule stands in exactly one."""
+"""All families; each rule is in exactly one."""
 
 FAMILY_OF: Final[Mapping[str, Family]] = {rule: family for family in CATALOGUE for rule in family.rules}
 """The family of each rule, by the rule's name."""

@@ -1,4 +1,4 @@
-"""What may be repaired, within which bounds, and what happens to the rest."""
+"""The policy: rules, limits and options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEAR: Final = 0.8
 
 
 class _DefaultRules(tuple[Rule, ...]):
-    """The rules of a policy that names none; a signature shows them by their name."""
+    """The default rules, shown in signatures as ``DEFAULT_RULES``."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ class _DefaultRules(tuple[Rule, ...]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Policy:
-    """How lenient a server is; frozen, and checked when it is built.
+    """The leniency of a server; frozen, and validated when built.
 
     >>> Policy(mode="observe", disable={"rename_plural"})
     Policy(mode='observe', disable={'rename_plural'})
@@ -45,16 +45,15 @@ class Policy:
             is usual there: the proxy refuses, and all else forwards. A function tool's own validator
             leaves no doubt, so its unrepairable calls are always refused.
         rules: The rules in force. A rule of your own is a :class:`mcp_lenient.Rule`.
-        disable: Names of rules that are off.
-        limits: Bounds on what is looked at.
+        disable: Names of disabled rules.
+        limits: Bounds on size, depth and parsed text.
         aliases: Other names of top-level parameters, ``{"task": ("query", "q")}``.
-        drop: Further top-level keys, besides those that known clients add, that are dropped where the
-            schema forbids them.
-        secret: Further parameter names whose values no envelope may echo.
+        drop: Top-level keys to drop where the schema forbids them, in addition to those that known clients add.
+        secret: Additional parameter names whose values the envelope never echoes.
         echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
-        destructive: Whether only rules of tiers 1 and 2 may act; None for what the tool's
-            ``destructiveHint`` says.
-        tell_model: Whether a repaired result gets one more text block that says what was repaired, for agent
+        destructive: Whether only rules of tiers 1 and 2 may be used; None to follow the tool's
+            ``destructiveHint``.
+        tell_model: Whether a repaired result gets an additional text block that describes the repairs, for agent
             frameworks that drop ``_meta``.
         closed: Whether unknown names count as refused, and are repaired, wherever a schema declares properties and
             does not say whether others may come: servers of the official SDKs drop these in silence.
@@ -62,7 +61,7 @@ class Policy:
             of characters, never a value.
 
     Raises:
-        PolicyError: When a field has a value that is not allowed; names the field and what is.
+        PolicyError: When a field has an invalid value; names the field and the allowed values.
     """
 
     mode: Mode = "repair"
@@ -97,20 +96,20 @@ class Policy:
         _set(self, "aliases", _aliases(self.aliases))
 
     def __repr__(self) -> str:
-        """Show the fields that differ from the defaults, and rules by their names."""
+        """Return the fields that differ from the defaults, with rules by name."""
         return _differing(self)
 
     @classmethod
     def strict(cls) -> Policy:
-        """Return a policy that repairs nothing: every call that the tool refuses is answered with the envelope."""
+        """Return a policy without repairs: every call that the tool refuses is answered with the envelope."""
         return cls(rules=(), unrepairable="refuse")
 
     def allows(self, rule: str) -> bool:
-        """Return whether this rule is in force."""
+        """Return whether a rule is in force."""
         return rule not in self.disable and any(known.name == rule for known in self.rules)
 
     def changed(self, **changes: Any) -> Policy:
-        """Return a copy with these fields changed, checked like a new one."""
+        """Return a copy with changed fields, validated like a new policy."""
         return replace(self, **changes)
 
 
@@ -124,9 +123,9 @@ def _one_of(name: str, value: object, allowed: Sequence[object]) -> None:
         raise PolicyError(msg)
 
 
-def _instance(name: str, value: object, wanted: type) -> None:
-    if not isinstance(value, wanted):
-        msg = f"Policy.{name} must be a {wanted.__name__}, got {value!r}."
+def _instance(name: str, value: object, expected: type) -> None:
+    if not isinstance(value, expected):
+        msg = f"Policy.{name} must be a {expected.__name__}, got {value!r}."
         raise PolicyError(msg)
 
 
@@ -143,10 +142,10 @@ def _rules(rules: object) -> tuple[Rule, ...]:
 
 def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
     for name in sorted(disabled - known):
-        near = get_close_matches(name, sorted(known), cutoff=_NEAR)
+        near = get_close_matches(name, sorted(known), cutoff=_CUTOFF)
         names = map(repr, near or sorted(known))
         hint = f"Did you mean {' or '.join(names)}?" if near else f"The rules are {', '.join(names)}."
-        msg = f"Policy.disable names {name!r}, which is no rule. {hint}"
+        msg = f"Policy.disable names {name!r}, which is not a rule. {hint}"
         raise PolicyError(msg)
 
 
@@ -174,7 +173,7 @@ def _names(field_name: str, names: object) -> list[str]:
     collected = list(names)
     for name in collected:
         if not isinstance(name, str) or not name:
-            msg = f"Policy.{field_name} must hold non-empty names, got {name!r}."
+            msg = f"Policy.{field_name} must contain non-empty names, got {name!r}."
             raise PolicyError(msg)
     return collected
 

@@ -1,4 +1,4 @@
-"""The rules: one function each, that looks at a place of the schema once and returns what runs per value."""
+"""The rules: each is a function that looks at a node of the schema once and returns a function to run per value."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _BITS_PER_TIER: Final = 32
 
 
 class Absent(enum.Enum):
-    """What a property rule answers for a property that is to be left out."""
+    """The type of ``ABSENT``, which replaces the value of a property to omit."""
 
     ABSENT = "absent"
 
@@ -66,11 +66,11 @@ ABSENT: Final = Absent.ABSENT
 
 
 class SitePolicy(Protocol):
-    """What a rule asks of the :class:`mcp_lenient.Policy` in force."""
+    """The part of :class:`mcp_lenient.Policy` that rules use."""
 
     @property
     def limits(self) -> Limits:
-        """Bounds on what is looked at."""
+        """Bounds on size, depth and parsed text."""
         ...
 
     @property
@@ -80,20 +80,20 @@ class SitePolicy(Protocol):
 
     @property
     def drop(self) -> frozenset[str]:
-        """Further top-level keys that are dropped where the schema forbids them."""
+        """Additional top-level keys to drop where the schema forbids them."""
         ...
 
     def allows(self, rule: str) -> bool:
-        """Whether this rule is in force."""
+        """Return whether a rule is in force."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place of a schema, as a rule sees it when it is built.
+    """One node of a schema, as passed to a rule's factory.
 
-    ``takes`` tells whether the schema at this place accepts a value as it is, ``shape_at`` reads a
-    sub-schema found in ``shape``; ``tool`` is the tool's name, where it is known.
+    ``takes`` returns whether the schema here accepts a value unchanged, ``shape_at`` reads a sub-schema found in
+    ``shape``; ``tool`` is the tool's name, if known.
     """
 
     shape: Shape
@@ -110,7 +110,7 @@ class Site:
 class Rule:
     """One rule of the table.
 
-    ``build(site)`` returns the function to run per value, or None where the rule does not apply:
+    ``build(site)`` returns the function to run per value, or None if the rule does not apply:
 
     - ``kind="value"``: ``apply(value) -> tuple of values`` to be read instead;
     - ``kind="property"``: ``apply(value) -> bool``: the property may be left out;
@@ -120,16 +120,16 @@ class Rule:
     - ``kind="tool"``: ``apply(sent, listed, servers) -> ToolName | None``: the tool that was meant; no place of a schema asks it.
 
     Args:
-        name: What becomes what; the code in records.
-        tier: 1, 2, 4, 8 or 16; lower is closer to what was sent.
-        build: The factory, called once per place of a schema.
-        on: Python types of the values it looks at.
+        name: The conversion, such as ``text_to_integer``; the code in records.
+        tier: 1, 2, 4, 8 or 16; lower is closer to the sent value.
+        build: The factory, called once per node of a schema.
+        on: Python types of the values it accepts.
         kind: See above.
-        across: Whether it may win across union branches of different JSON type.
-        again: Whether its result may need one more value rule at the same place.
-        reads_text: Whether ``apply`` also takes the :class:`mcp_lenient.values.json_values.TextParseCache` of the call, which
-            read each text once.
-        keeps_value: Whether all that was sent is still in the outcome; in a destructive tool no other rule acts.
+        across: Whether it may win across union branches of different JSON types.
+        again: Whether one more value rule may be applied to its result.
+        reads_text: Whether ``apply`` also takes the call's
+            :class:`mcp_lenient.values.json_values.TextParseCache`, which parses each text once.
+        keeps_value: Whether the result keeps the sent value; other rules are off in destructive tools.
     """
 
     name: str
@@ -144,32 +144,32 @@ class Rule:
 
     @property
     def cost(self) -> int:
-        """A number by which readings compare: by worst tier first, then by rules of each tier."""
+        """A number that orders candidates: by worst tier first, then by the number of rules of each tier."""
         return 1 << (_BITS_PER_TIER * TIERS.index(self.tier))
 
 
 def made(value: Any) -> tuple[Any, ...]:
-    """The values that a rule answers, of which it found one, or None."""
+    """Return one value or None as the tuple that a rule returns."""
     return () if value is None else (value,)
 
 
 def worst_tier(cost: int) -> int:
-    """The worst tier within a cost; 0 for a reading that changed nothing."""
+    """Return the worst tier within a cost; 0 for an unchanged value."""
     return TIERS[(cost.bit_length() - 1) // _BITS_PER_TIER] if cost else 0
 
 
 Names = Mapping[str, Any]
 
 _LETTERS_AND_DIGITS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd"})
-# UAX #31: Persian and the scripts of India write words with them. A variation selector is a mark of emoji.
+# UAX #31: words in Persian and Indic scripts contain joiners. Variation selectors are for emoji.
 _JOINERS: Final = frozenset("\u200c\u200d")
 _EMOJI_STYLES: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _SIGNS: Final = frozenset("-_.@/:#'*?=%~$")
-# RFC 3986, but for `,` and `;`, which also part URIs, and for brackets.
+# RFC 3986 without brackets, and without `,` and `;`, which also separate URIs.
 _URI_SIGNS: Final = frozenset("-._~:/?#@!$&'()*+=%")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?=.)(?!.*://)")
-# A `+` that has something on one side alone (C++, 18+, +47), in a time's offset (RFC 3339) or a mailbox (RFC
-# 5322); a `&` beside a single capital (R&D, AT&T).
+# A `+` at one end (C++, 18+, +47), in a time's offset (RFC 3339) or a mailbox (RFC 5322); a `&` beside a single
+# capital (R&D, AT&T).
 _JOINED: Final = re.compile(
     r"[^+]+\+{1,2}"
     r"|\+[0-9]+"
@@ -177,14 +177,14 @@ _JOINED: Final = re.compile(
     r"|[^\W_][\w.-]*\+[\w.-]+@[\w.-]+"
     r"|[A-Z]&[A-Z]{1,2}|[A-Z]{2}&[A-Z]"
 )
-_OPENS_EACH: Final = frozenset("#@$")
+_ITEM_MARKS: Final = frozenset("#@$")
 _QUOTE: Final = re.compile(r"(?<![^\W_])'|'(?![^\W_])")
 _PATHS: Final = re.compile(r"/.*:/", re.DOTALL)
-_PARTING: Final = re.compile(r"[,;|\n+&/]")
-_LONGEST: Final = 2**16
-"""Characters of the longest text in which known items are looked for."""
-# Scripts that put no spaces between words, so that a space parts more than words: Han and Kana, and what UAX
-# #14 calls complex context (Thai, Lao, Myanmar, Khmer, New Tai Lue, Tai Le, Tai Tham).
+_SEPARATOR: Final = re.compile(r"[,;|\n+&/]")
+_MAX_SEARCHED: Final = 2**16
+"""Characters of the longest text that is searched for known items."""
+# Scripts without spaces between words, so that a space separates phrases: Han and Kana, and the complex context of
+# UAX #14 (Thai, Lao, Myanmar, Khmer, New Tai Lue, Tai Le, Tai Tham).
 _WITHOUT_SPACES: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
@@ -192,12 +192,11 @@ _WITHOUT_SPACES: Final = re.compile(
 
 
 def one_item(members: Sequence[str], examples: Sequence[str]) -> Callable[[str], bool]:
-    """Compile the enum values and the examples of the items to the check that a text is surely one item.
+    """Compile the enum values and examples of a list's items to a check that a text is certainly one item.
 
-    It is one where it is one of them, unless its parts are too; or an enum value in another spelling; or one
-    absolute URI; or a single symbol, such as an emoji; or has no space, and only letters, digits and
-    ``-_.@/:#'*?=%~$``; or is words of letters and digits with single spaces between. A text with a part that is
-    itself one of the known items may be several.
+    It is one item if it is a known item whose parts are not all known items; an enum value in another spelling; one
+    absolute URI; a single symbol such as an emoji; without spaces, only letters, digits and ``-_.@/:#'*?=%~$``; or
+    words of letters and digits with single spaces between. A text that contains a known item may be several.
     """
     items = frozenset({*members, *examples})
     fold = enum_folder(members)
@@ -214,7 +213,7 @@ def one_item(members: Sequence[str], examples: Sequence[str]) -> Callable[[str],
         return bool(whole) and not has_known_part(text)
 
     def is_a_list(text: str) -> bool:
-        listings = ([part.strip() for part in split(text)] for split in (_PARTING.split, str.split))
+        listings = ([part.strip() for part in split(text)] for split in (_SEPARATOR.split, str.split))
         return any(len(parts) > 1 and items.issuperset(parts) for parts in listings)
 
     def has_known_part(text: str) -> bool:
@@ -223,13 +222,13 @@ def one_item(members: Sequence[str], examples: Sequence[str]) -> Callable[[str],
         words = _words(text)
         padded = f" {' '.join(words)} "
         begun = (part for word in set(words) for part in parts.get(word, ()))
-        return len(text) > _LONGEST or any(part in padded and part != padded for part in begun)
+        return len(text) > _MAX_SEARCHED or any(part in padded and part != padded for part in begun)
 
     return check
 
 
 def _words(text: str) -> list[str]:
-    return _PARTING.sub(" ", fold_case(text)).split()
+    return _SEPARATOR.sub(" ", fold_case(text)).split()
 
 
 def _is_letter_or_digit(character: str) -> bool:
@@ -250,7 +249,7 @@ def _is_uri(text: str) -> bool:
 
 
 def _is_token(text: str) -> bool:
-    several = (text[:1] in _OPENS_EACH and text[0] in text[1:]) or _QUOTE.search(text) or _PATHS.match(text)
+    several = (text[:1] in _ITEM_MARKS and text[0] in text[1:]) or _QUOTE.search(text) or _PATHS.match(text)
     joined = _JOINED.fullmatch(text)
     return not several and _only(text, _SIGNS | frozenset("+&") if joined else _SIGNS)
 
@@ -279,12 +278,12 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
 
     def apply(value: dict[str, Any] | list[Any]) -> _Values:
         if isinstance(value, dict):
-            inner = () if value.keys() & declared else _inner(value)
+            inner = () if value.keys() & declared else _unwrapped_value(value)
             return tuple(
-                each if isinstance(each, list) else [each] for each in inner if not _is_unclear(each)
+                each if isinstance(each, list) else [each] for each in inner if not _is_doubtful_item(each)
             )
         inners = [
-            _inner(entry) if isinstance(entry, dict) and not entry.keys() & declared else ()
+            _unwrapped_value(entry) if isinstance(entry, dict) and not entry.keys() & declared else ()
             for entry in value
         ]
         return ([inner[0] for inner in inners],) if inners and all(inners) else ()
@@ -293,19 +292,19 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
 
 
 def item_names(site: Site) -> frozenset[str]:
-    """Return the names that the items of a list declare: an object with one of them is an item, not a wrapper."""
+    """Return the property names of a list's items: an object with one of them is an item, not a wrapper."""
     item = site.shape_at(site.shape.items)
     shapes = [item, *map(site.shape_at, item.branches)]
     return frozenset(name for shape in shapes for name in shape.properties)
 
 
-def _inner(entry: dict[str, Any]) -> _Values:
-    """What stands in a wrapper of a single well-known key."""
+def _unwrapped_value(entry: dict[str, Any]) -> _Values:
+    """Return the content of a wrapper with a single well-known key."""
     return tuple(entry.values()) if len(entry) == 1 and next(iter(entry)) in _WRAPPER_KEYS else ()
 
 
-def _is_unclear(entry: Any) -> bool:
-    """Return whether what is wrapped may be no item: nothing, or the text of a list."""
+def _is_doubtful_item(entry: Any) -> bool:
+    """Return whether wrapped content may not be an item: an empty text or the text of a list."""
     return entry is None or (isinstance(entry, str) and (says_nothing(entry) or looks_like_json(entry)))
 
 
@@ -322,7 +321,7 @@ def array_to_scalar(site: Site) -> Apply | None:
 
 
 def scalar_to_array(site: Site) -> Apply | None:
-    """``"a"`` to ``["a"]``; a text only if it is surely one item."""
+    """``"a"`` to ``["a"]``; a text only if it is certainly one item."""
     if not site.shape.is_only("array") or Position.ITEM in site.place:
         return None
     item = site.shape_at(site.shape.items)
@@ -345,7 +344,7 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def object_to_array(site: Site) -> Apply | None:
-    """``{..}`` to ``[{..}]``, where the items declare every key that came."""
+    """``{..}`` to ``[{..}]``, if the items declare every sent key."""
     if not site.shape.is_only("array") or Position.ITEM in site.place:
         return None
     item = site.shape_at(site.shape.items)
@@ -360,7 +359,7 @@ def object_to_array(site: Site) -> Apply | None:
 
 
 def delimited_text_to_array(site: Site) -> Apply | None:
-    """``"1,2,3"`` to ``[1, 2, 3]``, and texts whose parts are enum members throughout."""
+    """``"1,2,3"`` to ``[1, 2, 3]``, and texts whose parts are all enum members."""
     if not site.shape.is_only("array"):
         return None
     item = site.shape_at(site.shape.items)
@@ -392,12 +391,12 @@ _TYPE_NAMES: Mapping[str, tuple[type, ...]] = {
 
 
 def text_to_array(dialect: Dialect) -> Callable[[Site], Apply | None]:
-    """``'["a"]'`` to ``["a"]``, in one dialect of JSON."""
+    """``'["a"]'`` to ``["a"]``, in one dialect."""
     return _text_to("array", list, dialect)
 
 
 def text_to_object(dialect: Dialect) -> Callable[[Site], Apply | None]:
-    """``'{"a": 1}'`` to ``{"a": 1}``, in one dialect of JSON."""
+    """``'{"a": 1}'`` to ``{"a": 1}``, in one dialect."""
     return _text_to("object", dict, dialect)
 
 
@@ -424,7 +423,7 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
 
 
 def _in_force(site: Site, json_type: str) -> frozenset[Dialect]:
-    """Every relaxed dialect in force, so that a text which two of them read differently is refused by both."""
+    """Return every relaxed dialect in force, so that a text that two of them parse differently is refused by both."""
     dialects: tuple[Dialect, ...] = ("json5", "python")
     return frozenset(each for each in dialects if site.policy.allows(f"{each}_text_to_{json_type}"))
 
@@ -486,7 +485,7 @@ def whole_float_to_integer(site: Site) -> Apply | None:
 
 
 def text_to_boolean(site: Site) -> Apply | None:
-    """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; beside other types only ``"true"`` and ``"false"``."""
+    """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; in unions only ``"true"`` and ``"false"``."""
     if not _is(site, "boolean"):
         return None
     read = json_boolean_in_text if Position.UNION in site.place else boolean_in_text
@@ -509,7 +508,7 @@ def integer_to_boolean(site: Site) -> Apply | None:
 
 
 def number_to_text(site: Site) -> Apply | None:
-    """42 to ``"42"``; never where a format, the only allowed value or a mixed list speaks against it."""
+    """42 to ``"42"``; not with a format, a single allowed value or in a mixed list."""
     members = site.shape.enum or ()
     is_text = _is(site, "string") or (members and all(isinstance(member, str) for member in members))
     if not is_text or site.shape.format or len(members) == 1 or Position.MIXED in site.place:
@@ -522,7 +521,7 @@ def number_to_text(site: Site) -> Apply | None:
 
 
 def fold_enum(site: Site) -> Apply | None:
-    """``"FAST"`` to the one enum value ``"fast"`` that differs by nothing but spelling."""
+    """``"FAST"`` to ``"fast"``, the only enum value that differs in spelling alone."""
     values = site.shape.enum or ()
     words = {value for value in values if not isinstance(value, (list, dict)) and value not in (None, "")}
     return enum_folder(values) if len(words) > 1 else None
@@ -532,28 +531,28 @@ def _is(site: Site, json_type: str) -> bool:
     return site.shape.is_only(json_type)
 
 
-_NONE = "none"
+_NONE_TEXT = "none"
 _NONE_WORDS = frozenset({"none", "null", "unset"})
 
 
 def null_text_to_null(site: Site) -> Apply | None:
-    """``"null"`` to null, where null may come and a string may not."""
+    """``"null"`` to null, where null is allowed and a string is not."""
     if not site.shape.is_only("null") or Position.TEXT in site.place:
         return None
 
     def apply(text: str) -> tuple[None, ...]:
-        return (None,) if is_null_text(text) or text == _NONE else ()
+        return (None,) if is_null_text(text) or text == _NONE_TEXT else ()
 
     return apply
 
 
 def null_text_to_absent(site: Site) -> Apply | None:
-    """``"null"`` for an optional property that takes neither null nor strings: left out."""
+    """``"null"`` omitted, for an optional property that accepts neither null nor strings."""
     return None if site.takes(None) or _takes_strings(site) or _has_none_member(site) else is_null_text
 
 
 def null_to_absent(site: Site) -> Apply | None:
-    """Null for an optional property that forbids it: left out."""
+    """Null omitted, for an optional property that forbids it."""
     if _has_none_member(site) or None in _members(site):
         return None
 
@@ -564,8 +563,8 @@ def null_to_absent(site: Site) -> Apply | None:
 
 
 def empty_text_to_absent(site: Site) -> Apply | None:
-    """``""`` for an optional property that forbids it: left out."""
-    if "array" in _kinds(site) or (_members(site) and site.shape.default) or _asks_for_text(site):
+    """``""`` omitted, for an optional property that forbids it."""
+    if "array" in _kinds(site) or (_members(site) and site.shape.default) or _forbids_empty_text(site):
         return None
 
     def apply(text: str) -> bool:
@@ -575,12 +574,12 @@ def empty_text_to_absent(site: Site) -> Apply | None:
 
 
 def _shapes(site: Site) -> list[Shape]:
-    """Return what is said at a place and in the branches of its union."""
+    """Return the shapes of a node and of its union branches."""
     return [site.shape, *(site.shape_at(branch) for branch in site.shape.branches)]
 
 
 def _kinds(site: Site) -> frozenset[str]:
-    """Return the JSON types that are taken here."""
+    """Return the accepted JSON types."""
     return frozenset().union(*(shape.types or () for shape in _shapes(site)))
 
 
@@ -588,10 +587,10 @@ def _members(site: Site) -> tuple[object, ...]:
     return tuple(member for shape in _shapes(site) for member in shape.enum or ())
 
 
-def _asks_for_text(site: Site) -> bool:
-    """Return whether the author forbids the empty text itself: to leave it out would widen the call.
+def _forbids_empty_text(site: Site) -> bool:
+    """Return whether the author forbids the empty text, so that omitting it would widen the call.
 
-    A date, another format or an enum has no empty text; any other string refuses it by a guard of the author's.
+    A format or an enum has no empty text anyway; any other string refuses it by the author's own guard.
     """
     return any(shape.has_min_length or _is_free_text(shape) for shape in _shapes(site))
 
@@ -605,7 +604,7 @@ def _takes_strings(site: Site) -> bool:
 
 
 def _has_none_member(site: Site) -> bool:
-    """Return whether a word for nothing is an allowed value, here or as the item of a list."""
+    """Return whether a word for an absent value is allowed, here or as an item of a list."""
     items = (site.shape_at(shape.items).enum or () for shape in _shapes(site))
     members = (*_members(site), *(member for enum in items for member in enum))
     return any(
@@ -622,7 +621,7 @@ SOURCES: Final[Mapping[str, str]] = {
     "task_progress": "Cline, focus chain: github.com/cline/cline",
     "_meta": "MCP, reserved for request metadata: modelcontextprotocol.io/specification/2025-11-25/basic#_meta",
 }
-"""Every key that is dropped on its own, with the client that adds it."""
+"""Every dropped key, with the client that adds it."""
 BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 """Keys of n8n's chat trigger, which its MCP Client Tool sends beside ``toolCallId``."""
 
@@ -634,14 +633,14 @@ def injected_keys(
     *,
     destructive: bool = False,
 ) -> frozenset[str]:
-    """Return the undeclared keys that a known client adds to the arguments of a call.
+    """Return the undeclared keys that known clients add to the arguments.
 
     Args:
-        unknown: All keys that were sent and are not declared.
-        declared: The folds of the declared names (:func:`~mcp_lenient.values.names.fold_name`); a key that is one
-            of them in another spelling may be meant for it.
-        also: Further keys that the operator lists.
-        destructive: Whether the tool destroys; then only ``toolCallId`` and the keys sent with it.
+        unknown: All undeclared keys of the call.
+        declared: The folded declared names (:func:`~mcp_lenient.values.names.fold_name`); a key that folds to one
+            of them is kept, since it may be that parameter.
+        also: Additional keys that the operator lists.
+        destructive: Whether the tool is destructive; then only ``toolCallId`` and the keys sent with it.
     """
     known = {_CALL_ID, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
     if not destructive:
@@ -651,7 +650,7 @@ def injected_keys(
 
 
 def rename_case(site: Site) -> Apply:
-    """``maxResults`` to ``max_results``: the one declared name that differs by nothing but case style."""
+    """``maxResults`` to ``max_results``, the only declared name that differs in case style alone."""
     folded = folded_names(site.shape.properties)
 
     def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
@@ -669,7 +668,7 @@ def rename_case(site: Site) -> Apply:
 
 
 def rename_alias(site: Site) -> Apply | None:
-    """Another name that the author or operator declared."""
+    """An alias that the author or operator declared, to the parameter's name."""
     if Position.TOP not in site.place:
         return None
     owners = {other: name for name, others in site.policy.aliases.items() for other in others}
@@ -688,7 +687,7 @@ def rename_tool(_site: Site) -> Apply:
 
 
 def rename_plural(site: Site) -> Apply:
-    """``tag`` to ``tags``: the plural of the sent name, an absent list."""
+    """``tag`` to ``tags``, if that is an absent list."""
     shape = site.shape
     kinds = {name: site.shape_at(sub) for name, sub in shape.properties.items()}
     lists = (
@@ -707,7 +706,7 @@ def rename_plural(site: Site) -> Apply:
 
 
 def drop_injected(site: Site) -> Apply | None:
-    """Keys that known clients add, at the top of a closed schema."""
+    """Keys that known clients add dropped, at the top level of a closed schema."""
     if Position.TOP not in site.place or not site.shape.closed:
         return None
     declared = folded_names(site.shape.properties)
@@ -723,14 +722,14 @@ _Arguments = tuple[dict[str, Any], ...]
 WRAPPERS = frozenset(
     "args input params arguments parameters kwargs properties raw_arguments tool_input".split()
 )
-"""Names under which callers put the arguments as a whole."""
+"""Names that callers wrap the whole arguments in."""
 _CALL_KEYS = frozenset({"name", "arguments"})
 
 
 def unwrap_arguments(site: Site) -> Apply | None:
-    """``{"args": {..}}`` to ``{..}``, also as JSON text, and a required ``arguments`` that came as ``params``.
+    """``{"args": {..}}`` to ``{..}``, also as JSON text, and ``params`` to a required ``arguments``.
 
-    So with the call as its own arguments (``{"name": "this_tool", "arguments": {..}}``), and with all arguments
+    Also unwraps the call as its own arguments (``{"name": "this_tool", "arguments": {..}}``), and all arguments
     inside the first parameter (``{"name": {"name": .., "age": ..}}``).
     """
     declared = frozenset(site.shape.properties)
@@ -739,8 +738,8 @@ def unwrap_arguments(site: Site) -> Apply | None:
     limits = site.policy.limits
 
     def apply(arguments: dict[str, Any]) -> _Arguments:
-        own = _of_this_call(arguments, declared, site.tool, limits)
-        readings = [_inside_of_one(arguments, declared, scalars)]
+        own = _own_call(arguments, declared, site.tool, limits)
+        readings = [_inside_first_parameter(arguments, declared, scalars)]
         if not arguments.keys() <= declared:
             readings += [_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits)]
         return (*(() if own is None else (own,)), *filter(None, readings))
@@ -755,10 +754,10 @@ def _may_be_object(site: Site, name: str) -> bool:
     )
 
 
-def _of_this_call(
+def _own_call(
     arguments: dict[str, Any], declared: frozenset[str], tool: str | None, limits: Limits
 ) -> dict[str, Any] | None:
-    """The arguments of a call that came as its own arguments."""
+    """Return the arguments of a call that was sent as its own arguments."""
     if tool is None or arguments.keys() != _CALL_KEYS or declared >= _CALL_KEYS:
         return None
     if arguments["name"] != tool:
@@ -767,10 +766,10 @@ def _of_this_call(
     return inner if isinstance(inner, dict) else _parsed(inner, limits)
 
 
-def _inside_of_one(
+def _inside_first_parameter(
     arguments: dict[str, Any], declared: frozenset[str], scalars: frozenset[str]
 ) -> dict[str, Any] | None:
-    """All arguments, where they came inside of one parameter that takes no object."""
+    """Return all arguments if they were sent inside one parameter that is not an object."""
     if len(arguments) != 1:
         return None
     ((name, inner),) = arguments.items()
@@ -786,19 +785,19 @@ def _is_object(site: Site, name: str) -> bool:
 def _renamed(
     arguments: dict[str, Any], declared: frozenset[str], objects: frozenset[str]
 ) -> dict[str, Any] | None:
-    """A required object under its own name, where it came under the one undeclared key, a wrapper's."""
+    """Return the arguments with the only undeclared key, a wrapper's, renamed to a missing required object."""
     unknown = [key for key in arguments if key not in declared]
-    wanted = objects - arguments.keys()
-    if len(unknown) != 1 or len(wanted) != 1 or unknown[0] not in WRAPPERS:
+    missing = objects - arguments.keys()
+    if len(unknown) != 1 or len(missing) != 1 or unknown[0] not in WRAPPERS:
         return None
     if not isinstance(arguments[unknown[0]], dict) or not arguments[unknown[0]]:
         return None
-    (name,) = wanted
+    (name,) = missing
     return {name if key == unknown[0] else key: value for key, value in arguments.items()}
 
 
 def _unwrapped(arguments: dict[str, Any], declared: frozenset[str], limits: Limits) -> dict[str, Any] | None:
-    """What the only key holds, where it is a wrapper's, or what it is, where it is the whole JSON text."""
+    """Return the content of the only key if it is a wrapper, or the key itself if it is a whole JSON text."""
     keys = list(arguments)
     if len(keys) != 1 or keys[0] in declared:
         return None
@@ -822,11 +821,11 @@ def _parsed(text: Any, limits: Limits) -> dict[str, Any] | None:
 
 
 def wrap_arguments(site: Site) -> Apply | None:
-    """Flat fields to the object that they belong to.
+    """Flat fields to the object parameter that they belong to.
 
-    It is the only parameter, which declares every one of them; or the one required parameter that is missing, an
-    object that takes any name and is called what such fields are (``arguments``), where every other parameter was
-    sent. An open object of another name would swallow what was meant for another tool, or misspelled.
+    The object is the only parameter and declares every sent key; or it is the only missing parameter, accepts any
+    name, and has a name for such fields (``arguments``). An open object of another name would swallow misspelled
+    names and those of another tool.
     """
     only = _only_object(site)
     missing = _open_object(site)
@@ -865,7 +864,7 @@ def _open_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None
 
     def wrapped(arguments: dict[str, Any]) -> dict[str, Any] | None:
         flat = {key: value for key, value in arguments.items() if key not in declared}
-        # What came under a wrapper's name, or as one object, may be the parameter itself under another name.
+        # A wrapper, or a single object, may be the parameter itself under another name.
         if (
             declared - arguments.keys() != {name}
             or not flat

@@ -1,4 +1,4 @@
-"""Symbols in which case is meaning: units of measurement, and patterns of dates and times."""
+"""Symbols in which case has a meaning: units of measurement, and patterns of dates and times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SI: Final = _SUBMULTIPLES | _MULTIPLES
 # IEC 80000-13, table 3. `K`: JEDEC Standard 100B.01, "kilo (K)" for bits and bytes.
 _BINARY: Final = frozenset("Ki Mi Gi Ti Pi Ei Zi Yi".split())
 _DATA: Final = frozenset("K k M G T P E Z Y R Q".split()) | _BINARY
-_NONE: Final[frozenset[str]] = frozenset()
+_NO_PREFIX: Final[frozenset[str]] = frozenset()
 _SAME_PREFIX: Final[Mapping[str, str]] = MappingProxyType({"µ": "u", "μ": "u", "K": "k"})
 
 
@@ -24,7 +24,7 @@ def _each(prefixes: frozenset[str], symbols: str) -> dict[str, tuple[str, frozen
     return {symbol: (symbol, prefixes) for symbol in symbols.split()}
 
 
-# Each symbol, its unit, and the prefixes it takes.
+# Each symbol with its unit and its prefixes.
 _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
     {
         # SI Brochure, tables 2 (with the gram for the kilogram) and 4. The two omegas: Greek letter, ohm sign.
@@ -32,12 +32,12 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **dict.fromkeys(("\u03a9", "\u2126", "Ohm", "ohm", "Ohms", "ohms"), ("Ohm", _SI)),
         "°C": ("°C", _SI),
         # SI Brochure, table 8, and the text below it: units of time and angle take no prefixes.
-        **_each(_NONE, "min h d au ha Np °"),
+        **_each(_NO_PREFIX, "min h d au ha Np °"),
         **_each(_SI, "eV Da"),
         # ISO 80000-1: multiples of the tonne, submultiples of the liter; kL, ML and GL are in use for water.
         "t": ("t", frozenset("m k M G T".split())),
         **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
-        # IEC 80000-13 and SI Brochure, table 8 (bel). Submultiples count, too: as written, `mB` is no `MB`.
+        # IEC 80000-13 and SI Brochure, table 8 (bel). With submultiples, since `mB` is not `MB`.
         **dict.fromkeys(("bit", "bits", "b"), ("bit", _SI | _DATA)),
         **dict.fromkeys(("byte", "bytes", "B"), ("B", _SI | _DATA)),
         "bps": ("bit/s", _DATA),
@@ -46,7 +46,7 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **_each(_SI, "cal bar Torr pc Wp"),
         # SI Brochure, 8th edition, table 9: units of the CGS system.
         **_each(_SI, "G Gal"),
-        "Cal": ("Cal", _NONE),
+        "Cal": ("Cal", _NO_PREFIX),
         "M": ("M", _SUBMULTIPLES),
         # UCUM, units marked as metric: curie, roentgen, rem, international and enzyme units, equivalents, osmoles,
         # oersted, stokes, poise, gal, erg, dyne, baud.
@@ -55,24 +55,24 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **dict.fromkeys(("Osm", "osm"), ("Osm", _SI)),
         # IEC 80000-6: the var.
         **dict.fromkeys(("var", "VAr"), ("var", _SI)),
-        # Products that are written without a sign between: SI Brochure, tables 4 and 6; IEC 60050 for hours
+        # Products that are written without a separator: SI Brochure, tables 4 and 6; IEC 60050 for hours
         # and for volt amperes; ISO 80000-4 for the impulse.
         **_each(_SI, "Nm Ns Js Ws Vs As Pas Wh Ah VA VAh varh VArh"),
     }
 )
 _RATES: Final = frozenset({"bps", "Bps"})
-"""Written in lower case throughout, too: `mbps` is `Mbps`, and `MBps` is eight times as much."""
-_LONGEST: Final = 2 + max(map(len, _SYMBOLS))
-# Superscript digits count as letters of words in `\w`.
+"""Also written all in lower case: `mbps` is `Mbps`, while `MBps` is eight times as much."""
+_MAX_SYMBOL: Final = 2 + max(map(len, _SYMBOLS))
+# `\w` matches superscript digits.
 _SEGMENT: Final = re.compile(r"°?[^\W\d_²³¹⁰-⁹]+|°")
 _PER: Final = "per"
 
 
 def units_differ(text: str, member: str) -> bool:
-    """Check whether two texts of equal letters name two units of measurement by their letter case.
+    """Return whether two texts of equal letters are different units of measurement by their letter case.
 
-    Where both are units throughout, each symbol counts. Among words a unit counts where the texts differ in
-    units alone; single letters are words there.
+    In texts of units alone, each symbol counts. In texts with words, units count only if the texts differ in units
+    alone; single letters are words there.
 
     >>> units_differ("Mib", "MiB"), units_differ("mL", "ml"), units_differ("mhz", "MHz")
     (True, False, False)
@@ -90,11 +90,11 @@ def units_differ(text: str, member: str) -> bool:
 
 
 def _meaning(symbol: str) -> Meaning | None:
-    """Read a symbol as a prefix and a unit, exactly as it is written."""
-    if len(symbol) > _LONGEST:
+    """Parse a symbol, exactly as written, into a prefix and a unit."""
+    if len(symbol) > _MAX_SYMBOL:
         return None
     for end in range(min(3, len(symbol))):
-        prefix, (unit, takes) = symbol[:end], _SYMBOLS.get(symbol[end:], ("", _NONE))
+        prefix, (unit, takes) = symbol[:end], _SYMBOLS.get(symbol[end:], ("", _NO_PREFIX))
         if unit and (not prefix or prefix in takes):
             return _SAME_PREFIX.get(prefix, prefix), unit
         if symbol[end:] in _RATES and prefix.upper() in takes:
@@ -102,7 +102,7 @@ def _meaning(symbol: str) -> Meaning | None:
     return None
 
 
-# UTS #35, Date Field Symbol Table: the letters of a calendar date and of the time of day, each by its field.
+# UTS #35, Date Field Symbol Table: the letters of a calendar date and of the time of day, by field.
 _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys("yYu", "y"),
@@ -110,7 +110,7 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys("dD", "d"),
         **dict.fromkeys("hHkK", "h"),
         **{letter: letter for letter in "msS"},
-        # May come anywhere: the day of the week, the part of the day; era, quarter, week, zone.
+        # Allowed anywhere: day of the week, part of the day, era, quarter, week, zone.
         **dict.fromkeys("EaGQqwWecbBzZOvVXx", ""),
     }
 )
@@ -119,14 +119,14 @@ _QUOTED: Final = re.compile(r"'[^']*'|(?<=[dD])T(?=[hHkK])")
 # UTS #35 reserves the letters of ASCII: every other character of a pattern is literal text.
 _LITERAL: Final = re.compile(r"'[^']+'")
 _RUN: Final = re.compile(r"([A-Za-z])\1*")
-_PARTED: Final = re.compile(r"[A-Za-z][^A-Za-z0-9]+[A-Za-z]")
-_LONGEST_RUN: Final = 9
+_SEPARATED: Final = re.compile(r"[A-Za-z][^A-Za-z0-9]+[A-Za-z]")
+_MAX_RUN: Final = 9
 """Letters of the longest run: nine digits of a fraction of a second."""
-_LONGEST_PATTERN: Final = 64
-_NO_WORD: Final = 3
-"""Letters of a run that no English word has."""
+_MAX_PATTERN: Final = 64
+_MIN_NON_WORD_RUN: Final = 3
+"""Letters of a run that is too long for an English word."""
 _WORD_LIKE: Final = re.compile(r"(?:yMd?|dMy?|Mdy?|My)(?:hm?s?S?)?|hms?S?|msS?")
-# A month's letter may be in the place of the minute and the other way round: `yyyy-mm-dd`, `HH:MM`.
+# The letters of month and minute may be swapped: `yyyy-mm-dd`, `HH:MM`.
 _CLEAR: Final = re.compile(
     r"(?:ymd?|dmy?|mdy?|my|[ymdhs]|hms{0,2}|mss?)|(?:ymd|dmy|mdy)hm?s{0,2}|hms{0,2}(?:ymd|dmy|mdy)"
 )
@@ -137,7 +137,7 @@ _DIRECTIVE: Final = re.compile(
 
 
 def patterns_differ(text: str, member: str) -> bool:
-    """Check whether two texts of equal letters, but not of equal case, hold two patterns of CLDR or strftime.
+    """Return whether two texts of equal letters and different case are two patterns of CLDR or strftime.
 
     >>> patterns_differ("MM", "mm"), patterns_differ("%Y-%m", "%y-%m"), patterns_differ("SMS", "sms")
     (True, True, False)
@@ -152,32 +152,32 @@ def patterns_differ(text: str, member: str) -> bool:
 
 
 def _is_pattern(text: str) -> bool:
-    """Check for runs of field letters, in an order in which dates and times are written.
+    """Return whether a text has runs of field letters, in an order used for dates and times.
 
-    Without separators, a letter that is not doubled makes a text a word (``day``, ``dmy``) unless each letter
-    has the case of its field (``Hms``, ``DMY``).
+    Without separators, a text with a single letter is a word (``day``, ``dmy``) unless each letter has the case of
+    its field (``Hms``, ``DMY``).
     """
     in_case = _WORD_LIKE_LETTERS.fullmatch(text) and _WORD_LIKE.fullmatch(_fields(text) or "")
     return in_case is not None or _is_clear(text)
 
 
 def _is_clear(text: str) -> bool:
-    """Check for such runs where separators or doubled letters show that they are no word."""
+    """Return whether a text is a pattern and, by separators or doubled letters, not a word."""
     fields = _fields(text)
     if not fields or _CLEAR.fullmatch(fields.lower()) is None:
         return False
     bare = _QUOTED.sub(" ", text)
     runs = [len(match[0]) for match in _RUN.finditer(bare)]
-    doubled = min(runs) > 1 or max(runs) >= _NO_WORD
-    parted = len(fields) > 1 and _PARTED.search(bare) is not None
+    doubled = min(runs) > 1 or max(runs) >= _MIN_NON_WORD_RUN
+    parted = len(fields) > 1 and _SEPARATED.search(bare) is not None
     return doubled or parted or _LITERAL.search(text) is not None
 
 
 def _fields(text: str) -> str | None:
-    """Spell the fields of the letters, in their order; None where a letter is of no field."""
-    if len(text) > _LONGEST_PATTERN or any(map(str.isdigit, text)):
+    """Return the fields of the letters in order; None if a letter has no field."""
+    if len(text) > _MAX_PATTERN or any(map(str.isdigit, text)):
         return None
     runs = [match[0] for match in _RUN.finditer(_QUOTED.sub(" ", text))]
-    if any(len(run) > _LONGEST_RUN or run[0] not in _FIELDS for run in runs):
+    if any(len(run) > _MAX_RUN or run[0] not in _FIELDS for run in runs):
         return None
     return "".join(_FIELDS[run[0]] for run in runs)

@@ -1,4 +1,4 @@
-"""What a text says when a boolean, null, an enum value or a list is wanted."""
+"""Parse texts as booleans, null, enum values or lists."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from mcp_lenient.values.names import fold_case
 _JSON_BOOLEANS = {"true": True, "false": False}
 _BOOLEANS = {**_JSON_BOOLEANS, "yes": True, "no": False, "on": True, "off": False, "1": True, "0": False}
 
-# Only what a serializer prints for a null of JSON or of Python. `NULL`, `none` and `nil` are words, which tools
-# give meanings of their own.
+# Only the null of JSON and of Python as a serializer prints it. `NULL`, `none` and `nil` are words that tools give
+# their own meanings.
 _NULLS = frozenset({"null", "None"})
-# mutant: a bound: no word of the tables is longer
-_LONGEST_WORD = 9
-"""Characters of the longest of these words: a longer text need not be put into lower case to be none."""
-_NOTHINGS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
+# mutant: a bound: no word in the tables is longer
+_MAX_WORD = 9
+"""Characters of the longest of these words: a longer text need not be lowercased to know that it is none."""
+_EMPTY_WORDS = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
 
 # , ; | and line breaks; then the fullwidth, ideographic and Arabic forms of the first three.
 _DELIMITER = re.compile(r"[,;|\n\r\t\u2028\u2029\uff0c\u3001\uff1b\uff5c\u060c\u061b\uff64]")
 _MEMBER_DELIMITERS = (",", ";", "|", "\n")
 
-_LONGEST_LIST = 2**16
-"""Characters of the longest text that is split: nobody writes more numbers than this by hand."""
+_MAX_LIST_TEXT = 2**16
+"""Characters of the longest text that is split."""
 
 _BARE_COMMA = re.compile(r"(?<!\s),(?!\s)")
-_OTHERWISE_READ = re.compile(
+_OTHER_NUMBER = re.compile(
     r"[+-]?[0-9]+,[+-]?[0-9]+"  # 1,5 with a decimal comma
     r"|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"  # 1.234,5 with a decimal comma
     # 1,234,567 or 1,500,2,500 with commas between thousands
@@ -45,43 +45,43 @@ _QUOTES = "\"'"
 
 
 def boolean_in_text(text: str) -> bool | None:
-    """What true/false, yes/no, on/off, 1/0 say, in any case and with space around; None for other text."""
+    """Parse true/false, yes/no, on/off or 1/0, in any case and with space around; None for other text."""
     return _boolean(text, _BOOLEANS)
 
 
 def json_boolean_in_text(text: str) -> bool | None:
-    """What true/false say, in any case and with space around; None for other text."""
+    """Parse true/false, in any case and with space around; None for other text."""
     return _boolean(text, _JSON_BOOLEANS)
 
 
 def _boolean(text: str, words: dict[str, bool]) -> bool | None:
     word = text.strip()
-    return words.get(word.lower()) if len(word) <= _LONGEST_WORD else None
+    return words.get(word.lower()) if len(word) <= _MAX_WORD else None
 
 
 def is_null_text(text: str) -> bool:
-    """Whether the text is ``null`` or ``None``, as a JSON or Python serializer prints it."""
+    """Return whether the text is exactly ``null`` or ``None``."""
     return text in _NULLS
 
 
 def says_nothing(text: str) -> bool:
-    """Whether the text is empty or a word for nothing, so that a list of it would be a list of nothing."""
+    """Return whether the text is empty or a word for an absent value."""
     word = text.strip()
-    return len(word) <= _LONGEST_WORD and word.lower() in _NOTHINGS
+    return len(word) <= _MAX_WORD and word.lower() in _EMPTY_WORDS
 
 
 def has_delimiter(text: str) -> bool:
-    """Whether the text holds what may part it: it can be read as one item and as several."""
+    """Return whether the text contains a delimiter, so that it may be several items."""
     return _DELIMITER.search(text) is not None
 
 
 def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
-    """Compile the enum values to the function that finds the one member a text stands for.
+    """Compile enum values to a function that finds the only member a text matches.
 
-    A text stands for a member that differs by letter case, by space or quotes around it, or by ``-``, ``_`` or
-    a space between letters; the text of a JSON number also for that number. Where none fits, or more than one,
-    the function returns nothing. Letter case counts in a text of one letter, in a single letter of a text with
-    digits (``1m`` and ``1M``), and where the text and the member, each as it is written, are two units
+    A text matches a member that differs by letter case, by space or quotes around it, or by ``-``, ``_`` or a space
+    between letters; the text of a JSON number also matches that number. The function returns an empty tuple if no
+    member matches, or more than one. Letter case matters in a text of one letter, in a single letter of a text with
+    digits (``1m`` and ``1M``), and if the text and the member, exactly as written, are two units
     (:func:`~mcp_lenient.rules.units.units_differ`) or two patterns of dates
     (:func:`~mcp_lenient.rules.units.patterns_differ`).
     """
@@ -94,7 +94,7 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
     folded = _grouped((_fold(stripped), text) for stripped, text in written)
     longest = 2 + max(map(len, texts), default=0)
 
-    def meant(text: str) -> tuple[str, ...]:
+    def members_for(text: str) -> tuple[str, ...]:
         if len(text) > longest:
             return ()
         if text in trimmed:
@@ -109,7 +109,11 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
         if not text:
             return ()
         number = number_in_text(text)
-        found = {*meant(text), *meant(_unquoted(text)), *(each for each in numbers if each == number)}
+        found = {
+            *members_for(text),
+            *members_for(_unquoted(text)),
+            *(each for each in numbers if each == number),
+        }
         return tuple(found) if len(found) == 1 else ()
 
     return fold
@@ -132,7 +136,7 @@ def _unquoted(text: str) -> str:
 
 
 def _same_case(text: str, member: str) -> bool:
-    """Check whether two texts of equal letters differ in case only where case has no meaning."""
+    """Return whether two texts of equal letters differ in case only where case has no meaning."""
     if len(text) == 1 or (_DIGIT.search(text) and _single_letters(text) != _single_letters(member)):
         return False
     return not (units_differ(text, member) or patterns_differ(text, member))
@@ -143,15 +147,15 @@ def _single_letters(text: str) -> list[str]:
 
 
 def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | None:
-    """The numbers of a text that parts them by commas or semicolons; None where it may mean something else.
+    """Split a text into numbers at commas or semicolons; None if it is ambiguous.
 
-    Without spaces a comma may stand before decimals (``1,5``) or between thousands (``1,234,567``), and with
-    spaces at only some of the commas it may be either, so those texts have no reading here.
+    A comma without a space may be a decimal comma (``1,5``) or a thousands separator (``1,234,567``), and if only
+    some commas have a space, it may be either.
     """
-    if len(text) > _LONGEST_LIST:
+    if len(text) > _MAX_LIST_TEXT:
         return None
     separator = ";" if ";" in text else ","
-    if not _parts_clearly(text.strip()):
+    if not _is_clearly_split(text.strip()):
         return None
     numbers: list[int | float] = []
     for part in text.split(separator):
@@ -162,17 +166,15 @@ def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | No
     return numbers if len(numbers) > 1 else None
 
 
-def _parts_clearly(text: str) -> bool:
+def _is_clearly_split(text: str) -> bool:
     bare = len(_BARE_COMMA.findall(text))
-    otherwise = bare and (
-        bare != text.count(",") or _OTHERWISE_READ.fullmatch(text) or _THOUSANDS.search(text)
-    )
+    otherwise = bare and (bare != text.count(",") or _OTHER_NUMBER.fullmatch(text) or _THOUSANDS.search(text))
     return not otherwise
 
 
 def split_members(text: str, members: Collection[str]) -> list[str] | None:
-    """The members that a text lists, parted by one of ``, ; |`` or newline that no member holds."""
-    if len(text) > _LONGEST_LIST:
+    """Split a text into enum members at one of ``, ; |`` or newline that occurs in no member."""
+    if len(text) > _MAX_LIST_TEXT:
         return None
     known = frozenset(members) - {""}
     for delimiter in _MEMBER_DELIMITERS:

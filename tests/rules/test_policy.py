@@ -66,7 +66,7 @@ def test_an_unknown_rule_gets_the_nearest_names(disabled: str, hint: str) -> Non
     """A misspelled rule is answered with the names it may stand for, any other word with all names."""
     with pytest.raises(PolicyError) as caught:
         Policy(disable={disabled})
-    assert str(caught.value).startswith(f"Policy.disable names {disabled!r}, which is no rule. {hint}")
+    assert str(caught.value).startswith(f"Policy.disable names {disabled!r}, which is not a rule. {hint}")
 
 
 @pytest.mark.parametrize(
