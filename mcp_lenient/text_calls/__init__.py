@@ -1,4 +1,4 @@
-"""Tool calls that a model wrote as text: one reading of each, or an error that says what was found where."""
+"""Parse tool calls that a model wrote as text; ambiguous text raises an error with its position."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ def parse_tool_call(
     dialect: str | None = None,
     limits: Limits | None = None,
 ) -> ToolCall:
-    """Read the one tool call that a text holds, whatever prose is around it.
+    """Parse the only tool call in a text; prose around it is ignored.
 
     >>> parse_tool_call('I will look. <web><search>{"query": "weather"}</search></web>')
     ToolCall(server='web', tool='search', arguments={'query': 'weather'})
 
     Args:
-        text: What a model wrote; see :func:`parse_tool_calls` for the forms.
-        tools: As there.
-        dialect: As there.
-        limits: As there.
+        text: The model's output; see :func:`parse_tool_calls` for the forms.
+        tools: See :func:`parse_tool_calls`.
+        dialect: See :func:`parse_tool_calls`.
+        limits: See :func:`parse_tool_calls`.
 
     Raises:
-        ToolCallError: When the text holds no call, more than one, or one that has two readings.
-        ValueError: When there is no such dialect.
+        ToolCallError: When the text contains no call, more than one, or an ambiguous one.
+        ValueError: When the dialect does not exist.
         TypeError: When ``tools`` are neither names nor definitions.
     """
     source, found = _found(text, tools, dialect, limits)
     if len(found) > 1:
-        told = [f"'{shown(each.call.tool)}' at {source.where(each.at)}" for each in found[:2]]
-        told += ["..."] * (len(found) > 2)
-        msg = f"The text holds {len(found)} tool calls where one is expected: {', '.join(told)}."
+        listed = [f"'{shown(each.call.tool)}' at {source.where(each.at)}" for each in found[:2]]
+        listed += ["..."] * (len(found) > 2)
+        msg = f"The text contains {len(found)} tool calls, but one was expected: {', '.join(listed)}."
         raise ToolCallError(msg)
     return found[0].call
 
@@ -57,7 +57,7 @@ def parse_tool_calls(
     dialect: str | None = None,
     limits: Limits | None = None,
 ) -> tuple[ToolCall, ...]:
-    r"""Read all tool calls that a text holds, in their order.
+    r"""Parse all tool calls in a text, in order.
 
     >>> parse_tool_calls('{"name": "a", "arguments": "{}"}\nand then <b>{"n": 1}</b>')
     (ToolCall(server=None, tool='a', arguments={}), ToolCall(server=None, tool='b', arguments={'n': 1}))
@@ -67,23 +67,23 @@ def parse_tool_calls(
     A call is ``<server><tool>{...}</tool></server>``, ``<tool>{...}</tool>``, or a JSON object with a name
     (``name``, ``tool``, ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``,
     ``parameters``, ``params``; also as JSON text), on lines of its own, fenced, in a list, inside OpenAI's
-    ``{"type": "function", "function": {...}}`` or ``tool_calls``, or in tags like ``<tool_call>``. A call without
-    arguments may be ``<tool/>`` on a line of its own. Where plain JSON fails, JSON5 and Python literals are read.
+    ``{"type": "function", "function": {...}}`` or ``tool_calls``, or in tags such as ``<tool_call>``. A call without
+    arguments may be ``<tool/>`` on a line of its own. If plain JSON fails, JSON5 and Python literals are tried.
 
-    The native forms of model families are read as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
-    ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is read in one dialect, that of its first call.
+    The native forms of model families are parsed as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
+    ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call.
 
-    Reasoning (``<think>``, ``[THINK]``, the analysis channel of Harmony and the like), results, comments and JSON
-    within a sentence are no calls.
+    Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and JSON inside a
+    sentence are not calls.
 
     Args:
-        text: What a model wrote.
-        tools: The tools that may be called: names, or definitions as MCP or OpenAI writes them, or a mapping of
-            names to input schemas. Only these are called. Schemas say which values of Qwen's and GLM's XML are
-            texts; without them a value that may be either is an error. Default: any tool.
-        dialect: The dialect to read, one of those named here or ``json``. Default: the one that the text is in.
+        text: The model's output.
+        tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas.
+            Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
+            them an ambiguous value is an error. Default: any tool.
+        dialect: The dialect, one of those named here or ``json``. Default: detected.
         limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on
-            nesting (``depth``); the others do not apply.
+            nesting (``depth``); the other limits do not apply.
 
     Raises:
         NoToolCallError: When the text holds no call.

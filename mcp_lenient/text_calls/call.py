@@ -1,4 +1,4 @@
-"""A call as JSON: which objects are one, and what they call."""
+"""Recognize tool calls in JSON values."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.limits import Limits
 
-MOST_CALLS: Final = 1_000
-_LONGEST_NAME: Final = 256
+MAX_CALLS: Final = 1_000
+_MAX_NAME: Final = 256
 _NAME_KEYS: Final = ("name", "tool", "tool_name", "function")
 _ARGUMENT_KEYS: Final = ("arguments", "args", "input", "parameters", "params")
 _SERVER_KEYS: Final = ("server", "server_name")
@@ -22,19 +22,19 @@ _OTHER_KEYS: Final = frozenset(
     "id call_id tool_call_id index type status caller thought thoughts reasoning reason explanation".split()
 )
 _NESTED_KEYS: Final = ("function", "function_call", "tool_call", "params")
-"""Keys that may hold a call as a whole; ``params`` is that of a JSON-RPC request."""
+"""Keys whose value may be a whole call; ``params`` is the key of JSON-RPC requests."""
 _LIST_KEY: Final = "tool_calls"
 _CALL_METHOD: Final = "tools/call"
-"""The method of a JSON-RPC request that is a call."""
+"""The JSON-RPC method of a call."""
 
-_CLAIMS: Final = tuple(
+_CALL_KEY_PATTERNS: Final = tuple(
     re.compile(rf"""[{{,\s"'](?:{"|".join(keys)})["']?\s*:""") for keys in (_NAME_KEYS, _ARGUMENT_KEYS)
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call: the server where the text names one, the tool, and what to call it with."""
+    """One call: the server if the text names one, the tool and the arguments."""
 
     server: str | None
     tool: str
@@ -42,22 +42,22 @@ class ToolCall:
 
 
 class Found(NamedTuple):
-    """A call, and where it begins."""
+    """A call and the position where it begins."""
 
     call: ToolCall
     at: int
 
 
-def claims_to_be_call(text: str) -> bool:
-    """Whether JSON that cannot be read has the keys of a call."""
-    return all(claim.search(text) for claim in _CLAIMS)
+def looks_like_call(text: str) -> bool:
+    """Return whether unparsable JSON has the keys of a call."""
+    return all(claim.search(text) for claim in _CALL_KEY_PATTERNS)
 
 
 def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
-    """The calls that a JSON value is: one, or a list of them. None where it is data, and no call at all.
+    """Return the calls in a JSON value, which may be one call or a list of them; None if it is data.
 
     Raises:
-        ToolCallError: When it is meant to be a call and has not exactly one reading.
+        ToolCallError: When the value is an ambiguous or invalid call.
     """
     if isinstance(value, list):
         return _calls_in_list(value, limits)
@@ -69,14 +69,14 @@ def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
         return _calls_in_list(value[_LIST_KEY], limits)
     nested = [inner for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)]
     if len(nested) > 1:
-        msg = "an object holds two tool calls under different keys"
+        msg = "an object contains two tool calls under different keys"
         raise ToolCallError(msg)
     servers = {key: value[key] for key in _SERVER_KEYS if key in value}
     return [_call({**servers, **nested[0]}, limits)] if nested else None
 
 
 def calls_at(source: Source, value: Any, at: int) -> list[ToolCall] | None:
-    """Return what :func:`calls_in` does, with errors that name the position of the value in a text."""
+    """Return the result of :func:`calls_in`; errors have the position of the value in the text."""
     try:
         return calls_in(value, source.limits)
     except ToolCallError as error:
@@ -90,17 +90,17 @@ def _calls_in_list(values: list[Any], limits: Limits) -> list[ToolCall] | None:
         own = calls_in(value, limits) if isinstance(value, dict) else None
         calls += own or ()
         others += own is None
-        if len(calls) > MOST_CALLS:
-            msg = f"a list holds more than {MOST_CALLS:,} tool calls"
+        if len(calls) > MAX_CALLS:
+            msg = f"a list contains more than {MAX_CALLS:,} tool calls"
             raise ToolCallError(msg)
     if calls and others:
-        msg = "a list holds tool calls beside something else"
+        msg = "a list mixes tool calls with other values"
         raise ToolCallError(msg)
     return calls or None
 
 
 def _is_call(value: Mapping[str, Any]) -> bool:
-    """Whether it has a name and arguments, right or wrong; an object under ``function`` is no name."""
+    """Return whether an object has a name and arguments, valid or not."""
     has_name = any(key in value and not isinstance(value[key], dict) for key in _NAME_KEYS)
     return has_name and any(key in value for key in _ARGUMENT_KEYS)
 
@@ -115,11 +115,11 @@ def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:
     known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
     other = next((key for key in value if key not in known), None)
     if other is not None:
-        msg = f"an object with a name and '{own[0]}' has the key '{shown(other)}' too, which no tool call has"
+        msg = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which tool calls do not have"
         raise ToolCallError(msg)
     arguments = _arguments(tool, value[own[0]], limits)
     if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
-        msg = f"'{shown(tool)}' is either defined or called: its parameters are a JSON Schema"
+        msg = f"'{shown(tool)}' may be a definition instead of a call: its parameters are a JSON Schema"
         raise ToolCallError(msg)
     return ToolCall(server, tool, arguments)
 
@@ -127,8 +127,8 @@ def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:
 def _name(value: Mapping[str, Any], keys: tuple[str, ...], what: str) -> str:
     names = [value[key] for key in keys if value.get(key) is not None]
     for name in names:
-        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
-            msg = f"a call names its {what} by something else than a short text"
+        if not isinstance(name, str) or not name.strip() or len(name) > _MAX_NAME:
+            msg = f"a call has a {what} name that is not a short text"
             raise ToolCallError(msg)
     if len(set(names)) != 1:
         several = " and ".join(f"'{shown(name)}'" for name in names[:2])
@@ -139,16 +139,16 @@ def _name(value: Mapping[str, Any], keys: tuple[str, ...], what: str) -> str:
 
 
 def _arguments(tool: str, sent: Any, limits: Limits) -> dict[str, Any]:
-    """Arguments as an object or as its text; none at all where they are null or an empty text."""
+    """Return the arguments, sent as an object or its text; empty for null or an empty text."""
     if sent is None or sent == "":
         return {}
     arguments = container(sent, limits) if isinstance(sent, str) else sent
     if isinstance(arguments, dict):
         return arguments
     what = (
-        "text that is no JSON object"
+        "text that is not a JSON object"
         if isinstance(sent, str)
-        else f"of type {json_type(sent)}, where an object is expected"
+        else f"of type {json_type(sent)}, but must be an object"
     )
     msg = f"the arguments of '{shown(tool)}' are {what}"
     raise ToolCallError(msg)

@@ -1,4 +1,4 @@
-"""Which dialect a text is written in: the one whose calls begin first, outside of reasoning."""
+"""Detect the dialect of a text: the one whose calls begin first, outside of reasoning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mcp_lenient.text_calls.dialects import deepseek, gemma, glm, harmony, kimi,
 from mcp_lenient.text_calls.native import NAME, OPENED, REASONING, Dialect
 
 JSON: Final = "json"
-"""The dialect of JSON, by itself or in tags, fences and lists: Hermes, Qwen 2.5 and 3, Llama 3, OpenAI, Anthropic."""
+"""JSON, also in tags, fences and lists: Hermes, Qwen 2.5 and 3, Llama 3, OpenAI, Anthropic."""
 DIALECTS: Final[dict[str, Dialect]] = {
     each.DIALECT.name: each.DIALECT
     for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma)
@@ -21,7 +21,7 @@ _JSON: Final = re.compile(
 
 
 def dialect_of(text: str) -> Dialect | None:
-    """Return the native dialect of a text; None where its calls are JSON, or there are none."""
+    """Return the native dialect of a text; None if its calls are JSON or it has none."""
     start = _past_reasoning(text)
     json_at = _JSON.search(text, start)
     found = [
@@ -36,7 +36,7 @@ def dialect_of(text: str) -> Dialect | None:
 
 
 def _past_reasoning(text: str) -> int:
-    """Return where the reasoning ends that a text begins with; 0 where it begins with none."""
+    """Return the end of the reasoning at the beginning of a text; 0 if there is none."""
     opened = OPENED.match(text, len(text) - len(text.lstrip()))
     for opening, closing in REASONING:
         end = text.find(closing)

@@ -1,4 +1,4 @@
-"""Calls between the markers of a model family; all that is outside of them is prose or reasoning."""
+"""Parse calls between the markers of a model family; text outside of them is prose or reasoning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import MOST_CALLS, Found, ToolCall
+from mcp_lenient.text_calls.call import MAX_CALLS, Found, ToolCall
 from mcp_lenient.text_calls.source import container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES
 from mcp_lenient.values.display import shown
@@ -26,7 +26,7 @@ REASONING: Final = (
     ("<|channel>thought", "<channel|>"),
     ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
 )
-"""What opens and closes reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3."""
+"""Opening and closing markers of reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3."""
 CLOSING: Final = dict(REASONING)
 OPENED: Final = re.compile("|".join(re.escape(opening) for opening, _ in REASONING))
 CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONING))
@@ -34,7 +34,7 @@ CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONI
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What a dialect reads with."""
+    """The parsing functions that dialects share."""
 
     source: Source
     tools: KnownTools
@@ -48,29 +48,29 @@ class Reader:
         """Match a pattern at a position.
 
         Raises:
-            ToolCallError: When it is not there.
+            ToolCallError: When it does not match.
         """
         match = pattern.match(self.text, at)
         if match is None:
             cut = " (the text ends; it may be cut off)" if at >= len(self.text.rstrip()) else ""
-            raise self.source.error(at, f"{what} is expected here{cut}")
+            raise self.source.error(at, f"expected {what}{cut}")
         return match
 
     def json_object(self, at: int) -> tuple[dict[str, Any], int]:
-        """Read the JSON object that begins at a position; return it and where it ends.
+        """Parse the JSON object that begins at a position; return it and its end.
 
         Raises:
-            ToolCallError: When none begins there, or it cannot be read.
+            ToolCallError: When there is none or it cannot be parsed.
         """
         value, end = self.json(at)
         if not isinstance(value, dict):
-            raise self.source.error(at, "the arguments are an array, where an object is expected")
+            raise self.source.error(at, "the arguments are an array, but must be an object")
         return value, end
 
     def json(self, at: int) -> tuple[Any, int]:
-        """Read the JSON array or object that begins at a position; return it and where it ends."""
+        """Parse the JSON array or object that begins at a position; return it and its end."""
         if self.text[at : at + 1] not in ("{", "["):
-            raise self.source.error(at, "JSON is expected here")
+            raise self.source.error(at, "expected JSON")
         end = self.source.end(at)[0]
         value = self.source.read(at, end)
         if value is None:
@@ -78,18 +78,18 @@ class Reader:
         return value, end
 
     def scalar(self, raw: str, at: int) -> Any:
-        """Read a JSON value of any type.
+        """Parse a JSON value of any type.
 
         Raises:
-            ToolCallError: When it is none, or would not be kept exactly.
+            ToolCallError: When it cannot be parsed or would lose digits.
         """
         value = container(f"[{raw}]", self.source.limits, frozenset({"json"}))
         if not isinstance(value, list) or len(value) != 1:
-            raise self.source.error(at, "a value cannot be read as JSON, or would not be kept exactly")
+            raise self.source.error(at, "a value cannot be parsed as JSON, or would lose digits")
         return value[0]
 
     def typed(self, tool: str, parameter: str, raw: str, at: int) -> Any:
-        """Read a value that is written without a type; see :meth:`KnownTools.is_text`."""
+        """Parse a value that is written without a type; see :meth:`KnownTools.is_text`."""
         try:
             is_text = self.tools.is_text(tool, parameter, raw)
         except ToolCallError as error:
@@ -103,16 +103,16 @@ class Reader:
         value_end: re.Pattern[str],
         value_of: Callable[[re.Match[str], str], tuple[str, Any]],
     ) -> tuple[dict[str, Any], int]:
-        """Read parameters one after the other; return them and where they end.
+        """Parse consecutive parameters; return them and their end.
 
         Args:
-            at: Where the first one begins.
-            key: What begins a parameter, up to its value.
-            value_end: What ends a value.
-            value_of: Gives the name and value of a parameter from its key and raw value.
+            at: The position of the first parameter.
+            key: The pattern of a parameter up to its value.
+            value_end: The pattern after a value.
+            value_of: Returns the name and value of a parameter from its key and raw value.
 
         Raises:
-            ToolCallError: When one is not closed, or a name comes twice.
+            ToolCallError: When a parameter is not closed or a name is a duplicate.
         """
         arguments: dict[str, Any] = {}
         while (begun := key.match(self.text, at)) is not None:
@@ -128,22 +128,22 @@ class Reader:
         """Add an argument.
 
         Raises:
-            ToolCallError: When it was given already.
+            ToolCallError: When the name is a duplicate.
         """
         if name in arguments:
-            raise self.source.error(at, f"the call names '{shown(name)}' twice")
+            raise self.source.error(at, f"the call has the argument '{shown(name)}' twice")
         arguments[name] = value
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a model family writes calls.
+    """The call format of a model family.
 
     Attributes:
-        name: What ``dialect=`` calls it.
-        opener: What begins one call, or a group of calls.
-        read: Reads what begins at a match of ``opener``; returns the calls and where they end.
-        stray: What is only found in calls, and so is an error outside of them; None where nothing is.
+        name: The name for ``dialect=``.
+        opener: The pattern that begins a call or a group of calls.
+        read: Parses from a match of ``opener``; returns the calls and their end.
+        stray: A pattern that occurs only in calls, and so is an error outside of them.
     """
 
     name: str
@@ -156,7 +156,7 @@ def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
     """Return the calls of a text in one dialect.
 
     Raises:
-        ToolCallError: When something that was begun as a call cannot be read, or a call is not of a known tool.
+        ToolCallError: When a call cannot be parsed, or its tool is not known.
     """
     text, at = reader.text, _past_reasoning(reader, dialect)
     found: list[Found] = []
@@ -174,13 +174,13 @@ def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
             at = place.end()
         else:
             raise reader.source.error(
-                place.start(), f"{shown(place[0])} has no opening, so a call may be lost"
+                place.start(), f"{shown(place[0])} has no opening marker, so a call may be lost"
             )
     return found
 
 
 def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
-    """Return where reasoning ends that the prompt had opened; 0 where a call comes before its end, or there is none."""
+    """Return the end of reasoning that the prompt opened; 0 if there is none or a call precedes its end."""
     closed, opened = CLOSED.search(reader.text), OPENED.search(reader.text)
     if closed is None or (opened is not None and opened.start() < closed.start()):
         return 0
@@ -193,16 +193,16 @@ def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
         return closed.end()
     if end <= closed.start():
         raise reader.source.error(
-            closed.start(), f"{closed[0]} has no opening, so what is before may be no call"
+            closed.start(), f"{closed[0]} has no opening marker, so the call before it may be reasoning"
         )
     return 0
 
 
 def end_of_reasoning(source: Source, opening: str, at: int) -> int:
-    """Return where the reasoning ends that is opened at a position.
+    """Return the end of the reasoning that begins at a position.
 
     Raises:
-        ToolCallError: When it does not end.
+        ToolCallError: When it is not closed.
     """
     closing = CLOSING[opening]
     end = source.text.find(closing, at + len(opening))
@@ -214,7 +214,7 @@ def end_of_reasoning(source: Source, opening: str, at: int) -> int:
 def _first(
     following: dict[re.Pattern[str], re.Match[str] | None], text: str, at: int
 ) -> tuple[re.Pattern[str], re.Match[str]] | None:
-    """Return what comes first from a position on; each pattern is searched again only once it is passed."""
+    """Return the first match from a position on; a pattern is searched again only after its match is passed."""
     for pattern, match in following.items():
         if match is not None and match.start() < at:
             following[pattern] = pattern.search(text, at)
@@ -223,13 +223,13 @@ def _first(
 
 
 def add_call(found: list[Found], call: ToolCall, at: int, source: Source, tools: KnownTools) -> None:
-    """Add a call to those found.
+    """Add a call to the found ones.
 
     Raises:
-        ToolCallError: When it is not of a known tool, or one too many.
+        ToolCallError: When the tool is not known or there are too many calls.
     """
     if not tools.has(call.tool):
-        raise source.error(at, f"'{shown(call.tool)}' is called, which is not among the tools given")
-    if len(found) == MOST_CALLS:
-        raise source.error(at, f"the text holds more than {MOST_CALLS:,} tool calls")
+        raise source.error(at, f"the called tool '{shown(call.tool)}' is not among the given tools")
+    if len(found) == MAX_CALLS:
+        raise source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
     found.append(Found(call, at))

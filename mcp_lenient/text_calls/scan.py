@@ -1,4 +1,4 @@
-"""The walk through a text, from tag to tag and from JSON to JSON; all that is between is prose."""
+"""Find calls in a text by scanning its tags and JSON values; the rest is prose."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
-MOST_PLACES: Final = 5_000
-"""Tags and JSON values that are looked at before a text is given up; one that is not plain JSON counts for ten."""
-MOST_MARKS: Final = 100_000
-"""Characters that may begin one."""
+MAX_PLACES: Final = 5_000
+"""Tags and JSON values that are scanned before a text is given up; JSON5 and Python count as ten."""
+MAX_MARKS: Final = 100_000
+"""Characters that may begin a tag or JSON value."""
 
 _WRAPPERS: Final = frozenset("tool_call tool_calls function_call function_calls tool_use".split())
-"""Tags that hold calls and name nothing."""
-_NO_CALLS: Final = frozenset(
+"""Tags around calls that name neither a server nor a tool."""
+_IGNORED_TAGS: Final = frozenset(
     "think thinking thought thoughts reasoning tool_response tool_result tool_results function_results".split()
 )
-"""Tags in which nothing is a call: what was only thought of, and what came back."""
+"""Tags whose content is never a call: reasoning and results."""
 
 _NAME: Final = r"\w[\w.:-]{0,127}(?:/[\w.:-]{1,127}){0,4}"
 _IN_OBJECT: Final = r"""\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
@@ -33,10 +33,10 @@ _TOKENS: Final = [pair for pair in REASONING if not pair[0].startswith("<think")
 _OPENED_REASONING: Final = "|".join(re.escape(opening) for opening, _ in _TOKENS)
 _CLOSED_REASONING: Final = "|".join(re.escape(closing) for _, closing in _TOKENS)
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
-"""HTML's void elements (HTML Living Standard, 13.1.2), which stand by themselves in prose."""
+"""HTML's void elements (HTML Living Standard, 13.1.2), which occur without a closing tag in prose."""
 _BEFORE_CALL: Final = re.compile(r"\s*(?:[,;]|```[\w+-]*|<\|\w+\|>)?\s*")
 _AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]<{]|```|\n|\Z)")
-# It begins with a set of characters, by which the search runs through prose ten times as fast.
+# It begins with a set of characters, which makes the search through prose ten times as fast.
 _PLACE: Final = re.compile(
     rf"""(?P<reasoning>{_OPENED_REASONING})|(?P<reasoned>{_CLOSED_REASONING})|[<\[{{](?=[\w\s/!"'}}{{$])(?:
         (?<=<)(?:(?P<closed>/{_NAME}\s*>)|(?P<empty>{_NAME}\s*/>)|(?P<opened>{_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
@@ -62,10 +62,10 @@ class _Tag(NamedTuple):
 
 
 def find_calls(source: Source, tools: KnownTools) -> list[Found]:
-    """The calls that a text holds, at least one.
+    """Return the calls in a text, at least one.
 
     Raises:
-        ToolCallError: When there is none, or something that is not certainly read.
+        ToolCallError: When there is none, or a part of the text is ambiguous.
     """
     scan = _Scan(source, tools)
     scan.run()
@@ -79,26 +79,26 @@ class _Scan:
     found: list[Found] = field(default_factory=list)
     places: int = 0
     opened: dict[str, int] = field(default_factory=dict)
-    """Tags of prose that are open, each with ``unnamed`` as it was then."""
+    """Open tags in prose, each with the value of ``unnamed`` at its opening."""
     waiting: dict[str, int] = field(default_factory=dict)
-    """Tags that hold calls and are open, each with the number of calls as it was then."""
+    """Open wrapper tags, each with the number of calls found before."""
     unnamed: int = 0
-    """Calls in tags that named no server."""
+    """Number of calls in tags without a server."""
     end: int = -1
-    """Where the last call in tags ends."""
+    """The end of the last call in tags."""
     data: int | None = None
-    """Where the first JSON begins that is no call."""
+    """The position of the first JSON value that is not a call."""
     quoted: int | None = None
-    """Where the first call begins that a sentence or a comment quotes."""
+    """The position of the first call that is quoted in a sentence or a comment."""
     unknown: Found | None = None
-    """The first call of a tool that is not among those given."""
+    """The first call of an unknown tool."""
     commented: bool = False
     """Whether a comment is open."""
     past: int = 0
-    """Where the last JSON, tag or comment ended."""
+    """The end of the last JSON value, tag or comment."""
 
     def run(self) -> None:
-        """Walk through the text."""
+        """Scan the text."""
         steps: Mapping[str, Callable[[int], int]] = {
             "json": self._json,
             "opened": self._opened,
@@ -109,8 +109,8 @@ class _Scan:
             "reasoned": self._reasoned,
         }
         marks = sum(map(self.source.masked.count, "<[{"))
-        if marks > MOST_MARKS:
-            msg = f"The text has {marks:,} brackets, more than the {MOST_MARKS:,} that are looked at."
+        if marks > MAX_MARKS:
+            msg = f"The text has {marks:,} brackets, more than the limit of {MAX_MARKS:,}."
             raise ToolCallError(msg)
         at = 0
         while (place := _PLACE.search(self.source.masked, at)) is not None:
@@ -120,14 +120,14 @@ class _Scan:
         self._finish(at)
 
     def _note_comments(self, at: int) -> None:
-        """Follow comments like ``/* ... */`` that begin a line, up to a position."""
+        """Track comments such as ``/* ... */`` that begin a line, up to a position."""
         for mark in _COMMENT.finditer(self.source.text, self.past, at):
             self.commented = mark[0] != "*/"
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
-        if self.places > MOST_PLACES:
-            raise self.source.error(at, f"the text holds more than {MOST_PLACES:,} tags and JSON values")
+        if self.places > MAX_PLACES:
+            raise self.source.error(at, f"the text contains more than {MAX_PLACES:,} tags and JSON values")
 
     def _finish(self, at: int) -> None:
         source = self.source
@@ -135,20 +135,20 @@ class _Scan:
         if cut_off is not None:
             raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
         for name in self.waiting:
-            self._hold_calls(name, len(source.text))
+            self._require_calls(name, len(source.text))
         if self.found:
             return
         msg = "No tool call was found in the text."
         if not source.text.strip():
-            msg = "The text is empty, so it holds no tool call."
+            msg = "The text is empty, so it contains no tool call."
         elif self.unknown is not None:
             named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
             msg = f"No tool call was found: '{named}' at {where} is not among the tools given."
             raise ToolCallError(msg)
         elif self.quoted is not None:
             msg = (
-                f"No tool call was found: the one at {source.where(self.quoted)} is within a sentence or a comment; "
-                "a call is on lines of its own."
+                f"No tool call was found: the one at {source.where(self.quoted)} is inside a sentence or a comment; "
+                "a call must be on lines of its own."
             )
         elif self.data is not None:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} has not both a tool's name and arguments."
@@ -157,17 +157,17 @@ class _Scan:
     def _add(self, call: ToolCall, at: int) -> None:
         add_call(self.found, call, at, self.source, self.tools)
 
-    # --- JSON by itself -------------------------------------------------------------------------------
+    # --- JSON outside of tags -------------------------------------------------------------------------
 
     def _json(self, at: int) -> int:
         end, is_plain = self.source.end(at)
         if not is_plain:
             self._count(at, 10)
         value = self.source.read(at, end)
-        if value is None and claims_to_be_call(self.source.text[at:end]):
+        if value is None and looks_like_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
         calls = calls_at(self.source, value, at) or []
-        if calls and not self._stands_alone(at, end):
+        if calls and not self._is_on_own_lines(at, end):
             self.quoted = at if self.quoted is None else self.quoted
             return end
         unknown = next((call for call in calls if not self.tools.has(call.tool)), None)
@@ -180,8 +180,8 @@ class _Scan:
             self.data = at
         return end
 
-    def _stands_alone(self, at: int, end: int) -> bool:
-        """Return whether what is read is on lines of its own, so that no sentence and no comment quotes it."""
+    def _is_on_own_lines(self, at: int, end: int) -> bool:
+        """Return whether a call is on lines of its own, not quoted in a sentence or a comment."""
         text = self.source.text
         if self.waiting:
             return True
@@ -193,12 +193,12 @@ class _Scan:
     # --- tags -----------------------------------------------------------------------------------------
 
     def _opened(self, at: int) -> int:
-        """An opening tag, with all that follow it directly."""
+        """Handle an opening tag and those that follow it directly."""
         masked = self.source.masked
         tags: list[_Tag] = []
         end = at
         while (tag := _OPENED.match(masked, end)) is not None:
-            if tag[1] in _NO_CALLS or tag[1] in _WRAPPERS:
+            if tag[1] in _IGNORED_TAGS or tag[1] in _WRAPPERS:
                 break
             if tags:
                 self._count(end)
@@ -236,11 +236,11 @@ class _Scan:
         return at
 
     def _empty(self, at: int) -> int:
-        """A tag without content, which is a call without arguments where it is on a line of its own."""
+        """Handle an empty tag, which is a call without arguments if it is on a line of its own."""
         tag = _EMPTY.match(self.source.masked, at)
         if tag is None:  # never: the place was found by the same pattern
             return at + 1
-        if tag[1].lower() not in _VOID and self._stands_alone(at, tag.end()):
+        if tag[1].lower() not in _VOID and self._is_on_own_lines(at, tag.end()):
             if self.tools.has(tag[1]):
                 self._add(ToolCall(None, tag[1], {}), at)
             elif self.unknown is None:
@@ -248,7 +248,7 @@ class _Scan:
         return tag.end()
 
     def _only_empty(self, server: _Tag, empty: re.Match[str]) -> int:
-        """A tag without content inside of a server's tag; text around it makes both of them prose."""
+        """Handle an empty tag inside a server's tag; with text around it, both are prose."""
         if self.source.masked.find(f"</{server.name}>", empty.end()) < 0:
             raise self.source.error(server.at, f"<{server.name}> is not closed; the text may be cut off")
         closed = _CLOSED.match(self.source.masked, empty.end())
@@ -265,11 +265,13 @@ class _Scan:
     def _reasoned(self, at: int) -> int:
         closing = next(own for _, own in _TOKENS if self.source.text.startswith(own, at))
         if self.found:
-            raise self.source.error(at, f"{closing} has no opening, so what is before may be no call")
+            raise self.source.error(
+                at, f"{closing} has no opening marker, so the call before it may be reasoning"
+            )
         return at + len(closing)
 
     def _special(self, at: int) -> int:
-        """A tag that names nothing: it holds calls, or what is none."""
+        """Handle a wrapper tag or an ignored one."""
         tag = _OPENED.match(self.source.masked, at)
         if tag is None:  # never: the place was found by the same pattern
             return at + 1
@@ -282,14 +284,14 @@ class _Scan:
         return end + len(tag[1]) + 3
 
     def _tagged(self, tags: list[_Tag], at: int) -> int:
-        """JSON inside of tags: a call of a tool, or the calls of a server."""
+        """Handle JSON inside tags: a call of a tool, or the calls of a server."""
         source = self.source
         odd = next((tag for tag in tags if tag.has_attributes), None)
         if odd is not None:
-            raise source.error(odd.at, f"<{odd.name}> has attributes, which a tool call has not")
+            raise source.error(odd.at, f"<{odd.name}> has attributes, which tool calls do not have")
         if len(tags) > 2:
             names = "".join(f"<{tag.name}>" for tag in tags[:3])
-            raise source.error(tags[0].at, f"{names} are more tags than a server's and a tool's")
+            raise source.error(tags[0].at, f"{names} are more tags than a server tag and a tool tag")
         if len(tags) == 1:
             self.end = self._tool(None, tags[0], at)
             self.unnamed += 1
@@ -300,7 +302,7 @@ class _Scan:
             self._count(end)
             tag = _Tag(following[1], self._past_space(end), following[2] is not None)
             if tag.has_attributes or not _CONTENT.match(source.masked, following.end()):
-                raise source.error(tag.at, f"<{tag.name}> inside of <{server.name}> is no tool call")
+                raise source.error(tag.at, f"<{tag.name}> inside <{server.name}> is not a tool call")
             end = self._tool(server.name, tag, following.end())
         self.end = self._past_closing(server, end)
         return self.end
@@ -310,7 +312,7 @@ class _Scan:
         return at if space is None else space.end()
 
     def _tool(self, server: str | None, tag: _Tag, at: int) -> int:
-        """One tool's tag with its arguments; where it ends."""
+        """Add the call in a tool's tag; return the end of the tag."""
         source = self.source
         content = _CONTENT.match(source.masked, at)
         start = at if content is None else content.end()
@@ -320,12 +322,12 @@ class _Scan:
         if arguments is None:
             raise source.error(start, source.unreadable(start, end))
         if not isinstance(arguments, dict):
-            raise source.error(start, f"<{tag.name}> holds an array, where arguments are an object")
+            raise source.error(start, f"<{tag.name}> contains an array, but arguments must be an object")
         inner = self._inner(arguments)
         if inner and (server is None or inner[0].tool == tag.name):
             raise source.error(
                 tag.at,
-                f"<{tag.name}> holds a call of '{shown(inner[0].tool)}', or is a call with such arguments",
+                f"<{tag.name}> contains a call of '{shown(inner[0].tool)}', or is itself a call with such arguments",
             )
         if content is not None and content[1]:
             fence = _FENCE.match(source.masked, end)
@@ -336,7 +338,7 @@ class _Scan:
         return self._past_closing(tag, end)
 
     def _inner(self, arguments: dict[str, Any]) -> list[ToolCall]:
-        """The calls that arguments look like."""
+        """Return the calls in arguments that have the form of a call."""
         try:
             return calls_in(arguments, self.source.limits) or []
         except ToolCallError:
@@ -348,31 +350,31 @@ class _Scan:
             return closed.end()
         found = f"</{closed[1]}>" if closed is not None else "something else"
         what = f"{found} follows" if self._past_space(at) < len(self.source.masked) else "the text is cut off"
-        raise self.source.error(at, f"</{tag.name}> is expected here to close the tag, but {what}")
+        raise self.source.error(at, f"expected </{tag.name}> to close the tag, but {what}")
 
     def _closed(self, at: int) -> int:
-        """A closing tag outside of a call."""
+        """Handle a closing tag outside of a call."""
         source = self.source
         closed = _CLOSED.match(source.masked, at)
         if closed is None:  # never: the place was found by the same pattern
             return at + 1
         name = closed[1]
         if name in self.waiting:
-            self._hold_calls(name, at)
+            self._require_calls(name, at)
             del self.waiting[name]
         elif name in self.opened:
             if self.unnamed > self.opened.pop(name):
-                what = f"<{name}> holds both text and a tool's tag: it may be a server, or only text around"
+                what = f"<{name}> contains both text and a tool tag: it may be a server tag or only prose"
                 raise source.error(at, what)
-        elif name in _NO_CALLS and self.found:
-            raise source.error(at, f"</{name}> has no opening tag, so what is before may be no call")
+        elif name in _IGNORED_TAGS and self.found:
+            raise source.error(at, f"</{name}> has no opening tag, so the call before it may be reasoning")
         elif self.end >= 0 and not source.text[self.end : at].strip() and name not in _WRAPPERS:
             raise source.error(at, f"</{name}> has no opening tag")
         return closed.end()
 
-    def _hold_calls(self, name: str, at: int) -> None:
+    def _require_calls(self, name: str, at: int) -> None:
         if self.waiting[name] == len(self.found):
-            raise self.source.error(at, f"<{name}> was opened, and no tool call stands in it")
+            raise self.source.error(at, f"<{name}> contains no tool call")
 
     def _comment(self, at: int) -> int:
         end = self.source.masked.find("-->", at)

@@ -1,4 +1,4 @@
-"""A text in which calls are looked for: where JSON in it ends, what it says, and where that is."""
+"""The text that is searched for calls, with positions and JSON parsing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import Dialect, parse_container, plain
 from mcp_lenient.values.limits import Limits
 
-_QUOTINGS: Final = 3
+_MAX_QUOTINGS: Final = 3
 _DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
 _MARK: Final = re.compile(r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]""")
 _DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
@@ -26,9 +26,9 @@ class Source:
     """A text within its limits.
 
     Attributes:
-        text: The text, out of the JSON string that it may have come as.
-        masked: The same with what is escaped in it masked, so that each quote in it opens or closes.
-        limits: What is read at all.
+        text: The text, decoded if it was sent as a JSON string.
+        masked: The text with escapes masked, so that each quote opens or closes a string.
+        limits: The limits.
     """
 
     text: str
@@ -37,48 +37,48 @@ class Source:
 
     @classmethod
     def of(cls, text: str, limits: Limits) -> Source:
-        """The source of a text that an agent wrote.
+        """Build a source from a text.
 
         Raises:
-            ToolCallError: When it is longer than the limits allow.
+            ToolCallError: When the text is longer than the limits allow.
         """
         if len(text) > limits.text:
-            msg = f"The text has {len(text):,} characters, more than the {limits.text:,} that are read."
+            msg = f"The text has {len(text):,} characters, more than the limit of {limits.text:,}."
             raise ToolCallError(msg)
         text = _unquoted(text)
         masked = text.replace("\\\\", "\0\0").replace('\\"', "\0\0").replace("\\'", "\0\0")
         return cls(text, masked, limits)
 
     def where(self, at: int) -> str:
-        """A position, for people."""
+        """Return a position as line and column."""
         return f"line {self.text.count(chr(10), 0, at) + 1}, column {at - self.text.rfind(chr(10), 0, at)}"
 
     def error(self, at: int, what: str) -> ToolCallError:
-        """The error of one place."""
+        """Return an error with its position."""
         return ToolCallError(f"At {self.where(at)}: {what}.")
 
     def read(self, start: int, end: int) -> Any:
-        """The array or object that is spelled there; None where it cannot be read."""
+        """Parse an array or object; None if that fails."""
         return container(self.text[start:end], self.limits)
 
     def unreadable(self, start: int, end: int) -> str:
-        """Why the JSON there cannot be read."""
+        """Return the reason why JSON cannot be parsed."""
         try:
             json.loads(self.text[start:end], object_pairs_hook=_refuse_duplicates, strict=False)
         except _DuplicateKeyError as error:
-            return f"the JSON that begins here names the key '{shown(error.args[0])}' twice"
+            return f"the JSON that begins here has the key '{shown(error.args[0])}' twice"
         except (ValueError, RecursionError):
-            return "what begins here cannot be read as JSON, JSON5 or Python"
+            return "the value that begins here cannot be parsed as JSON, JSON5 or Python"
         return (
-            "the JSON that begins here holds a number that would not be kept exactly, or a backspace or form feed "
+            "the JSON that begins here contains a number that would lose digits, or a backspace or form feed "
             "(a backslash that was not doubled?), or is nested too deeply"
         )
 
     def end(self, at: int) -> tuple[int, bool]:
-        """Where the array or object that begins here ends, and whether it is plain JSON.
+        """Return the end of the array or object that begins here, and whether it is plain JSON.
 
         Raises:
-            ToolCallError: When it does not end.
+            ToolCallError: When it is cut off.
         """
         try:
             return _EXTENT.raw_decode(self.text, at)[1], True
@@ -102,7 +102,7 @@ class Source:
 
 
 def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:
-    """Return the array or object that a whole text spells; None where it spells none."""
+    """Parse a whole text as an array or object; None if that fails."""
     parsed = parse_container(
         text,
         max_text=limits.text,
@@ -114,8 +114,8 @@ def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECT
 
 
 def _unquoted(text: str) -> str:
-    """The text that a whole text spells as a JSON string."""
-    for _ in range(_QUOTINGS):
+    """Decode a text that is a JSON string."""
+    for _ in range(_MAX_QUOTINGS):
         bare = text.strip()
         if len(bare) < 2 or bare[0] != '"' or bare[-1] != '"':
             break
@@ -127,7 +127,7 @@ def _unquoted(text: str) -> str:
 
 
 class _DuplicateKeyError(ValueError):
-    """A key that an object names twice."""
+    """A duplicate key in an object."""
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

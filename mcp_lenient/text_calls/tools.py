@@ -1,4 +1,4 @@
-"""What the caller says of its tools: their names, and the schemas of their parameters."""
+"""The tools that the caller passes: names and parameter schemas."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from mcp_lenient.errors import ToolCallError
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
 
-_MOST_BRANCHES: Final = 100
+_MAX_BRANCHES: Final = 100
 PYTHON_NAMES: Final[Mapping[str, str]] = MappingProxyType({"True": "true", "False": "false", "None": "null"})
-"""How chat templates that print Python values write JSON's names (Qwen3-Coder, Qwen3.5)."""
+"""JSON literals as written by chat templates that print Python values (Qwen3-Coder, Qwen3.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,7 @@ class KnownTools:
     """The tools that may be called.
 
     Attributes:
-        schemas: Each tool's input schema by the tool's name, empty where it is not known; None where nothing is
-            known of the tools.
+        schemas: Input schemas by tool name, empty if unknown; None if any tool may be called.
     """
 
     schemas: Mapping[str, Mapping[str, Any]] | None = None
@@ -32,10 +31,10 @@ class KnownTools:
 
     @classmethod
     def of(cls, tools: Iterable[Any] | Mapping[str, Any] | None) -> KnownTools:
-        """Read names, definitions (MCP's or OpenAI's, also as objects), or a mapping of names to schemas.
+        """Build from names, MCP or OpenAI definitions (also as objects), or a mapping of names to schemas.
 
         Raises:
-            TypeError: When one is none of these.
+            TypeError: When ``tools`` contains anything else.
         """
         if tools is None:
             return cls()
@@ -50,13 +49,12 @@ class KnownTools:
         return self.schemas is None or name in self.schemas
 
     def is_text(self, tool: str, parameter: str, raw: str) -> bool:
-        """Return whether a value is a text, in a dialect that marks no texts; else it is JSON.
+        """Return whether a value is a string, in a dialect that does not mark strings; otherwise it is JSON.
 
-        A text stays one where the schema takes a string. What the schema does not say is a text, unless it would be
-        JSON of another type as well.
+        A value is a string if the schema accepts one. Without a schema, a value that is not JSON is a string.
 
         Raises:
-            ToolCallError: When it may be either.
+            ToolCallError: When the value may be either.
         """
         if not _is_json(raw):
             return True
@@ -70,7 +68,7 @@ class KnownTools:
         return "string" in types and not (raw.strip() == "null" and "null" in types)
 
     def _types_of(self, tool: str, parameter: str) -> frozenset[str] | None:
-        """Return the JSON types that a parameter takes; None where its schema does not say."""
+        """Return the JSON types of a parameter; None if its schema has none."""
         key = (tool, parameter)
         if key not in self._types:
             schema = (self.schemas or {}).get(tool, {})
@@ -84,7 +82,7 @@ def _types(root: Mapping[str, Any], schema: Any) -> frozenset[str] | None:
     found: set[str] = set()
     waiting = [schema]
     for at, each in enumerate(waiting):
-        if not isinstance(each, Mapping) or at > _MOST_BRANCHES:
+        if not isinstance(each, Mapping) or at > _MAX_BRANCHES:
             return None
         named, listed = each.get("type"), each.get("enum", [each["const"]] if "const" in each else None)
         branches = each.get("anyOf") or each.get("oneOf")
@@ -111,7 +109,7 @@ def _referenced(root: Mapping[str, Any], reference: str) -> Any:
 
 
 def _is_json(text: str) -> bool:
-    """Return whether a text spells a JSON value that is no string, or Python's name of one."""
+    """Return whether a text is a JSON value other than a string, or a Python literal for one."""
     if text in PYTHON_NAMES:
         return True
     try:

@@ -130,53 +130,55 @@ _REFUSED = [
     pytest.param("  \n", "empty", id="blank"),
     pytest.param("I will look at it.", "No tool call was found in the text", id="prose"),
     pytest.param("<b>bold</b> {curly} [1] </b> <p>", "ends after an opening tag", id="tag-at-the-end"),
-    pytest.param('{"q": "x"}', "line 1, column 1 has not both", id="data"),
-    pytest.param('so\n  {"name": "Ann"}', "line 2, column 3 has not both", id="name-alone"),
+    pytest.param('{"q": "x"}', "line 1, column 1 does not have both", id="data"),
+    pytest.param('so\n  {"name": "Ann"}', "line 2, column 3 does not have both", id="name-alone"),
     pytest.param(
         '<find>{"q": "x', "line 1, column 7: the JSON that begins here does not end", id="cut-in-json"
     ),
-    pytest.param('<find>{"q": "x"}', "column 17: </find> is expected", id="cut-before-closing"),
-    pytest.param('<find>{"q": "x"}</fi', "</find> is expected", id="cut-in-closing"),
-    pytest.param("<web><find>{}</find>", "</web> is expected", id="cut-before-server-closes"),
+    pytest.param('<find>{"q": "x"}', "column 17: expected </find>", id="cut-before-closing"),
+    pytest.param('<find>{"q": "x"}</fi', "expected </find>", id="cut-in-closing"),
+    pytest.param("<web><find>{}</find>", "expected </web>", id="cut-before-server-closes"),
     pytest.param("<find>{}</find> <web><ope", "cut off", id="cut-in-opening"),
     pytest.param("<find>{}</find> <web><open>", "ends after an opening tag", id="cut-after-opening"),
     pytest.param('<find>```json\n{"q": 1}</find>', "fence is not closed", id="cut-fence"),
     pytest.param('[{"name": "a", "arguments": {}}, {"name": "b"', "does not end", id="cut-list"),
     pytest.param(
-        '{"name": "a", "arguments": "{\\"q\\": "}', "text that is no JSON object", id="cut-arguments"
+        '{"name": "a", "arguments": "{\\"q\\": "}', "text that is not a JSON object", id="cut-arguments"
     ),
     pytest.param("<think>hm <find>{}</find>", "<think> is not closed", id="cut-thoughts"),
     pytest.param("<find>{}</find> <!-- x", "comment is not closed", id="cut-comment"),
     pytest.param(
-        "<find>{}</find> <tool_call>{}", "no tool call stands in it", id="nothing-in-tool-call-left-open"
+        "<find>{}</find> <tool_call>{}",
+        "<tool_call> contains no tool call",
+        id="nothing-in-tool-call-left-open",
     ),
-    pytest.param("<tool_call>what now?</tool_call>", "no tool call stands in it", id="nothing-in-tool-call"),
     pytest.param(
-        "<web><find>{}</web></find>", "</find> is expected here to close the tag, but </web>", id="crossed"
+        "<tool_call>what now?</tool_call>", "<tool_call> contains no tool call", id="nothing-in-tool-call"
     ),
+    pytest.param("<web><find>{}</web></find>", "expected </find> to close the tag, but </web>", id="crossed"),
     pytest.param("<find>{} now</find>", "but something else follows", id="text-after-arguments"),
-    pytest.param("<web><find>{}</find> and <open>{}</open></web>", "</web> is expected", id="text-in-server"),
+    pytest.param("<web><find>{}</find> and <open>{}</open></web>", "expected </web>", id="text-in-server"),
     pytest.param(
-        "<web><find>{}</find><b>x</b></web>", "<b> inside of <web> is no tool call", id="other-in-server"
+        "<web><find>{}</find><b>x</b></web>", "<b> inside <web> is not a tool call", id="other-in-server"
     ),
     pytest.param("<find>{}</find></web>", "</web> has no opening tag", id="opening-lost"),
     pytest.param("<web> <find></find></web>", "<find> is empty", id="empty-tag"),
     pytest.param("<find id='1'>{}</find>", "has attributes", id="attributes"),
-    pytest.param("<web><find>[{'a': 1}]</find></web>", "holds an array", id="array"),
-    pytest.param('<find>{"q": 1, "q": 2}</find>', "names the key 'q' twice", id="duplicate-key"),
+    pytest.param("<web><find>[{'a': 1}]</find></web>", "contains an array", id="array"),
+    pytest.param('<find>{"q": 1, "q": 2}</find>', "has the key 'q' twice", id="duplicate-key"),
     pytest.param(
-        '{"name": "a", "name": "b", "arguments": {}}', "names the key 'name' twice", id="duplicate-name"
+        '{"name": "a", "name": "b", "arguments": {}}', "has the key 'name' twice", id="duplicate-name"
     ),
-    pytest.param('{"name": "a", "arguments": {"q": 1e999}}', "not be kept exactly", id="lost-digits"),
+    pytest.param('{"name": "a", "arguments": {"q": 1e999}}', "would lose digits", id="lost-digits"),
     pytest.param(
         r'{"name": "a", "arguments": {"q": "\bx"}}', "a backspace or form feed", id="lost-backslash"
     ),
-    pytest.param('{"name": "a" "arguments": {}}', "cannot be read", id="broken-json"),
-    pytest.param("<a><b><c>{}</c></b></a>", "more tags than a server's and a tool's", id="three-tags"),
-    pytest.param("<a>see <b>{}</b></a>", "may be a server, or only text around", id="server-or-text"),
-    pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> holds a call of 'b'", id="call-in-one-tag"),
+    pytest.param('{"name": "a" "arguments": {}}', "cannot be parsed", id="broken-json"),
+    pytest.param("<a><b><c>{}</c></b></a>", "more tags than a server tag and a tool tag", id="three-tags"),
+    pytest.param("<a>see <b>{}</b></a>", "may be a server tag or only prose", id="server-or-text"),
+    pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> contains a call of 'b'", id="call-in-one-tag"),
     pytest.param(
-        '<a><b>{"name": "b", "args": {}}</b></a>', "<b> holds a call of 'b'", id="call-of-the-same-name"
+        '<a><b>{"name": "b", "args": {}}</b></a>', "<b> contains a call of 'b'", id="call-of-the-same-name"
     ),
     pytest.param(
         '{"name": "a", "tool": "b", "arguments": {}}', "names two tools, 'a' and 'b'", id="two-names"
@@ -192,21 +194,23 @@ _REFUSED = [
         "two tool calls",
         id="two-inside",
     ),
-    pytest.param('{"name": "a", "input": {}, "age": 3}', "has the key 'age' too", id="other-key"),
-    pytest.param('{"name": 5, "arguments": {}}', "something else than a short text", id="number-as-name"),
-    pytest.param('{"name": " ", "arguments": {}}', "something else than a short text", id="blank-name"),
+    pytest.param('{"name": "a", "input": {}, "age": 3}', "also has the key 'age'", id="other-key"),
+    pytest.param('{"name": 5, "arguments": {}}', "not a short text", id="number-as-name"),
+    pytest.param('{"name": " ", "arguments": {}}', "not a short text", id="blank-name"),
     pytest.param('{"name": null, "arguments": {}}', "names no tool", id="null-name"),
     pytest.param('{"name": "a", "arguments": [1]}', "of type array", id="array-as-arguments"),
     pytest.param('{"name": "a", "arguments": 5}', "of type integer", id="number-as-arguments"),
     pytest.param(
         '{"name": "a", "parameters": {"type": "object", "properties": {}}}',
-        "either defined or called",
+        "may be a definition instead of a call",
         id="definition",
     ),
     pytest.param(
-        '[{"name": "a", "arguments": {}}, {"rows": []}]', "beside something else", id="list-with-data"
+        '[{"name": "a", "arguments": {}}, {"rows": []}]',
+        "mixes tool calls with other values",
+        id="list-with-data",
     ),
-    pytest.param("<find>{}</find></think><open>{}</open>", "may be no call", id="a-thought-or-not"),
+    pytest.param("<find>{}</find></think><open>{}</open>", "may be reasoning", id="a-thought-or-not"),
 ]
 
 
@@ -221,7 +225,7 @@ def test_one_call_is_read(text, call):
 def test_several_calls_are_read_in_order(text, calls):
     """All calls of a text are read in their order; where one is expected, they are refused."""
     assert parse_tool_calls(text) == tuple(calls)
-    with pytest.raises(ToolCallError, match=rf"holds {len(calls)} tool calls where one is expected"):
+    with pytest.raises(ToolCallError, match=rf"contains {len(calls)} tool calls, but one was expected"):
         parse_tool_call(text)
 
 
@@ -254,7 +258,7 @@ def test_a_name_is_shown_escaped_and_cut():
 @pytest.mark.parametrize(
     ("text", "limits", "what"),
     [
-        pytest.param("<a>{}</a>", Limits(text=8), "9 characters, more than the 8", id="text"),
+        pytest.param("<a>{}</a>", Limits(text=8), "9 characters, more than the limit of 8", id="text"),
         pytest.param("<a>{b: 'cccccccc'}</a>", Limits(relaxed_text=10), "does not end", id="relaxed-text"),
         pytest.param('<a>{"b": [[1]]}</a>', Limits(depth=2), "nested too deeply", id="depth"),
         pytest.param("<a>{b: [[1]]}</a>", Limits(depth=2), "deeper than 2 levels", id="depth-of-json5"),
@@ -481,19 +485,19 @@ _NATIVE_REFUSED = [
     ),
     pytest.param(
         "<tool_call>\n<function=f>\n<parameter=a>\n1x\n<parameter=b>\n2x\n</parameter>\n</function>\n</tool_call>",
-        "may not be closed",
+        "is not closed",
         id="parameter-left-open",
     ),
     pytest.param(
         "<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value><arg_key>a</arg_key><arg_value>y</arg_value></tool_call>",
-        "names 'a' twice",
+        "has the argument 'a' twice",
         id="twice",
     ),
     pytest.param("[TOOL_CALLS]find[ARGS][1]", "are an array", id="array"),
     pytest.param('[TOOL_CALLS]find{"q": 1}', "name and \\[ARGS\\]", id="no-args-mark"),
     pytest.param("[f(1)]", "named arguments", id="positional"),
-    pytest.param("[f(a=b)]", "no plain value", id="expression"),
-    pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would not be kept exactly", id="lost-digits"),
+    pytest.param("[f(a=b)]", "not a plain value", id="expression"),
+    pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would lose digits", id="lost-digits"),
     pytest.param("<|channel|>final no message", "has no <|message|>".replace("|", "\\|"), id="header"),
 ]
 
@@ -549,7 +553,7 @@ def test_only_given_tools_are_called(text):
     """A call of another tool than those given is refused by its name."""
     assert parse_tool_call(text).tool == "g"
     assert parse_tool_call(text, tools=["f", "g"]).tool == "g"
-    with pytest.raises(ToolCallError, match=r"'g' .*is not among the tools given"):
+    with pytest.raises(ToolCallError, match=r"'g' .*is not among the given tools"):
         parse_tool_calls(text, tools=["f"])
 
 

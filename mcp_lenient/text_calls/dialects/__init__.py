@@ -1,1 +1,1 @@
-"""How model families write calls natively, a file each; facts from their chat templates and published parsers."""
+"""The native call formats of model families, a file each, from their chat templates and published parsers."""

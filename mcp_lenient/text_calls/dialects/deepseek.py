@@ -1,4 +1,4 @@
-"""DeepSeek: V3 (a fence after the name), V3.1 (bare JSON), V3.2 and later (DSML, with a mark on each text)."""
+"""DeepSeek: V3 (a fence after the name), V3.1 (bare JSON), V3.2 and later (DSML, with a mark on each string)."""
 
 from __future__ import annotations
 

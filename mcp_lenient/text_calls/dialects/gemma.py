@@ -61,7 +61,7 @@ def _array(reader: Reader, at: int, depth: int) -> tuple[list[Any], int]:
 
 def _closed(reader: Reader, sign: re.Match[str], expected: str) -> int:
     if sign["sign"] != expected:
-        raise reader.source.error(sign.start(), f"{expected} is expected here")
+        raise reader.source.error(sign.start(), f"expected {expected}")
     return sign.end()
 
 
@@ -72,7 +72,7 @@ def _value(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
     if reader.text.startswith(_QUOTE, at):
         end = reader.text.find(_QUOTE, at + len(_QUOTE))
         if end < 0:
-            raise reader.source.error(at, "a text is not closed; the call may be cut off")
+            raise reader.source.error(at, "a string is not closed; the call may be cut off")
         return reader.text[at + len(_QUOTE) : end], end + len(_QUOTE)
     if reader.text[at : at + 1] == "{":
         return _object(reader, at, depth)

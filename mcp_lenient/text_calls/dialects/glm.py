@@ -1,6 +1,6 @@
 """GLM 4.5 to 5: ``<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>``.
 
-Texts are raw, everything else is JSON; which of the two comes from the tool's schema.
+Strings are raw, everything else is JSON; the tool's schema decides which.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Harmony (gpt-oss): messages with a header; one addressed ``to=functions.name`` is a call, whatever its channel."""
+"""Harmony (gpt-oss): messages with a header; one addressed ``to=functions.name`` is a call in any channel."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import MOST_CALLS, ToolCall, calls_at
+from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall, calls_at
 from mcp_lenient.text_calls.native import Dialect, Reader
 from mcp_lenient.text_calls.source import container
 
@@ -30,7 +30,7 @@ def _json(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
         value, at = reader.json_object(start)
         own = calls_at(reader.source, value, start)
         if own is None:
-            raise reader.source.error(start, "the object has not both a tool's name and arguments")
+            raise reader.source.error(start, "the object does not have both a tool name and arguments")
         calls += own
         more = _MORE.match(reader.text, at)
         if more is None:
@@ -42,13 +42,13 @@ def _python(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     end = _end_of_list(reader, at)
     text = reader.text[at:end]
     if len(text) > reader.source.limits.relaxed_text:
-        raise reader.source.error(at, "the list of calls is longer than what is read")
+        raise reader.source.error(at, "the list of calls is longer than the limit")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise reader.source.error(at, "the list of calls cannot be read; it may be cut off") from None
-    if not isinstance(tree, ast.List) or len(tree.elts) > MOST_CALLS:
-        raise reader.source.error(at, "this is no list of calls")
+        raise reader.source.error(at, "the list of calls cannot be parsed; it may be cut off") from None
+    if not isinstance(tree, ast.List) or len(tree.elts) > MAX_CALLS:
+        raise reader.source.error(at, "this is not a list of calls")
     calls = [_call(reader, text, node, at) for node in tree.elts]
     return calls, reader.expect(_PYTHON_END, end, "the end of the text").end()
 
@@ -60,12 +60,12 @@ def _end_of_list(reader: Reader, at: int) -> int:
 
 def _call(reader: Reader, text: str, node: ast.expr, at: int) -> ToolCall:
     if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
-        raise reader.source.error(at, "the list holds something else than calls with named arguments")
+        raise reader.source.error(at, "the list contains something other than calls with named arguments")
     values = [f"{json.dumps(word.arg)}: {ast.get_source_segment(text, word.value)}" for word in node.keywords]
     arguments = container("{" + ", ".join(values) + "}", reader.source.limits)
     name = ast.get_source_segment(text, node.func)
     if name is None or not isinstance(arguments, dict):
-        raise reader.source.error(at, "an argument of a call is no plain value")
+        raise reader.source.error(at, "an argument of a call is not a plain value")
     return ToolCall(None, name, arguments)
 
 

@@ -18,7 +18,7 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
         value, end = reader.json(at)
         calls = calls_at(reader.source, value, at)
         if calls is None:
-            raise reader.source.error(at, "the array holds no tool call")
+            raise reader.source.error(at, "the array contains no tool call")
         return calls, end
     named = reader.expect(_NAMED, at, "a tool's name and [ARGS]")
     arguments, end = reader.json_object(named.end())

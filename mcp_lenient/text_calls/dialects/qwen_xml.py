@@ -1,6 +1,6 @@
 """Qwen3-Coder, Qwen3.5 and later: ``<function=name><parameter=key>`` in ``<tool_call>``.
 
-Values are raw text between one line break and another; their types come from the tool's schema.
+Values are raw text between line breaks; their types come from the tool's schema.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
         value = _value(raw)
         if _LINE_OF_A_MARK.search(value):
             raise reader.source.error(
-                parameter.start(), "a parameter may not be closed, or its value holds a tag"
+                parameter.start(), "a parameter is not closed, or its value contains a tag"
             )
         return parameter["key"], reader.typed(name, parameter["key"], value, parameter.start())
 
