@@ -1,1 +1,1 @@
-"""What authors and operators declare of tools."""
+"""Declarations by authors and operators about tools."""

@@ -9,7 +9,7 @@ from typing import Any
 from mcp_lenient.values.names import fold_name
 
 Normalize = Callable[[Any], Any]
-"""Takes a value as it was sent and gives the one that is meant; raises NormalizationError to refuse."""
+"""Takes the sent value and returns the normalized one; raises NormalizationError to refuse."""
 
 
 @dataclass(frozen=True, slots=True)

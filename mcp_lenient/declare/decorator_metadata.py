@@ -1,4 +1,4 @@
-"""The marks that ``@lenient`` leaves on a function."""
+"""The metadata that ``@lenient`` attaches to a function."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mcp_lenient.rules.policy import Policy
 T = TypeVar("T")
 
 _ATTRIBUTE: Final = "__mcp_lenient__"
-_MOST_WRAPPERS: Final = 100
+_MAX_WRAPPERS: Final = 100
 
 
 class ParameterMark:
-    """Base of what ``@lenient`` puts into a parameter's annotation."""
+    """Base class of the metadata that ``@lenient`` adds to a parameter's annotation."""
 
     __slots__ = ()
 
@@ -33,10 +33,10 @@ class Marks:
     """A decorated function's declarations, and the function itself.
 
     Attributes:
-        declared: Normalizers and other names by parameter.
+        declared: Normalizers and aliases by parameter.
         policy: The policy of this tool; None for the server's.
-        function: The function as its author wrote it.
-        decorated: The function that ``@lenient`` made of it.
+        function: The author's function.
+        decorated: The function that ``@lenient`` returned.
     """
 
     declared: Declared
@@ -46,13 +46,13 @@ class Marks:
 
 
 def mark(function: Callable[..., Any], marks: Marks) -> None:
-    """Leave the marks on a function."""
+    """Attach marks to a function."""
     setattr(function, _ATTRIBUTE, marks)
 
 
 def marks_of(function: Callable[..., Any] | None) -> Marks | None:
-    """Return the marks of a function, method, wrapper or partial; None where it has none."""
-    for _ in range(_MOST_WRAPPERS):
+    """Return the marks of a function, method, wrapper or partial, or None."""
+    for _ in range(_MAX_WRAPPERS):
         marks = getattr(function, _ATTRIBUTE, None)
         if isinstance(marks, Marks):
             return marks
@@ -70,7 +70,7 @@ def runs_first(function: Callable[..., Any] | None, decorated: Callable[..., Any
 
 
 def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function without what ``@lenient`` added; a wrapper keeps the signature that it gives the tool."""
+    """Return the author's function; a wrapper around it keeps its own signature."""
     marks = marks_of(function)
     if marks is None:
         return function
@@ -84,7 +84,7 @@ def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a stand-in with a wrapper's signature, whose annotations have no marks; it is never called."""
+    """Return a stand-in with a wrapper's signature and without marks in its annotations; it is never called."""
 
     async def later(*args: Any, **kwargs: Any) -> None: ...
 
@@ -101,7 +101,7 @@ def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
         name: _unmarked(each) for name, each in getattr(wrapper, "__annotations__", {}).items()
     }
     stand_in.__signature__ = signature.replace(parameters=parameters)
-    stand_in.__wrapped__ = wrapper  # names in texts are resolved in its module
+    stand_in.__wrapped__ = wrapper  # string annotations are resolved in its module
     result: Callable[..., Any] = stand_in
     return result
 
@@ -118,12 +118,12 @@ def _unmarked(annotation: Any) -> Any:
 
 @lru_cache(maxsize=5000)
 def declared_of(function: Callable[..., Any]) -> Declared:
-    """Return what the annotations of a function's parameters and ``@lenient`` declare."""
+    """Return the declarations in a function's annotations and its ``@lenient``."""
     written = as_written(function)
     try:
         hints = get_type_hints(written, include_extras=True)
     except (NameError, TypeError):
-        hints = {}  # a partial, or a name that only FastMCP resolves
+        hints = {}  # a partial, or a name that only FastMCP can resolve
     normalizers = {
         name: annotated_normalizers(hint) for name, hint in hints.items() if annotated_normalizers(hint)
     }
@@ -131,12 +131,12 @@ def declared_of(function: Callable[..., Any]) -> Declared:
     marks = marks_of(function)
     declared = Declared(normalizers, aliases)
     if marks is not None:
-        declared = combined(marks.declared, declared)  # as the decorated function runs them
+        declared = combined(marks.declared, declared)  # the order in which the decorated function runs them
     return _published(declared, written, hints)
 
 
 def _published(declared: Declared, function: Callable[..., Any], hints: Mapping[str, Any]) -> Declared:
-    """Return the declarations under the names that each parameter's ``Field`` publishes."""
+    """Return the declarations by published name, which a parameter's ``Field`` may change."""
     names = {
         name: published_name(name, field_of(hints.get(name, Any), parameter.default))
         for name, parameter in inspect.signature(function).parameters.items()
@@ -163,7 +163,7 @@ def published_name(name: str, field: FieldInfo) -> str:
 
 
 def combined(first: Declared, second: Declared) -> Declared:
-    """Combine two declarations of one tool; the normalizers of the second run after those of the first."""
+    """Combine two declarations of one tool; the normalizers of the first run first."""
     return Declared(
         _joined(first.normalizers, second.normalizers),
         _joined(first.aliases, second.aliases),

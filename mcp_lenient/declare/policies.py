@@ -24,7 +24,7 @@ class Policies:
         bounded: What has the last word on every policy.
 
     Raises:
-        TypeError: When one of them is no policy.
+        TypeError: When a policy is not a :class:`mcp_lenient.Policy`.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class Policies:
             return policy
         return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)
 
-    def _private(self, policy: Policy) -> Policy:
-        """Return a policy that also hides everything that the server's policy hides."""
+    def _with_server_privacy(self, policy: Policy) -> Policy:
+        """Return the policy with everything hidden that the server's policy hides."""
         server = self._server
         if server.secret <= policy.secret and (server.echo_values or not policy.echo_values):
             return policy
@@ -70,15 +70,15 @@ class Policies:
         return policy.changed(secret=policy.secret | server.secret, echo_values=echo_values)
 
     def declared(self, tool: str) -> Declared:
-        """Return what the operator's file declares of a tool name."""
+        """Return the declarations of the operator's file for a tool name."""
         own = self._definitions.declared(tool) if self._definitions is not None else None
-        return own or _NOTHING
+        return own or _NO_DECLARATIONS
 
     def _pattern(self, tool: str) -> Policy | None:
         return next((policy for pattern, policy in self._patterns if fnmatchcase(tool, pattern)), None)
 
 
-_NOTHING = Declared()
+_NO_DECLARATIONS = Declared()
 
 
 def _checked(name: str, policy: object) -> Policy:
@@ -93,7 +93,7 @@ def _changed(policy: Policy, declared: Declared) -> Policy:
         return policy
     changes: dict[str, Any] = {**declared.policy}
     taken = {other for others in declared.aliases.values() for other in others}
-    # What is declared of the tool itself takes a name away from what the server's policy gave it to.
+    # An alias declared for the tool overrides the same alias in the server's policy.
     aliases = {
         name: tuple(other for other in others if other not in taken)
         for name, others in policy.aliases.items()

@@ -1,4 +1,4 @@
-"""Declarations in a file, for tools whose code is someone else's."""
+"""Declarations in a file, for tools whose code you cannot change."""
 
 from mcp_lenient.declare.definitions.entries import Definitions, unknown_names
 from mcp_lenient.declare.definitions.loading import load_definitions

@@ -1,4 +1,4 @@
-"""Read a definitions file as JSON values, with the line of each where the format gives it."""
+"""Parse a definitions file into JSON values, with line numbers for YAML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mcp_lenient.types import Path
 from mcp_lenient.values.display import shown
 
 MAX_DEPTH = 32
-"""Levels of a definitions file; the deepest place that means anything is far above."""
+"""Levels of a definitions file; the deepest valid field is far above this."""
 
 
 class DefinitionFault(NamedTuple):
@@ -31,8 +31,8 @@ class DefinitionFault(NamedTuple):
 
     Attributes:
         path: The place.
-        words: What is wrong, to follow the place and a colon.
-        read: Whether the value that was read for this place is the one that is meant there.
+        words: The message, printed after the place and a colon.
+        read: Whether the value at this place could be parsed.
     """
 
     path: Path
@@ -41,14 +41,14 @@ class DefinitionFault(NamedTuple):
 
 
 MAX_NODES = 250_000
-"""Values of one document, each use of an anchor counted anew."""
+"""Values of one document, with each use of an anchor counted."""
 _TAG = "tag:yaml.org,2002:"
 _YAML_1_1 = VersionedResolver((1, 1))
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,39})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class YamlTextError(ValueError):
-    """A text that is not one YAML document, or that never ends."""
+    """An error for a text that is not one YAML document, or too large."""
 
     def __init__(self, line: int | None, reason: str) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class YamlTextError(ValueError):
 
 @dataclass(slots=True)
 class YamlText:
-    """A document while it is read."""
+    """A YAML document while it is parsed."""
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
@@ -67,10 +67,10 @@ class YamlText:
 
 
 def read_yaml(text: str) -> YamlText:
-    """Read one YAML 1.2 document; nothing in it is executed, and no tag is followed.
+    """Parse one YAML 1.2 document; tags are never executed.
 
     Raises:
-        YamlTextError: When it is not YAML, nests too deeply, or grows too large by its anchors.
+        YamlTextError: When it is not YAML, nests too deeply, or expands too much by anchors.
     """
     document = YamlText()
     reader = YAML(pure=True)
@@ -96,9 +96,9 @@ def _line(mark: Any) -> int:
 
 
 def _kind(node: Node) -> str:
-    """Return the tag of a node; for plain text the tag of YAML 1.1, which other readers may follow.
+    """Return the tag of a node; for unquoted text its tag in YAML 1.1, which other parsers may use.
 
-    A single letter is a text: ``y`` and ``n`` are names, and few readers of YAML 1.1 take them for anything else.
+    A single letter is always a string: ``y`` and ``n`` are names, and few YAML 1.1 parsers read them as booleans.
     """
     is_plain = isinstance(node, ScalarNode) and node.style is None and len(node.value) > 1
     if is_plain and node.tag == f"{_TAG}str":
@@ -109,7 +109,7 @@ def _kind(node: Node) -> str:
 def _value(document: YamlText, node: Node, path: Path) -> Any:
     document.nodes += 1
     if document.nodes > MAX_NODES:
-        reason = f"it has more than {MAX_NODES} values, with what its anchors repeat."
+        reason = f"it has more than {MAX_NODES} values, including those repeated by anchors."
         raise YamlTextError(_line(node.start_mark), reason)
     if len(path) > MAX_DEPTH:
         raise YamlTextError(_line(node.start_mark), "its anchors nest it too deeply.")
@@ -136,7 +136,7 @@ def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any
         name = _name(document, key, path)
         below = (*path, name)
         if name in entries:
-            again = f"this stands here twice, the second time in line {_line(key.start_mark)}."
+            again = f"this name is used twice, again in line {_line(key.start_mark)}."
             document.issues.append(DefinitionFault(below, again, read=True))
             continue
         document.lines[below] = _line(key.start_mark)
@@ -145,14 +145,12 @@ def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any
 
 
 def _name(document: YamlText, key: Node, path: Path) -> str:
-    """Return the name before a colon, as it is spelled where YAML reads it as something other than text."""
+    """Return the name before a colon, in its source spelling if YAML does not read it as a string."""
     spelt = key.value if isinstance(key, ScalarNode) else f"line {_line(key.start_mark)}"
     if _kind(key) != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
         document.issues.append(
-            DefinitionFault(
-                (*path, spelt), "this is a name that YAML does not read as text; put it in quotes."
-            )
+            DefinitionFault((*path, spelt), "YAML does not read this name as a string; put it in quotes.")
         )
     return str(spelt)
 
@@ -168,10 +166,10 @@ def _scalar(document: YamlText, node: Node, path: Path) -> Any:
     return value
 
 
-_QUOTE = "Put it in quotes if a text is meant."
-_OTHER = "this has a tag, or is of a kind that JSON has not."
+_QUOTE = "Put it in quotes to make it a string."
+_OTHER = "this has a tag, or a type that JSON does not have."
 _WORDS: Mapping[str, str] = {
-    "timestamp": "this is a date to YAML, which JSON has not.",
+    "timestamp": "YAML reads this as a date, which JSON does not have.",
     "merge": "this is '<<', which is not supported.",
 }
 _BOOLEANS = {"true": True, "false": False}
@@ -179,13 +177,13 @@ _BOOLEANS = {"true": True, "false": False}
 
 def _number(spelt: str) -> tuple[Any, str]:
     if not _JSON_NUMBER.fullmatch(spelt) or not math.isfinite(number := json.loads(spelt)):
-        return spelt, f"this is a number to YAML, but not spelt as JSON spells one. {_QUOTE}"
+        return spelt, f"YAML reads this as a number, but it is not spelled as in JSON. {_QUOTE}"
     return number, ""
 
 
 def _boolean(spelt: str) -> tuple[Any, str]:
     if spelt.lower() not in _BOOLEANS:
-        return spelt, f"this is true or false to YAML; spell it so. {_QUOTE}"
+        return spelt, f"YAML reads this as true or false; write that instead. {_QUOTE}"
     return _BOOLEANS[spelt.lower()], ""
 
 
@@ -209,9 +207,9 @@ class Document:
     """The content of a file.
 
     Attributes:
-        value: The whole of it; None for an empty file.
-        lines: The line of each place, from 1; empty for TOML, whose reader tells none.
-        issues: Values that JSON does not have, and duplicate names; ``value`` holds a substitute for each.
+        value: The content; None for an empty file.
+        lines: The line of each place, from 1; empty for TOML, whose parser gives none.
+        issues: Values that JSON does not have, and duplicate names; ``value`` has a substitute for each.
     """
 
     value: Any
@@ -219,21 +217,21 @@ class Document:
     issues: tuple[DefinitionFault, ...] = ()
 
     def line(self, path: Path) -> int | None:
-        """Return the line of a place, or of the nearest one around it."""
+        """Return the line of a place or of its nearest parent."""
         ends = range(len(path), -1, -1)
         return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
 
 
 def read_document(file: FilePath) -> Document:
-    """Read a YAML or TOML file, by its suffix.
+    """Parse a YAML or TOML file, by its suffix.
 
     Raises:
-        DefinitionError: When it is neither, too large, or not to be read as what its suffix says.
-        OSError: When there is no such file.
+        DefinitionError: When it has another suffix, is too large, or is invalid.
+        OSError: When the file cannot be read.
     """
     suffix = file.suffix.lower()
     if suffix not in (*_YAML_SUFFIXES, _TOML_SUFFIX):
-        msg = f"{file}: the name must end in .yaml, .yml or .toml, which says how the file is written."
+        msg = f"{file}: the file name must end in .yaml, .yml or .toml."
         raise DefinitionError(msg)
     text = _text(file)
     return _toml(file, text) if suffix == _TOML_SUFFIX else _yaml(file, text)
@@ -267,7 +265,7 @@ def _toml(file: FilePath, text: str) -> Document:
     toml = importlib.import_module(_TOML_MODULE)
     try:
         value = toml.loads(text)
-    except (ValueError, RecursionError) as error:  # the first also for an integer of too many digits
+    except (ValueError, RecursionError) as error:  # ValueError also for an integer with too many digits
         reason = "it is nested too deeply." if isinstance(error, RecursionError) else f"{error}."
         msg = f"{file}: this cannot be read as TOML: {reason}"
         raise DefinitionError(msg) from None
@@ -287,4 +285,4 @@ def _not_json(value: Any, path: Path) -> Iterable[DefinitionFault]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield DefinitionFault(path, "must be a finite number.")
     elif not isinstance(value, (str, int, float)):
-        yield DefinitionFault(path, "this is a date or time, which JSON has not; put it in quotes.")
+        yield DefinitionFault(path, "JSON does not have dates and times; put this in quotes.")

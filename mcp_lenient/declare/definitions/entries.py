@@ -1,4 +1,4 @@
-"""The fields of a definitions file, as Pydantic checks them, and its errors in words."""
+"""The Pydantic models of a definitions file, and their error messages."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Definitions:
     """The declarations of a file.
 
     Attributes:
-        policy: Fields of :class:`mcp_lenient.Policy` that are other for the whole server.
-        tools: What is declared of each tool, by its name as the server publishes it.
-        names: The parameters that the file names, by tool.
+        policy: Fields of :class:`mcp_lenient.Policy` that the file sets for the whole server.
+        tools: The declarations of each tool, by its published name.
+        names: The parameter names in the file, by tool.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -49,18 +49,18 @@ class Definitions:
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def declared(self, tool: str) -> Declared | None:
-        """Return the declarations of a tool; None where the file does not name it."""
+        """Return the declarations of a tool, or None."""
         return self.tools.get(tool)
 
 
 MAX_SENTENCES = 20
-_ALIKE = 0.6
-_MOST_COMPARED = 20
-_LONGEST = 100
+_MIN_LIKENESS = 0.6
+_MAX_COMPARED = 20
+_MAX_NAME = 100
 
 
 def unknown_names(definitions: Definitions, published: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    """Return a sentence for each name in a definitions file that no tool or parameter has, 20 at most.
+    """Return a sentence for each unknown tool or parameter in a definitions file, 20 at most.
 
     >>> from mcp_lenient.declare.definitions import Definitions
     >>> definitions = Definitions({}, {}, {"find": frozenset({"querry"}), "serch": frozenset()})
@@ -70,7 +70,7 @@ def unknown_names(definitions: Definitions, published: Mapping[str, Collection[s
 
     Args:
         definitions: The file.
-        published: The parameter names of each tool that there is, by its name.
+        published: The parameter names of each existing tool, by its name.
     """
     return tuple(islice(_sentences(definitions, published), MAX_SENTENCES))
 
@@ -81,27 +81,27 @@ def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]
             yield f"There is no tool '{shown(tool)}'{did_you_mean(tool, published)}"
             continue
         for name in sorted(parameters.difference(published[tool])):
-            meant = did_you_mean(name, published[tool])
-            yield f"Tool '{shown(tool)}' has no parameter '{shown(name)}'{meant}"
+            hint = did_you_mean(name, published[tool])
+            yield f"Tool '{shown(tool)}' has no parameter '{shown(name)}'{hint}"
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """Return the end of a sentence about an unknown name, with the most similar known name."""
-    likely = nlargest(_MOST_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
-    near = max(likely, key=lambda known: likeness(name[:_LONGEST], known[:_LONGEST]), default=None)
-    if near is None or likeness(name[:_LONGEST], near[:_LONGEST]) < _ALIKE:
+    likely = nlargest(_MAX_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
+    near = max(likely, key=lambda known: likeness(name[:_MAX_NAME], known[:_MAX_NAME]), default=None)
+    if near is None or likeness(name[:_MAX_NAME], near[:_MAX_NAME]) < _MIN_LIKENESS:
         return "."
     return f"; did you mean '{shown(near)}'?"
 
 
 def _shared_pairs(pairs: frozenset[str], name: str) -> float:
-    """Return the share of letter pairs that two names have in common: a cheap first look at thousands of names."""
+    """Return the share of letter pairs that two names have in common; a cheap filter for thousands of names."""
     others = _pairs(name)
     return 2 * len(pairs & others) / (len(pairs) + len(others))
 
 
 def _pairs(name: str) -> frozenset[str]:
-    folded = name[:_LONGEST].casefold()
+    folded = name[:_MAX_NAME].casefold()
     return frozenset((folded, *map("".join, pairwise(folded))))
 
 
@@ -112,7 +112,7 @@ Bound = Annotated[int, Field(ge=1)]
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    def given(self) -> dict[str, Any]:
+    def fields_set(self) -> dict[str, Any]:
         """Return the fields that the file sets."""
         return {
             name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
@@ -154,12 +154,12 @@ class PolicyEntry(_Entry):
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:
-        """Return the fields that the file sets, as :class:`mcp_lenient.Policy` has them.
+        """Return the fields that the file sets, as arguments of :class:`mcp_lenient.Policy`.
 
         Args:
-            around: The limits in force for what the file does not bound.
+            around: The limits to use for bounds that the file does not set.
         """
-        changes = self.given()
+        changes = self.fields_set()
         if "drop_unknown" in changes:
             changes["drop"] = changes.pop("drop_unknown")
         if "limits" in changes:
@@ -169,8 +169,8 @@ class PolicyEntry(_Entry):
         }
 
     def bounds(self, around: Limits) -> Limits:
-        """Return the limits of the file, completed by those around."""
-        return Limits(**{**asdict(around), **self.limits.given()})
+        """Return the limits of the file, completed by ``around``."""
+        return Limits(**{**asdict(around), **self.limits.fields_set()})
 
 
 class ServerPolicyEntry(PolicyEntry):
@@ -187,7 +187,7 @@ class ServerPolicyEntry(PolicyEntry):
         return {name: tuple(others) for name, others in self.aliases.items()}
 
     def changes(self, around: Limits) -> dict[str, Any]:
-        """Return the fields that the file sets, as for one tool."""
+        """Return the fields that the file sets, with aliases."""
         changes = super().changes(around)
         if "aliases" in changes:
             changes["aliases"] = self._others()
@@ -195,19 +195,19 @@ class ServerPolicyEntry(PolicyEntry):
 
 
 def _switch(make: Callable[[], Normalize]) -> PlainValidator:
-    """Make a field that turns a normalizer on by ``true``."""
+    """Return a validator for a field that enables a normalizer with ``true``."""
 
     def read(value: Any) -> Normalize | None:
         if not isinstance(value, bool):
             msg = "must be true or false."
-            raise ValueError(msg)  # noqa: TRY004 - Pydantic takes a ValueError for an issue of the file
+            raise ValueError(msg)  # noqa: TRY004 - Pydantic reports only a ValueError as an error of the file
         return make() if value else None
 
     return PlainValidator(read)
 
 
 def _choice(make: Callable[..., Normalize], what: str) -> PlainValidator:
-    """Make a field that turns a normalizer on by ``true``, or by the text that is its one argument."""
+    """Return a validator for a field that enables a normalizer with ``true`` or with its argument."""
 
     def read(value: Any) -> Normalize | None:
         if not isinstance(value, (bool, str)):
@@ -222,7 +222,7 @@ def _choice(make: Callable[..., Normalize], what: str) -> PlainValidator:
 
 def _clamp(value: Any) -> Normalize:
     if not isinstance(value, list) or len(value) != 2:
-        msg = "must be a list of two: the lowest and the highest number, null for no such bound."
+        msg = "must be a list of two: the minimum and the maximum, null for no bound."
         raise ValueError(msg)
     return normalizers.clamp(*value)
 
@@ -252,12 +252,12 @@ class TagsEntry(_Entry):
 
     @model_validator(mode="after")
     def _allowed(self) -> TagsEntry:
-        self.made()
+        self.build()
         return self
 
-    def made(self) -> Normalize:
+    def build(self) -> Normalize:
         """Return the normalizer."""
-        return normalizers.tags(**self.given())
+        return normalizers.tags(**self.fields_set())
 
 
 def _one_or_more(value: Any) -> Any:
@@ -315,10 +315,10 @@ class ParameterEntry(_Entry):
 
 
 def _check_owners(others: Mapping[str, list[str]]) -> None:
-    """Raise where one name belongs to two parameters.
+    """Check that no alias belongs to two parameters.
 
     Raises:
-        ValueError: When it does; names the three.
+        ValueError: When one does; names the alias and both parameters.
     """
     owners = {name: name for name in others}
     for name, also in others.items():
@@ -350,9 +350,9 @@ class ToolEntry(_Entry):
             where: Says where in the file a place below this tool is.
         """
         entries = self.parameters.items()
-        made = {name: entry.made() for name, entry in entries}
+        built = {name: entry.build() for name, entry in entries}
         return Declared(
-            normalizers=MappingProxyType({name: run for name, run in made.items() if run}),
+            normalizers=MappingProxyType({name: run for name, run in built.items() if run}),
             aliases=MappingProxyType(
                 {name: tuple(entry.aliases) for name, entry in entries if entry.aliases}
             ),
@@ -419,8 +419,8 @@ _FIELDS: Mapping[Path, type[BaseModel]] = {
     (_ANY, "parameters", _ANY): ParameterEntry,
     (_ANY, "parameters", _ANY, "tags"): TagsEntry,
 }
-_WANTED: Mapping[str, str] = {
-    "string_type": "must be a text",
+_EXPECTED: Mapping[str, str] = {
+    "string_type": "must be a string",
     "bool_type": "must be true or false",
     "int_type": "must be a whole number",
     "list_type": "must be a list",
@@ -431,12 +431,12 @@ _QUOTABLE = (bool, int, float)
 
 
 def place_of(details: ErrorDetails) -> Path:
-    """Return the place in the file that an error is about."""
+    """Return the place of an error in the file."""
     return tuple(part for part in details["loc"] if part != "[key]")
 
 
 def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> list[ErrorDetails]:
-    """Return the single errors, without those about a value that could not be read."""
+    """Return the errors of a validation, without those about values that could not be parsed."""
     unread = {issue.path for issue in known if not issue.read}
     around = {path[:end] for path in unread for end in range(len(path))}
     return [
@@ -448,7 +448,7 @@ def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> l
 
 
 def fault_of(details: ErrorDetails) -> DefinitionFault:
-    """Put an error into words."""
+    """Return a Pydantic error as a fault."""
     path = place_of(details)
     return DefinitionFault(path, _words(details, path))
 
@@ -460,17 +460,17 @@ def _words(details: ErrorDetails, path: Path) -> str:
         return "must not be empty."
     if details["type"] == "value_error":
         return cut(details["msg"].removeprefix("Value error, "), MAX_WORDS)
-    wanted = _WANTED.get(details["type"]) or details["msg"].replace("Input should be", "must be")
+    expected = _EXPECTED.get(details["type"]) or details["msg"].replace("Input should be", "must be")
     sent = details["input"]
     got = in_json(sent) if short_scalar(sent) else f"of type {json_type(sent)}"
     quote = " Put it in quotes." if details["type"] == "string_type" and isinstance(sent, _QUOTABLE) else ""
-    return f"{wanted}, not {got}.{quote}"
+    return f"{expected}, not {got}.{quote}"
 
 
 def _unknown_field(path: Path) -> str:
     names = _fields_at(path[:-1])
-    meant = did_you_mean(str(path[-1]), names)
-    return f"there is no such field{meant} Allowed are {_listed(names)}."
+    hint = did_you_mean(str(path[-1]), names)
+    return f"there is no such field{hint} Allowed are {_listed(names)}."
 
 
 def _fields_at(path: Path) -> list[str]:

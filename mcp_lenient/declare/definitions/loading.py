@@ -1,4 +1,4 @@
-"""Read and check a definitions file as a whole."""
+"""Load and validate a definitions file."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MAX_FAULTS = 20
 
 
 def load_definitions(path: str | PathLike[str]) -> Definitions:
-    """Read what a YAML or TOML file declares of tools.
+    """Load the declarations of a YAML or TOML file.
 
     Args:
-        path: The file; its suffix says how it is written (``.yaml``, ``.yml``, ``.toml``).
+        path: The file; its suffix decides the format (``.yaml``, ``.yml``, ``.toml``).
 
     Raises:
-        DefinitionError: When something in it is wrong; names each place, and what is allowed there.
-        OSError: When there is no such file.
+        DefinitionError: When the file has errors; names each place and the allowed values.
+        OSError: When the file cannot be read.
     """
     file = FilePath(path)
     document = read_document(file)
@@ -51,7 +51,7 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
 
 
 def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:
-    """Put the first errors into words, in the order of their lines: there may be thousands."""
+    """Return an error with the first faults in the order of their lines; there may be thousands."""
 
     def order(path: Path) -> tuple[int, str]:
         return document.line(path) or 0, place(path)

@@ -1,4 +1,4 @@
-"""Declarations for parameters: ready-made normalizers, other names, and any callable."""
+"""Declarations for parameters: ready-made normalizers, aliases, and any callable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalizers as type annotations: how they are declared, how Pydantic runs them, and how they refuse."""
+"""Normalizers as type annotations, and how Pydantic runs them."""
 
 from __future__ import annotations
 
@@ -26,43 +26,42 @@ from mcp_lenient.declare.declared import Normalize
 from mcp_lenient.errors import NormalizationError, SchemaError
 
 ERROR_TYPE: Final = "mcp_lenient_normalization"
-"""The type of the Pydantic error that a refusal becomes; its ``ctx`` holds ``code`` and ``message``."""
+"""The Pydantic error type of a refusal; its ``ctx`` has ``code`` and ``message``."""
 
 
 class ValueNormalizer(ABC):
-    """A callable that takes a value as sent and returns the value that is meant.
+    """A callable that takes the sent value and returns the normalized one.
 
-    It also works as a type annotation, ``Annotated[list[str] | None, tags()]``, for parameters and for
-    fields of models, with and without a middleware; the schema stays as it is. Several side by side run
-    from left to right. Where Pydantic runs them, a refusal is an error of the type
-    ``mcp_lenient_normalization``.
+    It also works as a type annotation, ``Annotated[list[str] | None, tags()]``, for parameters and fields of models,
+    with and without the middleware; the schema stays the same. Several run from left to right. When run by Pydantic,
+    a refusal is an error of type ``mcp_lenient_normalization``.
 
-    Where a parameter itself is a discriminated union, ``Annotated[Cat | Dog, Discriminator("kind"),
-    parse_json()]`` says so: Pydantic applies ``Field(discriminator=...)`` on a parameter last of all.
+    For a parameter that is a discriminated union, write ``Annotated[Cat | Dog, Discriminator("kind"),
+    parse_json()]``: Pydantic applies ``Field(discriminator=...)`` on a parameter after all other annotations.
     """
 
     __slots__ = ()
 
     null_is_absent: ClassVar[bool] = False
-    """Whether a null that is left in the end means that the default is to be used."""
+    """Whether a null result means that the default is used."""
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
-        """Return the value that is meant; an equal one for a value that is already right.
+        """Return the normalized value; an equal one for a value that is already right.
 
         Raises:
             NormalizationError: When the value is refused.
         """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return the schema of the annotated type, with this normalizer in front."""
+        """Return the core schema of the annotated type, with this normalizer in front."""
         inner = handler(source)
         before = _chain(inner)
         if before is not None:
             function = {**inner["function"], "function": Chain((*before.normalizers, self))}
             return typing.cast("CoreSchema", {**inner, "function": function})
         return core_schema.with_info_wrap_validator_function(
-            Chain((self,)), _from_either(inner, handler), json_schema_input_schema=inner
+            Chain((self,)), _json_or_python(inner, handler), json_schema_input_schema=inner
         )
 
     def __get_pydantic_json_schema__(
@@ -71,15 +70,14 @@ class ValueNormalizer(ABC):
         """Return the JSON schema of the annotated type.
 
         Raises:
-            SchemaError: When a constraint is behind the normalizer that Pydantic can apply rightly only
-                in front of it.
+            SchemaError: When a constraint is written after the normalizer, but Pydantic can only apply it before.
         """
         return _with_constraints(handler(schema), schema, self)
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Several normalizers as one function that Pydantic runs."""
+    """Several normalizers as one Pydantic validator function."""
 
     normalizers: tuple[ValueNormalizer, ...]
 
@@ -89,17 +87,17 @@ class Chain:
         handler: core_schema.ValidatorFunctionWrapHandler,
         info: core_schema.ValidationInfo[Any],
     ) -> Any:
-        """Validate the normalized value; where only the value as sent is valid, take that one."""
+        """Validate the normalized value; if it is invalid, try the sent value."""
         normalized = self._normalized(value)
         try:
-            return handler(_handed_on(normalized, info))
+            return handler(_for_mode(normalized, info))
         except ValidationError:
             if normalized is value:
                 raise
             try:
-                return handler(_handed_on(value, info))
+                return handler(_for_mode(value, info))
             except ValidationError:
-                pass  # what the normalizers gave is what the error should speak of
+                pass  # report the error of the normalized value
             raise
 
     def _normalized(self, value: Any) -> Any:
@@ -113,20 +111,20 @@ class Chain:
         return value
 
 
-def _handed_on(value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
+def _for_mode(value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
     return to_json(value) if info.mode == "json" else value
 
 
-def _from_either(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """Make a schema that takes JSON text where JSON is validated, and values elsewhere."""
-    # In a round trip, Pydantic would write a `json` schema as JSON text: its own serialization is the type's,
-    # under a cover, since the name of a function's schema means something else there.
+def _json_or_python(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
+    """Return a schema that parses JSON text in JSON mode and takes values in Python mode."""
+    # A `json` schema serializes to JSON text in a round trip, so it gets the type's own serialization, wrapped since
+    # the type name of a function schema has another meaning there.
     written = typing.cast("Any", core_schema.definitions_schema(inner, []))
     as_json = core_schema.json_schema(inner, serialization=written)
     either = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
     if not _has_own_title(inner):
         return either
-    # Pydantic gives a field a title, unless it sees a reference there: so this becomes one.
+    # Pydantic adds a title to a field unless it is a reference: make this one.
     either["ref"] = f"mcp_lenient:{uuid4().hex}"
     prepared = type("Prepared", (), {"__get_pydantic_core_schema__": lambda _source, _handler: either})
     return handler.generate_schema(Annotated[prepared, _PublishedAs(inner)])
@@ -154,21 +152,21 @@ def _has_own_title(schema: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PublishedAs:
-    """Marks a schema that is published as another one."""
+    """Metadata of a schema that is published as another one."""
 
     schema: CoreSchema
 
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return the JSON schema of the other one, with its notes."""
+        """Return the JSON schema of the other one, with its metadata."""
         return handler(core_schema.definitions_schema(self.schema, []))
 
 
 def annotated_normalizers(annotation: Any) -> tuple[ValueNormalizer, ...]:
-    """Return the normalizers on a whole parameter, in the order in which they run.
+    """Return the normalizers of a whole parameter, in the order in which they run.
 
-    Those on its items, fields or on one arm of a union are not among them: Pydantic runs those.
+    Normalizers of its items, fields or union members are left out, since Pydantic runs those.
 
     >>> from mcp_lenient.declare.normalizers import lower, strip
     >>> annotated_normalizers(Annotated[str, strip(), lower()])
@@ -177,7 +175,7 @@ def annotated_normalizers(annotation: Any) -> tuple[ValueNormalizer, ...]:
     ()
 
     Args:
-        annotation: A parameter's type, its forward references resolved.
+        annotation: A parameter's type, with forward references resolved.
     """
     return tuple(entry for entry in whole_metadata(annotation) if isinstance(entry, ValueNormalizer))
 
@@ -189,17 +187,21 @@ def whole_metadata(annotation: Any) -> tuple[Any, ...]:
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         return (*whole_metadata(inner), *metadata)
-    # Python 3.10 wraps a parameter's Annotated[X | None, ...] that defaults to None in one more Optional.
-    arms = [arm for arm in _arms(annotation) if arm is not type(None)]
-    if len(arms) == 1 and get_origin(arms[0]) is Annotated and type(None) in _arms(get_args(arms[0])[0]):
-        return whole_metadata(arms[0])
+    # Python 3.10 wraps Annotated[X | None, ...] of a parameter with default None in another Optional.
+    members = [arm for arm in _union_members(annotation) if arm is not type(None)]
+    if (
+        len(members) == 1
+        and get_origin(members[0]) is Annotated
+        and type(None) in _union_members(get_args(members[0])[0])
+    ):
+        return whole_metadata(members[0])
     return ()
 
 
 _ALIASES: Final = tuple(filter(None, [getattr(typing, "TypeAliasType", None)]))
 
 
-def _arms(annotation: Any) -> tuple[Any, ...]:
+def _union_members(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else ()
 
 
@@ -210,7 +212,7 @@ def _chain(schema: Mapping[str, Any]) -> Chain | None:
 
 
 def _as_pydantic_error(error: NormalizationError) -> PydanticCustomError:
-    # Pydantic cannot take text that no UTF-8 can be made of.
+    # Pydantic does not accept text that cannot be encoded as UTF-8.
     message = error.message.encode("utf-8", "backslashreplace").decode()
     told = {"code": error.code, "message": message, "expected_types": error.expected_types}
     return PydanticCustomError(ERROR_TYPE, "{message}", told)
@@ -235,40 +237,40 @@ _KEYWORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "dict": {"minLength": "minProperties", "maxLength": "maxProperties"},
     }
 )
-"""What Pydantic calls a constraint on a function around a type, and what it calls it on the type itself."""
+"""Pydantic's name of a constraint on a function schema, and its name on the type itself."""
 _CONSTRAINTS: Final = frozenset({*_NUMBER_KEYWORDS, *_ARRAY_KEYWORDS, "minItems", "maxItems"})
-_AROUND: Final = frozenset({"function-after", "function-before", "function-wrap"})
+_FUNCTION_SCHEMAS: Final = frozenset({"function-after", "function-before", "function-wrap"})
 
 
 def _with_constraints(
     json_schema: JsonSchemaValue, schema: CoreSchema, normalizer: ValueNormalizer
 ) -> JsonSchemaValue:
-    """Return the JSON schema with the constraints behind a normalizer named as on the type itself.
+    """Return the JSON schema with the constraints after a normalizer named as on the type itself.
 
-    Pydantic checks them by functions around the normalizer and writes their own names (``ge``) into the
-    schema. Around a nullable type these functions fail on null, and a pattern is not written at all.
+    Pydantic checks them by functions around the normalizer and writes their own names (``ge``) into the schema. For
+    a nullable type these functions fail on null, and a pattern is not written at all.
     """
-    inner, found = _behind(schema)
-    if not found or inner == "union":  # on a union, Pydantic writes them like this without a normalizer, too
+    inner, found = _constraints_behind(schema)
+    if not found or inner == "union":  # on a union, Pydantic writes these names without a normalizer too
         return json_schema
     keywords = _KEYWORDS.get(inner, {})
     if not found <= keywords.keys():
         msg = (
-            f"The constraints behind {normalizer!r} belong in front of it: write Annotated[..., Field(...), "
+            f"The constraints after {normalizer!r} belong before it: write Annotated[..., Field(...), "
             "normalizer]. Pydantic would check them on null as well, or leave them out of the schema."
         )
         raise SchemaError(msg)
     return {keywords.get(name, name) if name in found else name: entry for name, entry in json_schema.items()}
 
 
-def _behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
-    """Return the core type under the normalizers, and the constraints behind them."""
+def _constraints_behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+    """Return the core type under the normalizers, and the constraints after them."""
     found: set[str] = set()
     while _chain(schema) is None:
         if schema["type"] == "chain":
             found.add("pattern")
             schema = schema["steps"][0]
-        elif schema["type"] in _AROUND:
+        elif schema["type"] in _FUNCTION_SCHEMAS:
             found |= _CONSTRAINTS & (schema.get("metadata") or {}).get("pydantic_js_updates", {}).keys()
             schema = schema["schema"]
         else:
@@ -277,26 +279,26 @@ def _behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
 
 
 INVALID_TYPE: Final = "INVALID_{PARAMETER}_TYPE"
-"""The code for a value of a wrong type; in the envelope the parameter's own name stands for ``{PARAMETER}``."""
+"""The code for a value of a wrong type; the envelope replaces ``{PARAMETER}`` by the parameter's name."""
 INVALID_VALUE: Final = "INVALID_{PARAMETER}_VALUE"
 """The code for a value of the right type that is not allowed; ``{PARAMETER}`` as in :data:`INVALID_TYPE`."""
 
 
 def refuse_argument(where: str, allowed: str, got: object) -> NoReturn:
-    """Refuse an argument that an author gives to a normalizer.
+    """Refuse an argument of a normalizer's factory.
 
     Raises:
-        ValueError: Always; it names the argument, what is allowed, and what came.
+        ValueError: Always; names the argument, the allowed values and the given one.
     """
     msg = f"{where} must be {allowed}, got {got!r}."
     raise ValueError(msg)
 
 
 def check_flag(where: str, value: object) -> None:
-    """Raise where the value is not a boolean.
+    """Check that a value is a boolean.
 
     Raises:
-        ValueError: When it is anything else.
+        ValueError: When it is not.
     """
     if not isinstance(value, bool):
         refuse_argument(where, "true or false", value)
@@ -304,7 +306,7 @@ def check_flag(where: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Custom(ValueNormalizer):
-    """The normalizer that :func:`normalizer` makes."""
+    """The normalizer of :func:`normalizer`."""
 
     function: Normalize
 
@@ -318,12 +320,12 @@ class Custom(ValueNormalizer):
         return name if isinstance(name, str) else type(self.function).__name__
 
     def __call__(self, value: Any) -> Any:
-        """Return the result of the function; let its exceptions through."""
+        """Return the result of the function."""
         return self.function(value)
 
 
 def normalizer(function: Normalize) -> ValueNormalizer:
-    """Make a normalizer for annotations from any callable.
+    """Return a normalizer for annotations from any callable.
 
     >>> from typing import Annotated
     >>> from pydantic import TypeAdapter
@@ -332,37 +334,36 @@ def normalizer(function: Normalize) -> ValueNormalizer:
     >>> TypeAdapter(Annotated[str, normalizer(without_hash)]).validate_python("#ffcc00")
     'ffcc00'
 
-    To refuse a value it raises :class:`mcp_lenient.errors.NormalizationError`; its code may hold
-    ``{PARAMETER}`` for the name of the parameter, and its message should not hold the value. Any other
-    exception goes on as it is: behind an annotation, Pydantic makes a validation error of a ``ValueError``
-    or ``AssertionError`` and hands on the rest. It should be pure, give what it gets back when that is
-    right, and be idempotent: it may run more than once on a call.
+    To refuse a value, the callable raises :class:`mcp_lenient.errors.NormalizationError`, whose code may contain
+    ``{PARAMETER}`` for the name of the parameter; the message should not contain the value. In annotations, Pydantic
+    turns a ``ValueError`` or ``AssertionError`` into a validation error; other exceptions propagate. The callable
+    should be pure, return a valid value unchanged, and be idempotent: it may run more than once per call.
 
     Args:
-        function: The callable; a normalizer is returned as it is.
+        function: The callable; a normalizer is returned unchanged.
 
     Raises:
-        ValueError: When it is no callable, or an async one.
+        ValueError: When it is not callable, or is async.
     """
     return function if isinstance(function, ValueNormalizer) else Custom(function)
 
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Other names of a parameter; never changes its value.
+    """The other names of a parameter.
 
     Attributes:
-        names: The names, as they were given.
+        names: The names, as given.
     """
 
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
         if not self.names:
-            refuse_argument("aliases(*names)", "one name or more", self.names)
+            refuse_argument("aliases(*names)", "one or more names", self.names)
         for name in self.names:
             if not isinstance(name, str) or not name.strip():
-                refuse_argument("Each name of aliases(*names)", "a text that is not empty", name)
+                refuse_argument("Each name of aliases(*names)", "a non-empty string", name)
         if len(set(self.names)) != len(self.names):
             refuse_argument("aliases(*names)", "different names", self.names)
 
@@ -374,23 +375,23 @@ def aliases(*names: str) -> Aliases:
     ('query', 'q')
 
     Args:
-        names: The other names, exactly as callers write them.
+        names: The other names, exactly as callers send them.
 
     Raises:
-        ValueError: When there is none, one is empty or no text, or one is there twice.
+        ValueError: When there are none, or one is empty, not a string or a duplicate.
     """
     return Aliases(names)
 
 
 def annotated_aliases(annotation: Any) -> tuple[str, ...]:
-    """Return the other names on a whole parameter.
+    """Return the other names of a whole parameter.
 
     >>> from typing import Annotated
     >>> annotated_aliases(Annotated[str, aliases("query", "q")])
     ('query', 'q')
 
     Args:
-        annotation: A parameter's type, its forward references resolved.
+        annotation: A parameter's type, with forward references resolved.
     """
     declared = (entry for entry in whole_metadata(annotation) if isinstance(entry, Aliases))
     return tuple(dict.fromkeys(name for entry in declared for name in entry.names))

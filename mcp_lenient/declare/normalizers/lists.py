@@ -24,14 +24,14 @@ _LIMITS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class ParseJson(ValueNormalizer):
-    """The normalizer that :func:`parse_json` makes."""
+    """The normalizer of :func:`parse_json`."""
 
     __name__: ClassVar[str] = "parse_json"
 
     kinds: tuple[Container, ...]
 
     def __call__(self, value: Any) -> Any:
-        """Return the container that a text spells, or the value unchanged."""
+        """Return the parsed container, or the value unchanged."""
         if not isinstance(value, str):
             return value
         found = container(value, _LIMITS)
@@ -39,11 +39,10 @@ class ParseJson(ValueNormalizer):
 
 
 def parse_json(*kinds: Container) -> ParseJson:
-    """Read a text that is a JSON array or object; any other text stays text.
+    """Parse a text that is a JSON array or object; any other text stays unchanged.
 
-    It is for types like ``str | list[str]``: the text is right as it is, so that nothing else may read it.
-    Text is also read where it is fenced, quoted once more, or written as JSON5 or Python would; never where
-    a digit or a key would be lost.
+    For types such as ``str | list[str]``, where the text is valid, so that no rule may parse it. A text may also be
+    fenced, quoted once more, JSON5 or a Python literal; it is not parsed if a digit or a key would be lost.
 
     >>> read = parse_json("array")
     >>> read('["a", "b"]'), read('{"a": 1}'), read("[a note]")
@@ -63,7 +62,7 @@ def parse_json(*kinds: Container) -> ParseJson:
 
 @dataclass(frozen=True, slots=True)
 class Split(ValueNormalizer):
-    """The normalizer that :func:`split` makes."""
+    """The normalizer of :func:`split`."""
 
     __name__: ClassVar[str] = "split"
 
@@ -76,7 +75,7 @@ class Split(ValueNormalizer):
         """Return the parts of a text, or the value unchanged.
 
         Raises:
-            NormalizationError: When the text begins like JSON or a quoted text, but is no JSON array.
+            NormalizationError: When the text begins like JSON or a quoted text, but is not a JSON array.
         """
         if not isinstance(value, str):
             return value
@@ -86,18 +85,16 @@ class Split(ValueNormalizer):
         if isinstance(listed, list):
             return listed
         if listed is not None or looks_like_json(value):
-            message = (
-                f"send an array, or plain items with {self.separator!r} between them; the text is neither"
-            )
+            message = f"send an array, or plain items separated by {self.separator!r}; the text is neither"
             raise NormalizationError(INVALID_TYPE, message)
         return parts(value, self.separator)
 
 
 def split(separator: str = ",") -> Split:
-    """Split a text into a list, without the space around its parts; a list stays as it is.
+    """Split a text into a list and strip its parts; a list stays unchanged.
 
-    Empty parts are left out, so that ``""`` is an empty list. ``null`` and ``None``, which is how serializers
-    print a null, are null. A JSON array in a text is that array.
+    Empty parts are left out, so ``""`` becomes an empty list. The texts ``null`` and ``None``, printed by serializers,
+    become null. The text of a JSON array becomes that array.
 
     >>> listed = split()
     >>> listed("red, green,"), listed('["a, b"]'), listed(["a,b"])
@@ -107,24 +104,24 @@ def split(separator: str = ",") -> Split:
         separator: The text between the parts.
 
     Raises:
-        ValueError: When the separator is empty, no text, or a character of JSON arrays.
+        ValueError: When the separator is not a string, is empty, or contains brackets or quotes.
     """
     return Split(separator)
 
 
 def parts(text: str, separator: str) -> list[str]:
-    """Return the parts of a text that are not blank, without outer space."""
+    """Return the stripped parts of a text that are not blank."""
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def check_separator(where: str, separator: object) -> None:
-    """Raise where a separator cannot split a text.
+    """Check that a separator can split a text.
 
     Raises:
-        ValueError: When it is empty, no text, or quotes and brackets that JSON is made of.
+        ValueError: When the separator is not a string, is empty, or contains brackets or quotes.
     """
     if not isinstance(separator, str) or not separator or set(separator) & set("[]{}\"'"):
-        refuse_argument(where, "a text that is not empty, without brackets and quotes", separator)
+        refuse_argument(where, "a non-empty string without brackets and quotes", separator)
 
 
 _JSON_SCALARS = (str, int, float)
@@ -132,7 +129,7 @@ _JSON_SCALARS = (str, int, float)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tags(ValueNormalizer):
-    """The normalizer that :func:`tags` makes."""
+    """The normalizer of :func:`tags`."""
 
     __name__: ClassVar[str] = "tags"
 
@@ -157,34 +154,34 @@ class Tags(ValueNormalizer):
         """Return the list of tags, or None.
 
         Raises:
-            NormalizationError: When :func:`tags` cannot read the value, or it is out of bounds.
+            NormalizationError: When the value is not a list of tags, or out of bounds.
         """
-        listed = self._in_text(value) if isinstance(value, str) else value
+        listed = self._parsed(value) if isinstance(value, str) else value
         if isinstance(listed, list):
             for tag in listed:
                 if not isinstance(tag, str):
                     _refuse("each item must be a string")
-            return self._tidied(listed)
+            return self._cleaned(listed)
         if isinstance(listed, (*_JSON_SCALARS, dict)):
             _refuse()
         return listed
 
-    def _in_text(self, text: str) -> Any:
+    def _parsed(self, text: str) -> Any:
         found = container(text, _LIMITS)
         if found is not None:
             return found
         if is_null_text(text):
             return None
         if looks_like_json(text):
-            _refuse("the text begins like JSON, but is no JSON array")
+            _refuse("the text begins like JSON, but is not a JSON array")
         if says_nothing(text):
-            _refuse("for none, send null or leave it out")
+            _refuse("to send no tags, send null or leave it out")
         tags = [text] if self.separator is None else parts(text, self.separator)
         if not tags or has_delimiter(" ".join(tags)):
-            _refuse("a text with a separator in it may be one tag or several")
+            _refuse("a text that contains a separator may be one tag or several")
         return tags
 
-    def _tidied(self, tags: list[str]) -> list[str]:
+    def _cleaned(self, tags: list[str]) -> list[str]:
         if self.trim:
             tags = [tag.strip() for tag in tags]
         if self.lower:
@@ -209,13 +206,12 @@ def tags(
     max_count: int | None = None,
     max_length: int | None = None,
 ) -> Tags:
-    """Understand a list of texts in the ways that callers write one.
+    """Accept a list of strings in the forms that callers send.
 
-    Null and lists of strings pass; ``null`` and ``None`` as text are null. A single text is a list of it. The
-    text of a JSON, JSON5 or Python list of strings is that list. Anything else is refused: with
-    ``INVALID_TAGS_TYPE`` (its ``TAGS`` is the parameter's own name), also a text that is empty, a word for
-    nothing, or that may be one tag as well as several; with ``INVALID_TAGS_VALUE`` where there are too many
-    or one is too long.
+    Null and lists of strings pass; the texts ``null`` and ``None`` become null. A single text becomes a list of one.
+    The text of a JSON, JSON5 or Python list of strings becomes that list. Anything else is refused: with
+    ``INVALID_TAGS_TYPE`` (``TAGS`` is the parameter's name) also a text that is empty, a word for an absent value, or
+    possibly several tags; with ``INVALID_TAGS_VALUE`` if there are too many tags or one is too long.
 
     >>> tags()("urgent"), tags()('["a", "b"]'), tags()(None)
     (['urgent'], ['a', 'b'], None)
@@ -223,15 +219,15 @@ def tags(
     ['red', 'green']
 
     Args:
-        separator: What a text is split by. Without it, a text with a separator in it is refused.
-        trim: Whether white space around each tag is taken off.
-        lower: Whether tags are put into lower case.
-        unique: Whether a tag that is there already is dropped.
-        max_count: How many tags there may be, once duplicates are dropped.
-        max_length: How many characters each may have, once trimmed.
+        separator: The text between tags. Without it, a text that contains a separator is refused.
+        trim: Whether to strip white space around each tag.
+        lower: Whether to lowercase tags.
+        unique: Whether to drop duplicates.
+        max_count: The maximum number of tags, after dropping duplicates.
+        max_length: The maximum number of characters of a tag, after trimming.
 
     Raises:
-        ValueError: When an argument is not allowed; says which and what is.
+        ValueError: When an argument is invalid; names it and the allowed values.
     """
     return Tags(
         separator=separator,

@@ -24,7 +24,7 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Strip(ValueNormalizer):
-    """The normalizer that :func:`strip` makes."""
+    """The normalizer of :func:`strip`."""
 
     __name__: ClassVar[str] = "strip"
 
@@ -34,7 +34,7 @@ class Strip(ValueNormalizer):
 
 
 def strip() -> Strip:
-    """Take white space off both ends of a text.
+    """Strip white space from both ends of a text.
 
     >>> strip()("  a note "), strip()(5)
     ('a note', 5)
@@ -44,7 +44,7 @@ def strip() -> Strip:
 
 @dataclass(frozen=True, slots=True)
 class Lower(ValueNormalizer):
-    """The normalizer that :func:`lower` makes."""
+    """The normalizer of :func:`lower`."""
 
     __name__: ClassVar[str] = "lower"
 
@@ -54,7 +54,7 @@ class Lower(ValueNormalizer):
 
 
 def lower() -> Lower:
-    """Put a text into lower case.
+    """Convert a text to lower case.
 
     >>> lower()("Berlin"), lower()(None)
     ('berlin', None)
@@ -64,7 +64,7 @@ def lower() -> Lower:
 
 @dataclass(frozen=True, slots=True)
 class Upper(ValueNormalizer):
-    """The normalizer that :func:`upper` makes."""
+    """The normalizer of :func:`upper`."""
 
     __name__: ClassVar[str] = "upper"
 
@@ -74,7 +74,7 @@ class Upper(ValueNormalizer):
 
 
 def upper() -> Upper:
-    """Put a text into upper case.
+    """Convert a text to upper case.
 
     >>> upper()("eur"), upper()(["eur"])
     ('EUR', ['eur'])
@@ -84,76 +84,76 @@ def upper() -> Upper:
 
 @dataclass(frozen=True, slots=True)
 class Synonyms(ValueNormalizer):
-    """The normalizer that :func:`synonyms` makes."""
+    """The normalizer of :func:`synonyms`."""
 
     __name__: ClassVar[str] = "synonyms"
 
     meanings: tuple[tuple[str, Scalar], ...]
     match_case: bool = False
-    _meant: Mapping[str, Scalar] = field(init=False, compare=False, repr=False)
+    _by_word: Mapping[str, Scalar] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_flag("synonyms(match_case=...)", self.match_case)
-        meant: dict[str, Scalar] = {}
+        by_word: dict[str, Scalar] = {}
         for word, value in self.meanings:
             key = self._key(word)
-            if key in meant and (type(meant[key]), meant[key]) != (type(value), value):
+            if key in by_word and (type(by_word[key]), by_word[key]) != (type(value), value):
                 refuse_argument(
                     "synonyms(meanings)",
-                    f"unambiguous when {self._compared} of {word!r} does not count",
+                    f"unambiguous when {self._ignored} of {word!r} is ignored",
                     value,
                 )
-            meant[key] = value
+            by_word[key] = value
         for word, value in self.meanings:
-            if isinstance(value, str) and meant.get(self._key(value), value) != value:
+            if isinstance(value, str) and by_word.get(self._key(value), value) != value:
                 refuse_argument(
-                    "synonyms(meanings)", f"final, but what {word!r} stands for is a synonym as well", value
+                    "synonyms(meanings)", f"final, but the meaning of {word!r} is a synonym as well", value
                 )
-        object.__setattr__(self, "_meant", meant)
+        object.__setattr__(self, "_by_word", by_word)
 
     def __call__(self, value: Any) -> Any:
         """Return the meaning of the word, or the value unchanged."""
-        return self._meant.get(self._key(value), value) if isinstance(value, str) else value
+        return self._by_word.get(self._key(value), value) if isinstance(value, str) else value
 
     def _key(self, word: str) -> str:
         word = word.strip()
         return word if self.match_case else word.casefold()
 
     @property
-    def _compared(self) -> str:
-        return "space around" if self.match_case else "the case"
+    def _ignored(self) -> str:
+        return "the outer space" if self.match_case else "the case"
 
 
 def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Synonyms:
-    """Put one word for another; white space around it does not count, nor does letter case.
+    """Replace words by their meanings, ignoring letter case and white space around them.
 
-    A text that is no synonym stays as it is.
+    Any other text stays unchanged.
 
     >>> status = synonyms({"open": "Active", "closed": "Done"})
     >>> status("Open"), status("Active"), status("later")
     ('Active', 'Active', 'later')
 
     Args:
-        meanings: The meaning of each word: a text, number, boolean or None.
-        match_case: Whether letter case counts.
+        meanings: The meaning of each word: a string, number, boolean or None.
+        match_case: Whether letter case matters.
 
     Raises:
-        ValueError: When it is no such mapping, is empty, gives a word two meanings, or gives a meaning that
-            is a synonym for something else.
+        ValueError: When the mapping is invalid or empty, gives a word two meanings, or gives a meaning that is itself
+            a synonym of something else.
     """
     if not isinstance(meanings, Mapping) or not meanings:
-        refuse_argument("synonyms(meanings)", "a mapping of words to what they stand for", meanings)
+        refuse_argument("synonyms(meanings)", "a mapping of words to their meanings", meanings)
     for word, value in meanings.items():
         if not isinstance(word, str) or not word.strip():
-            refuse_argument("Each word of synonyms(meanings)", "a text that is not empty", word)
+            refuse_argument("Each word of synonyms(meanings)", "a non-empty string", word)
         if not isinstance(value, (str, int, float, type(None))):
-            refuse_argument(f"What {word!r} stands for", "a text, number, boolean or None", value)
+            refuse_argument(f"The meaning of {word!r}", "a string, number, boolean or None", value)
     return Synonyms(tuple(sorted(meanings.items(), key=lambda entry: entry[0])), match_case)
 
 
 @dataclass(frozen=True, slots=True)
 class Clamp(ValueNormalizer):
-    """The normalizer that :func:`clamp` makes."""
+    """The normalizer of :func:`clamp`."""
 
     __name__: ClassVar[str] = "clamp"
 
@@ -165,12 +165,12 @@ class Clamp(ValueNormalizer):
             if bound is not None and (not _is_number(bound) or not math.isfinite(bound)):
                 refuse_argument(f"clamp({name}=...)", "a finite number or None", bound)
         if self.minimum is None and self.maximum is None:
-            refuse_argument("clamp(minimum, maximum)", "a number for one of the two at least", None)
+            refuse_argument("clamp(minimum, maximum)", "one number at least", None)
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            refuse_argument("clamp(minimum=...)", f"{self.maximum!r} at most, its maximum", self.minimum)
+            refuse_argument("clamp(minimum=...)", f"at most {self.maximum!r}, its maximum", self.minimum)
 
     def __call__(self, value: Any) -> Any:
-        """Return the number, or the bound that it exceeds."""
+        """Return the value, or the bound that it exceeds."""
         number = number_in_text(value) if isinstance(value, str) else value
         if number is None or not _is_number(number):
             return value
@@ -182,21 +182,21 @@ class Clamp(ValueNormalizer):
 
 
 def clamp(minimum: float | None = None, maximum: float | None = None) -> Clamp:
-    """Bring a number that is out of bounds, also one in a text, to the nearest bound.
+    """Replace a number that is out of bounds, also one in a text, by the nearest bound.
 
-    It spares callers an error and is no check: what the type's own validation makes a number of in other
-    ways is not looked at, so put a bound that must hold into the type (``Field(le=100)``) as well.
+    This saves callers an error but is not a check: values that only the type's own validation converts to numbers
+    are ignored, so add a bound that must hold to the type as well (``Field(le=100)``).
 
     >>> steps = clamp(1, 100)
     >>> steps(500), steps(7), steps("0"), steps("many")
     (100, 7, 1, 'many')
 
     Args:
-        minimum: The lowest number; None for no such bound.
-        maximum: The highest number; None for no such bound.
+        minimum: The lowest number; None for no lower bound.
+        maximum: The highest number; None for no upper bound.
 
     Raises:
-        ValueError: When a bound is no finite number, both are None, or the lowest is above the highest.
+        ValueError: When a bound is not a finite number, both are None, or the minimum is above the maximum.
     """
     return Clamp(minimum, maximum)
 
@@ -206,7 +206,7 @@ def _is_number(value: object) -> bool:
 
 
 Order = Literal["dmy", "mdy"]
-_LONGEST: Final = 40
+_MAX_DATE: Final = 40
 _MONTHS: Final = {
     name: at
     for at, names in enumerate(
@@ -219,7 +219,7 @@ _MONTHS: Final = {
 _MONTH: Final = r"(?P<month>[A-Za-z]{3,9})\.?"
 _DAY: Final = r"(?P<day>[0-9]{1,2})"
 _YEAR: Final = r"(?P<year>[0-9]{4})"
-_WRITTEN: Final = tuple(
+_PATTERNS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark){_DAY}",
@@ -236,7 +236,7 @@ _TWO_DIGITS: Final = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
 
 @dataclass(frozen=True, slots=True)
 class IsoDate(ValueNormalizer):
-    """The normalizer that :func:`iso_date` makes."""
+    """The normalizer of :func:`iso_date`."""
 
     __name__: ClassVar[str] = "iso_date"
 
@@ -250,9 +250,9 @@ class IsoDate(ValueNormalizer):
         """Return the date in ISO 8601, or the value unchanged.
 
         Raises:
-            NormalizationError: When the text is a date that can be read in more than one way.
+            NormalizationError: When the text is an ambiguous date.
         """
-        if not isinstance(value, str) or len(value) > _LONGEST:
+        if not isinstance(value, str) or len(value) > _MAX_DATE:
             return value
         text = value.strip()
         dates = _dates(text, self.order)
@@ -265,13 +265,12 @@ class IsoDate(ValueNormalizer):
 
 
 def iso_date(order: Order | None = None) -> IsoDate:
-    """Write a date that has one reading as ``YYYY-MM-DD``.
+    """Convert an unambiguous date to ``YYYY-MM-DD``.
 
-    Read are numbers with the year first, English month names, the Chinese, Japanese and Korean form, and
-    numbers with the year last where only one order makes a date. Where both do (``01/02/2024``) the text is
-    refused, as are two digits for a year. It checks no more than that: any other text (``tomorrow``, a date
-    with a time, a day that no calendar has) stays as it is, and what the parameter's own type says of it decides.
-    A parameter of type ``date`` refuses it; one of type ``str`` takes it.
+    Accepts numbers with the year first, English month names, the Chinese, Japanese and Korean forms, and numbers with
+    the year last if only one order gives a date. If both do (``01/02/2024``), the text is refused, and so is a
+    two-digit year. Any other text (``tomorrow``, a date with a time, a day that does not exist) stays unchanged for
+    the parameter's type to decide: ``date`` refuses it, ``str`` accepts it.
 
     >>> written = iso_date()
     >>> written("31/1/2024"), written("Jan 31, 2024"), written("2024年1月31日"), written("tomorrow")
@@ -289,8 +288,8 @@ def iso_date(order: Order | None = None) -> IsoDate:
 
 
 def _dates(text: str, order: Order | None) -> set[str]:
-    """Return every date that a text can be read as."""
-    for pattern in _WRITTEN:
+    """Return all possible dates of a text."""
+    for pattern in _PATTERNS:
         found = pattern.fullmatch(text)
         if found is not None:
             month = found["month"]
@@ -306,7 +305,7 @@ def _dates(text: str, order: Order | None) -> set[str]:
 
 
 def _date(year: str, month: int, day: str) -> tuple[str, ...]:
-    """Return the date in ISO 8601; None where the calendar has no such day."""
+    """Return the date in ISO 8601; empty if the day does not exist."""
     try:
         return (date(int(year), month, int(day)).isoformat(),)
     except ValueError:
@@ -315,10 +314,10 @@ def _date(year: str, month: int, day: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NullAs(ValueNormalizer):
-    """The normalizer that :func:`null_as` makes.
+    """The normalizer of :func:`null_as`.
 
     Attributes:
-        json: The value in place of null, as JSON: nobody can change it.
+        json: The replacement of null, as immutable JSON text.
     """
 
     __name__: ClassVar[str] = "null_as"
@@ -326,21 +325,21 @@ class NullAs(ValueNormalizer):
     json: str
 
     def __call__(self, value: Any) -> Any:
-        """Return the value, or a new one in place of null."""
+        """Return the value, or a new replacement of null."""
         return json.loads(self.json) if value is None else value
 
 
 def null_as(value: Any) -> NullAs:
-    """Take null for a value; each call gets a new one.
+    """Replace null by a value; each call gets a new copy.
 
     >>> null_as([])(None), null_as([])(["a"])
     ([], ['a'])
 
     Args:
-        value: Any JSON value but null.
+        value: Any JSON value except null.
 
     Raises:
-        ValueError: When it is null or no JSON value.
+        ValueError: When the value is null or not JSON.
     """
     try:
         written = json.dumps(value, allow_nan=False, sort_keys=True)
@@ -354,18 +353,18 @@ def null_as(value: Any) -> NullAs:
 
 @dataclass(frozen=True, slots=True)
 class DefaultOnNull(ValueNormalizer):
-    """The normalizer that :func:`default_on_null` makes."""
+    """The normalizer of :func:`default_on_null`."""
 
     __name__: ClassVar[str] = "default_on_null"
     null_is_absent: ClassVar[bool] = True
 
     def __call__(self, value: Any) -> Any:
-        """Return the value unchanged: a default is no value."""
+        """Return the value unchanged."""
         return value
 
 
 def default_on_null() -> DefaultOnNull:
-    """Take null for not sent, so that the parameter's or field's own default is used.
+    """Treat null as not sent, so that the default of the parameter or field is used.
 
     >>> from typing import Annotated
     >>> from pydantic import BaseModel
@@ -374,7 +373,7 @@ def default_on_null() -> DefaultOnNull:
     >>> Search(limit=None)
     Search(limit=10)
 
-    It is for parameters and fields that have a default. Called directly it returns null, since no value
-    says "not sent"; ``null_is_absent`` tells who runs it to leave the argument out.
+    The parameter or field must have a default. Called directly, it returns null, since no value means "not sent"; the
+    caller checks ``null_is_absent`` and leaves the argument out.
     """
     return DefaultOnNull()
