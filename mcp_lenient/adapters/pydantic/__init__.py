@@ -1,1 +1,1 @@
-"""Pydantic: its errors as validation issues, and quick checks of plain types."""
+"""Pydantic: convert its errors to validation issues, and check plain types fast."""

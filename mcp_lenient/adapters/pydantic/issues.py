@@ -1,4 +1,4 @@
-"""Pydantic's errors as validation issues: places in the arguments, and reasons without values."""
+"""Convert Pydantic's errors to validation issues, with paths in the arguments and reasons without values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORDS: Mapping[str, str] = {
     "json_invalid": 'it must be JSON in a text, such as "[1, 2]"',
     "json_type": 'it must be JSON in a text, such as "[1, 2]"',
 }
-"""What is wrong where no keyword of JSON Schema says it, by Pydantic's error type."""
+"""Reasons that no keyword of JSON Schema expresses, by Pydantic's error type."""
 _TYPES: Mapping[str, str] = {
     "int": "an integer",
     "float": "a number",
@@ -50,7 +50,7 @@ _TYPES: Mapping[str, str] = {
     "dataclass": "an object",
     "none": "null",
 }
-"""JSON's words for Pydantic's types, by how its error types begin."""
+"""JSON's terms for Pydantic's types, by the prefix of its error types."""
 _KEYS: Mapping[str, str] = {
     "int_parsing": 'an integer in digits, such as "1"',
     "int_from_float": 'an integer in digits, such as "1"',
@@ -66,7 +66,7 @@ _KEYS: Mapping[str, str] = {
     "multiple_of": "a multiple of {multiple_of}",
     "string_pattern_mismatch": 'a text that matches the pattern "{pattern}"',
 }
-"""What the key of a map must be, by Pydantic's error type: a published schema seldom says it."""
+"""Expected keys of a map, by Pydantic's error type; published schemas seldom include them."""
 _TYPE = re.compile(r"([a-z_]+)_(?:type|parsing)")
 _OUTSIDE = re.compile(r"(\w+) value is outside expected range.*")
 _TIMES = (
@@ -89,34 +89,34 @@ _URL_FAULTS: Mapping[str, str] = {
 
 
 def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> str | None:
-    """Why a value is refused, after a colon; None where the error type alone says nothing to a caller.
+    """Return the reason why a value is refused; None if the error type alone does not help a caller.
 
     Args:
         code: Pydantic's error type.
-        context: What Pydantic says besides; of its texts only known ones are used, as others quote the value.
-        given: The value, to say nothing of its type where that is right already.
+        context: Pydantic's error context; only known texts of it are used, as others quote the value.
+        given: The value, to leave out its type if that is right already.
     """
     if code in _WORDS:
         return _WORDS[code].format(**context)
-    said = str(context.get("error", ""))
+    error = str(context.get("error", ""))
     if code in _TIMES:
-        outside = _OUTSIDE.fullmatch(said)
+        outside = _OUTSIDE.fullmatch(error)
         return f"its {outside[1]} is out of range" if outside else None
     if code == "url_parsing":
-        return _URL_FAULTS.get(said, _URL_FAULTS[_NO_SCHEME])
+        return _URL_FAULTS.get(error, _URL_FAULTS[_NO_SCHEME])
     kind = _TYPE.fullmatch(code)
     words = _TYPES.get(kind[1]) if kind else None
     return f"it must be {words}" if words and not words.endswith(json_type(given)) else None
 
 
 def key_reason(code: str, context: Mapping[str, Any]) -> str | None:
-    """What the key of a map must be; None where the error type does not say it."""
+    """Return the expected key of a map; None if the error type does not determine it."""
     words = _KEYS.get(code)
     return f"a key must be {words.format(**context)}" if words is not None else reason_of(code, context)
 
 
 def key_path_ends(loc: tuple[str | int, ...]) -> Iterator[int]:
-    """Where in a ``loc`` Pydantic's mark of a key stands; a property may have this name as well."""
+    """Yield the indices of Pydantic's key mark in a ``loc``; a property may have the same name."""
     return (at for at in range(len(loc) - 1, 0, -1) if loc[at] == "[key]")
 
 
@@ -139,22 +139,22 @@ _KINDS: Mapping[str, FaultKind] = {
     "needs_python_object": "type",
     "none_required": "type",
 }
-"""Pydantic's error types that do not tell their kind by their name (``*_type``); all others are values."""
+"""Kinds of Pydantic's error types that are not evident from the name (``*_type``); all others are values."""
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
-_WALKS = 64
+_MAX_WALKS = 64
 _ANY = object()
 
 
 def faults_of(
     error: ValidationError, arguments: Mapping[str, Any], below: Path = ()
 ) -> tuple[ValidationIssue, ...]:
-    """All that an error holds against arguments, in their order, then what is missing.
+    """Return the issues of an error in the order of the arguments, missing names last.
 
     Args:
-        error: What Pydantic raised.
+        error: The Pydantic error.
         arguments: All arguments of the call.
-        below: Where the value that was validated stands in them.
+        below: The path of the validated value in the arguments.
     """
     if error.error_count() > MOST_ISSUES:
         return _by_parameter(error, arguments, below)
@@ -167,15 +167,15 @@ def faults_of(
 def issues_of_many(
     error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
 ) -> tuple[ValidationIssue, ...]:
-    """Return the issues of a call; of one with very many errors only which parameters they are about.
+    """Return the issues of a call; with very many errors, one issue per parameter.
 
-    Pydantic gives its errors all or not at all. So a few parameters at a time are validated again, and a single
-    one with very many errors is not asked for them: they would be objects by the hundred thousand.
+    Pydantic returns either all its errors or none, and hundreds of thousands of them would be slow. So a few parameters
+    at a time are validated again, and the errors of a single parameter with very many are not listed.
 
     Args:
-        error: What Pydantic raised.
+        error: The Pydantic error.
         arguments: All arguments of the call.
-        validate: What raised it.
+        validate: The validation that raised it.
     """
     if error.error_count() <= MOST_ISSUES:
         return faults_of(error, arguments)
@@ -217,7 +217,7 @@ def _error(validate: Callable[[dict[str, Any]], object], arguments: dict[str, An
 def _by_parameter(
     error: ValidationError, arguments: Mapping[str, Any], below: Path
 ) -> tuple[ValidationIssue, ...]:
-    """Of very many errors only which parameters they are about, so that they cost little more than their count."""
+    """Return one issue per parameter, at little more than the cost of counting the errors."""
     found: dict[ValidationIssue, None] = {}
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
         loc = (*below, *detail["loc"])
@@ -227,7 +227,7 @@ def _by_parameter(
 
 
 def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue:
-    """What one error says; of a branch of a union no reason, since it is not that of the others."""
+    """Return the issue of one error; without a reason in a union branch, since other branches have other reasons."""
     code, loc, given = error["type"], error["loc"], error["input"]
     kind = _kind(code, loc)
     if kind == "missing":
@@ -235,9 +235,7 @@ def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue
     if code == "invalid_key":
         return ValidationIssue(loc, kind)
     if loc and loc[0] not in arguments:
-        return ValidationIssue(
-            loc[:1], "missing"
-        )  # a default that is validated and refused: something has to be sent
+        return ValidationIssue(loc[:1], "missing")  # a default that is invalid: a value has to be sent
     if code == ERROR_TYPE:
         own = error["ctx"]
         told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
@@ -257,7 +255,7 @@ def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue
 
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
-    """The entry of a map whose key an error is about; what follows the mark in ``loc`` are union branches."""
+    """Return the path of a map entry whose key has an error; union branches follow the mark in ``loc``."""
     for at in key_path_ends(loc):
         path = _path(arguments, loc[:at], _ANY)
         if path and (at == len(loc) - 1 or path[-1] == given):
@@ -266,19 +264,19 @@ def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | 
 
 
 def _detail(error: ErrorDetails) -> str | None:
-    """The author's own sentence."""
+    """Return the author's own message."""
     prefix = _AUTHORS_PREFIX.get(error["type"])
     return error["msg"].removeprefix(prefix) if prefix is not None else None
 
 
 def _kind(code: str, loc: Path) -> FaultKind:
     if code == "json_invalid" and not loc:
-        return "size"  # strict servers go through JSON text, whose parser has bounds of its own
+        return "size"  # strict servers validate JSON text, whose parser has its own limits
     return _KINDS.get(code) or ("type" if code.endswith("_type") else "value")
 
 
 def _tag_fault(path: Path, given: object, discriminator: str) -> ValidationIssue:
-    """The issue of a discriminated union stands at the discriminator where that is a property."""
+    """Return the issue of a discriminated union, at the discriminator if that is a property."""
     name = _PROPERTY.fullmatch(discriminator)
     if name is None or not isinstance(given, dict):
         return ValidationIssue(path, "value")
@@ -286,10 +284,10 @@ def _tag_fault(path: Path, given: object, discriminator: str) -> ValidationIssue
 
 
 def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
-    """The way through the arguments that a ``loc`` means.
+    """Return the path in the arguments for a ``loc``.
 
-    A ``loc`` names union branches and validators besides properties, and such a name may be a property as
-    well; the right way is the one that ends at the value the error speaks of.
+    A ``loc`` also contains union branches and validators, whose names may be those of properties; the right path is the
+    one that ends at the value of the error.
     """
     here: Any = arguments
     for part in loc:
@@ -299,7 +297,7 @@ def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
     else:
         if _same(here, given):
             return loc
-    walks = islice(_walks(arguments, loc), _WALKS)
+    walks = islice(_walks(arguments, loc), _MAX_WALKS)
     straight, end = next(walks)
     if _same(end, given):
         return straight
@@ -345,7 +343,7 @@ def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) 
 
 
 def ordered(issues: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-    """The issues, each once, in the order of the arguments, then what is missing."""
+    """Return the issues, each once, in the order of the arguments, missing names last."""
     positions = {step(name): at for at, name in enumerate(arguments)}
 
     def place(issue: ValidationIssue) -> tuple[bool, int]:
@@ -355,16 +353,16 @@ def ordered(issues: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> 
 
 
 def step(name: object) -> str | int:
-    """A name as a step of a path."""
+    """Return a name as a step of a path."""
     return name if isinstance(name, (str, int)) else str(name)
 
 
 _SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
-_NO_CHARACTER: Final = "it holds half of a surrogate pair, which is no character"
+_NO_CHARACTER: Final = "it holds half of a surrogate pair, which is not a character"
 
 
 def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> ValidationIssue:
-    """Why a strict server could not write the arguments as JSON: great depth, or a lone surrogate, told where it is."""
+    """Return the issue of arguments that a strict server cannot write as JSON: depth or a lone surrogate."""
     if not isinstance(error, PydanticSerializationError) or "surrogate" not in str(error):
         return ValidationIssue((), "size")
     waiting: list[tuple[Path, Any]] = [((), arguments)]

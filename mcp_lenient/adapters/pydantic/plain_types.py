@@ -1,4 +1,4 @@
-"""Plain types: arguments accepted without building an object, also as strict JSON."""
+"""Fast checks of plain types that accept arguments without Pydantic building objects."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from mcp_lenient.schema.compile import refers_to_itself
 from mcp_lenient.values.json_values import nests_less
 
 _TYPES: Final = frozenset({str, int, float, bool, type(None), list, dict})
-"""What a JSON parser makes; of anything else FastMCP may validate the Python object."""
+"""The types that a JSON parser returns; FastMCP may validate others as Python objects."""
 _CONTAINERS: Final = frozenset({list, dict})
 _TEXT: Final = frozenset({str})
 WRITABLE: Final[Mapping[str, Any]] = {"not": {"enum": ["\x00"]}}
-"""Comparing a text is what makes the validator read it, and say that a lone surrogate cannot be written."""
+"""Forces the validator to read a text, so that it raises on a lone surrogate."""
 _SCALAR: Final[Mapping[str, Any]] = {
     "anyOf": [{"type": "string", **WRITABLE}, {"type": "boolean"}, {"type": "null"}]
 }
-"""What an undeclared name may hold, so that nothing there is too deep to be written."""
+"""Values allowed for undeclared names, so that none is too deep to be written."""
 
 
 class _NotPlainJson(Exception):  # noqa: N818 - a signal within this module
-    """A type that leaves open what is taken, or asks what the draft used here cannot say."""
+    """A signal for a type that is open or that JSON Schema draft 4 cannot express."""
 
 
 def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
-    """A check of arguments for which True means that Pydantic accepts them as strict JSON; None for other types.
+    """Return a check whose True means that Pydantic accepts arguments as strict JSON; None for other types.
 
     Args:
-        schema: What :mod:`mcp_lenient.adapters.pydantic.plain_types` made of the core schema of a function's arguments.
+        schema: The JSON Schema that :class:`PlainTypes` built from the core schema of a function's arguments.
     """
     import jsonschema_rs
 
     if refers_to_itself(schema):
         return None
     try:
-        # In this draft alone 7.0 is no integer.
+        # Only in this draft 7.0 is not an integer.
         is_valid = jsonschema_rs.Draft4Validator(_strict(schema)).is_valid
     except _NotPlainJson:
         return None
 
     def check(arguments: Any) -> bool:
         try:
-            # What is valid nests no deeper than the types do: only that can be walked without end in sight.
+            # A valid value nests no deeper than its types, so only valid values are walked.
             return type(arguments) is dict and is_valid(arguments) and _is_json(arguments)
         except ValueError:  # a lone surrogate
             return False
@@ -53,10 +53,10 @@ def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
 
 
 def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema for strict JSON."""
+    """Return the schema with the rules of strict JSON."""
     if not schema or "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
         raise _NotPlainJson
-    made = {keyword: part for keyword, part in schema.items() if part != []}  # that draft has no empty lists
+    made = {keyword: part for keyword, part in schema.items() if part != []}  # draft 4 forbids empty lists
     if made.get("type") == "string":
         made.update(WRITABLE)
     if made.get("type") == "object":
@@ -73,7 +73,7 @@ def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_json(arguments: dict[str, Any]) -> bool:
-    """Whether all values are of the types that a JSON parser makes; goes level by level, as long loops in C."""
+    """Return whether all values have types that a JSON parser returns; level by level, so that the loops run in C."""
     level: list[Any] = [arguments]
     while level:
         objects = [each for each in level if type(each) is dict]
@@ -88,14 +88,14 @@ def _is_json(arguments: dict[str, Any]) -> bool:
     return True
 
 
-_WITHIN: Final = {"minimum": -(2**62), "maximum": 2**62}
-"""Well inside what Pydantic takes as an integer or a number in any spelling; larger ones are left to it."""
-_DEEPEST: Final = 200
-"""Levels of a value; Pydantic refuses what goes deeper than 255 into one of its own."""
+_SAFE_RANGE: Final = {"minimum": -(2**62), "maximum": 2**62}
+"""Numbers well inside the range that Pydantic accepts in any spelling; others are left to Pydantic."""
+_MAX_DEPTH: Final = 200
+"""Levels of a value; Pydantic's limit for recursive types is 255."""
 _EXACT: Final = 2**53
-"""From here on a float is not every integer."""
+"""Floats up to this bound represent every integer."""
 _BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
-_ANYWHERE: Final = frozenset({"type", "metadata", "ref", "serialization"})
+_IGNORED_KEYS: Final = frozenset({"type", "metadata", "ref", "serialization"})
 _MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
 Core = Mapping[str, Any]
 Schema = dict[str, Any]
@@ -103,11 +103,11 @@ Check = Callable[[Any], bool]
 
 
 class _NotPlain(Exception):  # noqa: N818 - a signal within this module
-    """A type of which JSON Schema could not say all."""
+    """A signal for a type that JSON Schema cannot fully express."""
 
 
 class PlainTypes:
-    """Quick checks of a function's arguments, each made when it is first asked for.
+    """Fast checks of a function's arguments, built on first use.
 
     Args:
         core: The core schema of the arguments.
@@ -118,15 +118,15 @@ class PlainTypes:
 
     @cached_property
     def lax(self) -> Check | None:
-        """True means that Pydantic accepts the arguments in lax mode; None for types that are not plain."""
-        return self._made(_lax_check)
+        """A check whose True means that Pydantic accepts arguments in lax mode; None if types are not plain."""
+        return self._build(_lax_check)
 
     @cached_property
     def strict(self) -> Check | None:
-        """True means that Pydantic accepts the arguments as strict JSON; None for types that are not plain."""
-        return self._made(strict_check)
+        """A check whose True means that Pydantic accepts arguments as strict JSON; None if types are not plain."""
+        return self._build(strict_check)
 
-    def _made(self, make: Callable[[Schema], Check | None]) -> Check | None:
+    def _build(self, make: Callable[[Schema], Check | None]) -> Check | None:
         import jsonschema_rs
 
         definitions: dict[str, Schema] = {}
@@ -144,7 +144,7 @@ def _lax_check(schema: Schema) -> Check:
 
     def check(arguments: Any) -> bool:
         try:
-            return (not is_endless or nests_less(arguments, _DEEPEST)) and is_valid(arguments)
+            return (not is_endless or nests_less(arguments, _MAX_DEPTH)) and is_valid(arguments)
         except (ValueError, RecursionError):
             return False
 
@@ -162,8 +162,10 @@ def _schema(core: Core, definitions: dict[str, Schema]) -> Schema:
 
 
 def _only(core: Core, *keys: str) -> None:
-    """Whether a core schema says nothing but this; a False or None says nothing."""
-    if any(core[key] is not None and core[key] is not False for key in core.keys() - _ANYWHERE - set(keys)):
+    """Raise if a core schema has other keys, unless they are False or None."""
+    if any(
+        core[key] is not None and core[key] is not False for key in core.keys() - _IGNORED_KEYS - set(keys)
+    ):
         raise _NotPlain
 
 
@@ -188,7 +190,7 @@ def _boolean(core: Core, definitions: dict[str, Schema]) -> Schema:
 def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, *_BOUNDS)
-    return {"type": "integer", **_bounds(core, _WITHIN)}
+    return {"type": "integer", **_bounds(core, _SAFE_RANGE)}
 
 
 def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
@@ -196,7 +198,7 @@ def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
     _only(core, *_BOUNDS)
     if any(abs(core.get(bound) or 0) > _EXACT for bound in _BOUNDS):
         raise _NotPlain  # Pydantic rounds such a bound
-    return {"type": "number", **_bounds(core, _WITHIN)}
+    return {"type": "number", **_bounds(core, _SAFE_RANGE)}
 
 
 def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:
@@ -209,7 +211,7 @@ def _string(core: Core, definitions: dict[str, Schema]) -> Schema:
     del definitions
     _only(core, "min_length", "max_length")
     lengths = _lengths(core, "minLength", "maxLength")
-    # Pydantic reads a text only to count its characters.
+    # Pydantic reads a text only to count its characters; only then a lone surrogate is an error.
     return {"type": "string", **lengths, **(WRITABLE if lengths else {})}
 
 
