@@ -1,4 +1,4 @@
-"""The log event of one call: its typed model, its fields made safe to log, and its line for people."""
+"""The log event of one call: its model, its escaped fields, and its line for people."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ EventName = Literal[
     "call_refused_upstream",
     "call_unanswered",
 ]
-"""What became of a call; ``call_forwarded`` could not be repaired and went on as it came.
+"""The outcome of a call; ``call_forwarded`` could not be repaired and was forwarded unchanged.
 
-The last two follow one of the others, for a call that a proxy sent on: the server behind it did not accept its
-arguments, or gave no answer.
+The last two follow one of the others, for a call that a proxy forwarded: the upstream server refused its arguments, or
+did not answer.
 """
 LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
     {
@@ -52,9 +52,9 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
         "call_unanswered": logging.WARNING,
     }
 )
-"""The level at which each event is logged."""
+"""The log level of each event."""
 LISTED: Final = 50
-"""How many repairs and violations one event lists; the counts beside them are of all."""
+"""The number of repairs and violations that one event lists; its counts include all."""
 _JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
 
 
@@ -66,7 +66,7 @@ _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         "request_id": shown_name,
     }
 )
-"""The forms of what a client chooses; what the operator or a token says is escaped and cut."""
+"""The masking of fields that a client chooses; fields of the operator or a token are escaped and shortened."""
 
 
 def event_fields(  # noqa: PLR0913 - one for each part of an event
@@ -82,18 +82,18 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     sent: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
     secret: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
-    """Return the fields of one :class:`CallEvent` as they are written, without the time that validation takes.
+    """Return the fields of a :class:`CallEvent` as they are written, without the cost of validating the model.
 
-    Every text is escaped, every list cut, what is empty is left out, and the event is dated now.
+    Texts are escaped, lists shortened, empty fields left out, and the timestamp is now.
 
     Args:
-        event: What became of the call.
-        tool: The name by which the tool was called.
-        caller: Who called, over which way: the fields of :class:`CallEvent` from ``server`` to ``span_id``.
-        duration_us: The time that judging and repairing took.
-        error_code: The envelope's code, of a call that was refused or would have been.
-        violations: What was still wrong after repair.
-        repairs: What was changed, or would have been.
+        event: The outcome of the call.
+        tool: The name that was called.
+        caller: The caller and connection: the fields of :class:`CallEvent` from ``server`` to ``span_id``.
+        duration_us: The time spent on validation and repair.
+        error_code: The envelope's code, if the call was refused or would have been.
+        violations: The errors left after repair.
+        repairs: The changes made, or that would have been made.
         hints: JSON Pointers of JSON texts that were kept as text.
         sent: The tool's schema and what was sent, where the policy wants shapes logged.
         secret: Names of the policy below which keys are not shown.
@@ -125,7 +125,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
 
 
 def timestamp() -> str:
-    """Return this moment as events write it: UTC, ending in ``Z``."""
+    """Return the current time in the format of events: UTC, ending in ``Z``."""
     return f"{datetime.now(timezone.utc).isoformat()[:-6]}Z"
 
 
@@ -148,8 +148,8 @@ def _repair_record(item: Repair, secret: frozenset[str]) -> dict[str, str]:
 RecordedType = Literal[
     "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
 ]
-"""A JSON type name, ``absent`` for a property that was left out, ``unknown`` for what is not JSON."""
-# No control character, line separator, invisible or direction mark.
+"""A JSON type name, ``absent`` for an omitted property, ``unknown`` for a value that is not JSON."""
+# No control characters, line separators, invisible or direction marks.
 _ONE_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, pattern=_ONE_LINE)]
 RuleName = Annotated[str, Field(max_length=LONGEST_PART, pattern=_ONE_LINE)]
@@ -157,36 +157,36 @@ PointerText = Annotated[str, Field(max_length=LONGEST_POINTER, pattern=_ONE_LINE
 
 
 class _Record(BaseModel):
-    # Descriptions from docstrings would be read from the source, and validators built, at each import.
+    # Deferred, as otherwise each import would build the validators; descriptions from docstrings would read the source.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class RepairRecord(_Record):
-    """One repair as it is logged."""
+    """A logged repair."""
 
-    rule: RuleName = Field(description="What became what.")
-    pointer: PointerText = Field(description="JSON Pointer of the value as it was sent, escaped and cut.")
-    before: RecordedType = Field(description="JSON type of the value as it was sent.")
-    after: RecordedType = Field(description="JSON type of the value the tool got.")
+    rule: RuleName = Field(description="The rule's name.")
+    pointer: PointerText = Field(description="JSON Pointer of the sent value, escaped and shortened.")
+    before: RecordedType = Field(description="JSON type of the sent value.")
+    after: RecordedType = Field(description="JSON type of the value that the tool received.")
 
 
 class ViolationRecord(_Record):
-    """One violation as it is logged."""
+    """A logged violation."""
 
-    code: ViolationCode = Field(description="What is wrong.")
-    pointer: PointerText = Field(description="JSON Pointer of the faulty place, escaped and cut.")
+    code: ViolationCode = Field(description="The kind of error.")
+    pointer: PointerText = Field(description="JSON Pointer of the error, escaped and shortened.")
     received: RecordedType | None = Field(
-        default=None, description="JSON type of what came there; null where nothing did."
+        default=None, description="JSON type of the sent value; null if there was none."
     )
 
 
 class HintRecord(_Record):
-    """What was right, and yet may not be what was meant."""
+    """A logged value that was accepted, but may be a mistake."""
 
     code: Literal["json_text_kept"] = Field(
-        description="A JSON array or object came as text where a text is taken as well, and stayed text."
+        description="A JSON array or object was sent as text where text is allowed as well, and stayed text."
     )
-    pointer: PointerText = Field(description="JSON Pointer of the place, escaped and cut.")
+    pointer: PointerText = Field(description="JSON Pointer of the value, escaped and shortened.")
 
 
 CharacterKind = Literal[
@@ -209,33 +209,35 @@ class ShapeRecord(_Record):
 
 
 class CallEvent(_Record):
-    """What became of one call: one line of the log.
+    """The outcome of one call: one line of the log.
 
-    It holds no argument value. All its text is on one line and bounded, or the event is not valid;
-    :func:`event_fields` escapes and cuts what a client sent.
+    It contains no argument values. The model requires every text to be one line of bounded length;
+    :func:`event_fields` escapes and shortens texts that a client sent.
     """
 
     timestamp: datetime | None = Field(
         default=None,
-        description="When the event was built; null where the log's own time format cannot be read.",
+        description="When the event was built; null if the log's own time format cannot be parsed.",
     )
-    event: EventName = Field(description="What became of the call.")
-    tool: Text = Field(description="The name by which the tool was called, whether it exists or not.")
+    event: EventName = Field(description="The outcome of the call.")
+    tool: Text = Field(description="The name that was called, whether the tool exists or not.")
     error_code: Text | None = Field(
-        default=None, description="The envelope's code, of a call that was refused or would have been."
+        default=None, description="The envelope's code, if the call was refused or would have been."
     )
     violations: tuple[ViolationRecord, ...] = Field(
-        default=(), max_length=LISTED, description="What was still wrong after repair, the first 50."
+        default=(), max_length=LISTED, description="The errors left after repair, the first 50."
     )
-    violation_count: NonNegativeInt = Field(default=0, description="How many violations there were in all.")
+    violation_count: NonNegativeInt = Field(default=0, description="The total number of violations.")
     repairs: tuple[RepairRecord, ...] = Field(
-        default=(), max_length=LISTED, description="What was changed, or would have been, the first 50."
+        default=(),
+        max_length=LISTED,
+        description="The changes made, or that would have been made, the first 50.",
     )
-    repair_count: NonNegativeInt = Field(default=0, description="How many repairs there were in all.")
+    repair_count: NonNegativeInt = Field(default=0, description="The total number of repairs.")
     hints: tuple[HintRecord, ...] = Field(
         default=(),
         max_length=LISTED,
-        description="What went on as it came, and may have been meant otherwise, the first 50.",
+        description="Accepted values that may be mistakes, the first 50.",
     )
     shapes: tuple[ShapeRecord, ...] = Field(
         default=(),
@@ -243,18 +245,18 @@ class CallEvent(_Record):
         description="What was sent, without values, the first 50 places; only where a policy asks for it.",
     )
     duration_us: NonNegativeInt = Field(
-        default=0, description="Microseconds that judging and repairing took, without the tool itself."
+        default=0, description="Microseconds spent on validation and repair, without the tool itself."
     )
-    server: Text | None = Field(default=None, description="The name of the server that was called.")
+    server: Text | None = Field(default=None, description="The name of the called server.")
     mounted: Text | None = Field(
         default=None,
-        description="The path of mounted servers down to the tool's own, where that is another one.",
+        description="The path of mounted servers down to the tool's own, if that is another one.",
     )
-    client_name: Text | None = Field(default=None, description="What the client calls itself.")
-    client_version: Text | None = Field(default=None, description="The client's version, as it says.")
+    client_name: Text | None = Field(default=None, description="The name that the client reports.")
+    client_version: Text | None = Field(default=None, description="The version that the client reports.")
     subject: Text | None = Field(
         default=None,
-        description="Whom the request's access token speaks for: its ``sub`` claim, else its client id.",
+        description="The subject of the request's access token: its ``sub`` claim, else its client id.",
     )
     session_id: Text | None = Field(
         default=None, description="New with each request on stateless and on 2026-07-28 connections."
@@ -270,7 +272,7 @@ class CallEvent(_Record):
 
 
 def line_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a line of the log: an event, its level, and what the application adds beside.
+    """Return the JSON Schema (2020-12) of a log line: an event, its level, and the application's own fields.
 
     >>> line_schema()["properties"]["level"]["enum"]
     ['debug', 'info', 'warning', 'error']
@@ -290,13 +292,13 @@ _INSTANT: Final = TypeAdapter(datetime)
 
 
 def read_event(line: str) -> CallEvent | None:
-    """Read the event in one line of a JSON log; return None for any other line.
+    """Parse the event in one line of a JSON log; return None for any other line.
 
-    What the application's own logging added to the line is left out. A time without a zone is taken for
-    local time; one that cannot be read becomes None and loses no event.
+    Fields that the application's logging added are ignored. A time without a zone is local time; one that cannot be
+    parsed becomes None.
 
     Raises:
-        TypeError: When the line is no text.
+        TypeError: When the line is not a string.
     """
     text = _text(line)
     try:
@@ -306,7 +308,7 @@ def read_event(line: str) -> CallEvent | None:
         fields = {name: value for name, value in written.items() if name in CallEvent.model_fields}
         fields["timestamp"] = _instant(fields.get("timestamp"))
         return CallEvent.model_validate(fields)
-    except ValueError:  # not JSON, not text, or not an event: Pydantic's ValidationError is one too
+    except ValueError:  # not JSON, not UTF-8, or not an event: a ValidationError is a ValueError
         return None
 
 
@@ -326,7 +328,7 @@ def _instant(written: object) -> datetime | None:
 
 
 Part = tuple[str, str]
-"""A piece of a line and its style, by the names that rich has for styles."""
+"""A part of a line and its style, by rich's names of styles."""
 _STYLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "repaired": "green",
@@ -347,15 +349,15 @@ _CODES: Final[Mapping[str, str]] = MappingProxyType(
         "bold": "\x1b[1m",
     }
 )
-_MOST_SHOWN: Final = 5
+_MAX_SHOWN: Final = 5
 
 
 def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> list[Part]:
-    """Return the parts of one event's line; nothing in them can break the line or steer a terminal.
+    """Return the parts of one event's line, without line breaks and terminal escapes.
 
     Args:
         fields: The event's fields as they are written.
-        today: Lines of another day carry their date; by default all carry the time alone.
+        today: The current day; lines of other days show their date. By default no line does.
     """
     outcome = str(fields["event"]).removeprefix("call_")
     parts = [
@@ -397,20 +399,20 @@ def _outcome(fields: Mapping[str, Any]) -> Iterator[str]:
     if "error_code" in fields:
         yield fields["error_code"]
     wrong = [_violation(each, alone=len(violations) == 1) for each in violations]
-    yield from _some("at ", wrong, fields.get("violation_count", 0))
+    yield from _first_few("at ", wrong, fields.get("violation_count", 0))
     changes = [f"{each['rule']} at {each['pointer'] or '/'}" for each in repairs]
-    yield from _some("after " if wrong else "", changes, fields.get("repair_count", 0))
-    yield from _some("", [f"{each['code']} at {each['pointer']}" for each in fields.get("hints", ())], 0)
+    yield from _first_few("after " if wrong else "", changes, fields.get("repair_count", 0))
+    yield from _first_few("", [f"{each['code']} at {each['pointer']}" for each in fields.get("hints", ())], 0)
 
 
-def _some(word: str, texts: list[str], count: int) -> Iterator[str]:
-    """Return the first few of a list, and how many more there are."""
-    more = max(count, len(texts)) - min(len(texts), _MOST_SHOWN)
+def _first_few(word: str, texts: list[str], count: int) -> Iterator[str]:
+    """Yield the first few of a list, and the number of the others."""
+    more = max(count, len(texts)) - min(len(texts), _MAX_SHOWN)
     if texts:
-        yield f"{word}{', '.join(texts[:_MOST_SHOWN])}{f' and {more} more' if more > 0 else ''}"
+        yield f"{word}{', '.join(texts[:_MAX_SHOWN])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _violation(record: Mapping[str, Any], *, alone: bool) -> str:
-    """Show place, code and received type; of a single violation the event's code says enough."""
+    """Return place, code and received type; a single violation needs no code besides the event's."""
     received = f" ({record['received']})" if "received" in record else ""
     return f"{record['pointer'] or '/'}{'' if alone else ' ' + record['code']}{received}"

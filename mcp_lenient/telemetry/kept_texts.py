@@ -1,4 +1,4 @@
-"""Find texts that were accepted and may have been meant as JSON; for the log only."""
+"""Find accepted texts that contain JSON; for the log only."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from mcp_lenient.values.json_values import pointer
 if TYPE_CHECKING:
     from mcp_lenient.schema.shape import Shape
 
-_LONGEST: Final = 100_000
-_MOST_BRANCHES: Final = 50
+_MAX_TEXT: Final = 100_000
+_MAX_BRANCHES: Final = 50
 _CONTAINERS: Final[Mapping[str, tuple[str, type]]] = {"[": ("array", list), "{": ("object", dict)}
 
 
 def kept_texts(root: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return JSON Pointers of texts that hold a JSON array or object, where the parameter takes either.
+    """Return JSON Pointers of texts with a JSON array or object, for parameters that accept either.
 
-    Such a text is accepted, and so it stays text. Texts of more than 100,000 characters are not looked into.
+    Such a text is valid, so it stays text. Texts of more than 100,000 characters are skipped.
 
     Args:
         root: The tool's input schema.
-        arguments: What the tool gets.
+        arguments: The arguments that the tool receives.
     """
     texts = {name: kind for name, value in arguments.items() if (kind := _container(value)) is not None}
     if not texts:
@@ -41,15 +41,15 @@ def kept_texts(root: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[s
 
 
 def _container(value: object) -> tuple[str, type] | None:
-    if not isinstance(value, str) or len(value) > _LONGEST:
+    if not isinstance(value, str) or len(value) > _MAX_TEXT:
         return None
     return _CONTAINERS.get(value.lstrip()[:1])
 
 
 def _types(root: Mapping[str, Any], shape: Shape) -> set[str]:
-    """Return the types that a schema names, in itself or in the branches of a union."""
+    """Return the types of a schema and of its union branches."""
     types = set(shape.types or ())
-    for branch in shape.branches[:_MOST_BRANCHES]:
+    for branch in shape.branches[:_MAX_BRANCHES]:
         types |= shape_of(root, branch).types or set()
     return types
 

@@ -1,4 +1,4 @@
-"""Write events: to where the process or the application chose, without ever losing a call or touching stdout."""
+"""Write events to the configured log, without ever failing a call or writing to stdout."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from mcp_lenient.telemetry.events import EventName
 
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
-"""What the library says about itself."""
+"""Events about the library itself."""
 
 EVENTS: Final = logging.getLogger("mcp_lenient.events")
-"""Its handlers are where events go by :func:`mcp_lenient.configure_logging`; no record is ever logged by it."""
+"""Holds the handlers of :func:`mcp_lenient.configure_logging`; no record is ever logged to it."""
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
 _METHODS: Final = MappingProxyType(
     {level: logging.getLevelName(level).lower() for level in (logging.DEBUG, logging.INFO, logging.WARNING)}
 )
 _DEFAULT_LEVEL: Final = logging.INFO
-_MOST_SUBJECTS: Final = 1000
-_LONGEST_REASON: Final = 512
+_MAX_SUBJECTS: Final = 1000
+_MAX_REASON: Final = 512
 
 
 class _Application(NamedTuple):
-    """What the application has configured: structlog's configuration, its logger, and what says which levels it takes."""
+    """The application's structlog configuration, its logger, and the level check of that logger."""
 
     config: dict[str, Any]
     logger: Any
@@ -49,27 +49,27 @@ class _Application(NamedTuple):
 class EventLog:
     """The log of one middleware.
 
-    Events go where :func:`mcp_lenient.configure_logging` sends them; without it to the application's
-    structlog; without that, if the standard logger ``mcp_lenient`` has handlers of its own, to them, one
-    record each; and else to stderr, as JSON lines from level INFO on, or from the level that the standard
-    logger was given. All this is looked up at each event, so a later ``structlog.configure`` is followed.
+    Events go to the first of these that is configured: :func:`mcp_lenient.configure_logging`; the application's
+    structlog; the handlers of the standard logger ``mcp_lenient``, one record each; stderr, as JSON lines from level
+    INFO on or from the level of the standard logger. This is decided for each event, so a later
+    ``structlog.configure`` takes effect.
 
-    Nothing that a log does can lose a call: an event that cannot be written is dropped, and the first such
-    failure is reported to the standard logger ``mcp_lenient``. A stderr that nobody reads is not waited for.
+    A log failure never fails a call: an event that cannot be written is dropped, and the first failure is reported to
+    the standard logger ``mcp_lenient``. A full stderr pipe does not block.
     """
 
-    __slots__ = ("_application", "_failed", "_own", "_said", "_stderr")
+    __slots__ = ("_application", "_failed", "_own", "_stderr", "_warned")
 
     def __init__(self) -> None:
         self._application: _Application | None = None
         self._failed = False
         self._own: tuple[object, LineLogger] | None = None
-        self._said: set[tuple[str, str]] = set()
+        self._warned: set[tuple[str, str]] = set()
         self._stderr = Stderr()
 
     def wants(self, event: EventName) -> bool:
-        """Return whether an event of this name would be written; ask before building one, and once for each call."""
-        # Asked of every call that was right: no call more than it takes.
+        """Return whether an event of this name would be written; call it once per tool call, before building one."""
+        # Runs on every accepted call, so it has to be fast.
         if EVENTS.handlers and (chosen := destination()) is not None:
             return chosen.wants(event)
         structlog = sys.modules.get("structlog")
@@ -81,38 +81,38 @@ class EventLog:
                 else level >= (_STANDARD.level or _DEFAULT_LEVEL)
             )
         try:
-            is_enabled = self._applications().is_enabled
+            is_enabled = self._application_logger().is_enabled
             return is_enabled is None or bool(is_enabled(LEVELS[event]))
-        except Exception:  # noqa: BLE001 - as in `_write`, which meets the same failure and reports it
+        except Exception:  # noqa: BLE001 - as in `_write`, which gets the same failure and reports it
             return True
 
     def emit(self, fields: Mapping[str, Any]) -> None:
         """Write one event at its level.
 
         Args:
-            fields: As :func:`mcp_lenient.telemetry.events.event_fields` returns them.
+            fields: The result of :func:`mcp_lenient.telemetry.events.event_fields`.
         """
         self._write(_METHODS[LEVELS[fields["event"]]], fields)
 
     def warn_once(self, event: LibraryEventName, subject: str, reason: str) -> None:
-        """Say once for each subject what the library cannot do; after 1000 subjects, no more.
+        """Warn about a limitation, once per subject and for at most 1000 subjects.
 
         Args:
-            event: What happened.
-            subject: The tool's name, or what is unavailable.
-            reason: Why, in one sentence without values.
+            event: The event.
+            subject: The name of the tool or of the unavailable feature.
+            reason: The reason, in one sentence without values.
         """
         key = (event, escaped(subject))
-        if key in self._said or len(self._said) >= _MOST_SUBJECTS:
+        if key in self._warned or len(self._warned) >= _MAX_SUBJECTS:
             return
-        self._said.add(key)
+        self._warned.add(key)
         if not self.wants("call_rejected"):  # a warning too
             return
         fields = {
             "event": event,
             "timestamp": timestamp(),
             "subject": shown_name(subject) if event == "tool_not_compiled" else key[1],
-            "reason": escaped(reason, limit=_LONGEST_REASON),
+            "reason": escaped(reason, limit=_MAX_REASON),
         }
         self._write("warning", fields)
 
@@ -125,23 +125,23 @@ class EventLog:
                 self._own_logger().write(method, fields)
             else:
                 rest = dict(fields)
-                getattr(self._applications().logger, method)(rest.pop("event"), **rest)
+                getattr(self._application_logger().logger, method)(rest.pop("event"), **rest)
         except StderrFullError:
-            pass  # that is where the standard logger would report it
-        # The sink is the application's: its processors and streams may raise anything, and a tool call
-        # must be answered all the same.
+            pass  # the standard logger would report it to the same stream
+        # The application's processors and streams may raise anything, and the tool call must be answered
+        # nevertheless.
         except Exception as error:  # noqa: BLE001
             self._report(type(error).__name__)
 
     def _own_logger(self) -> LineLogger:
-        """Return the library's own logger, for a process that has chosen no log."""
+        """Return the library's own logger, for a process without a configured log."""
         sink = _STANDARD if _STANDARD.handlers else self._stderr
         if self._own is None or self._own[0] is not sink:
             self._own = sink, LineLogger(sink, json_line)
         return self._own[1]
 
-    def _applications(self) -> _Application:
-        """Return the application's logger, bound anew only when its configuration has changed: binding is slow."""
+    def _application_logger(self) -> _Application:
+        """Return the application's logger, rebound only if its configuration changed, as binding is slow."""
         import structlog
 
         config = structlog.get_config()
@@ -150,7 +150,7 @@ class EventLog:
             logger = structlog.get_logger(_LOGGER).bind()
             if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
                 logger = logger.sync_bl
-            cached = self._application = _Application(config, logger, _level_question(logger))
+            cached = self._application = _Application(config, logger, _level_check(logger))
         return cached
 
     def _report(self, error: str) -> None:
@@ -165,13 +165,13 @@ class EventLog:
 
 
 def _is_configured() -> bool:
-    """Return whether the application has configured structlog, which it cannot have done without importing it."""
+    """Return whether the application has configured structlog, without importing it."""
     structlog = sys.modules.get("structlog")
     return structlog is not None and structlog.is_configured()
 
 
-def _level_question(logger: Any) -> Callable[[int], Any] | None:
-    # Asked of the class: structlog's plain BoundLogger takes every name for a log method.
+def _level_check(logger: Any) -> Callable[[int], Any] | None:
+    # Looked up on the class, since structlog's plain BoundLogger treats every name as a log method.
     for name in ("is_enabled_for", "isEnabledFor"):
         if hasattr(type(logger), name):
             question: Callable[[int], Any] = getattr(logger, name)
@@ -180,25 +180,25 @@ def _level_question(logger: Any) -> Callable[[int], Any] | None:
 
 
 class Silence(logging.NullHandler):
-    """Take every event, and write none."""
+    """A handler that drops every event."""
 
     def write(self, _level: str, _fields: Mapping[str, Any]) -> None:
-        """Write nothing of an event that was wanted just before."""
+        """Write nothing."""
 
     def wants(self, _event: EventName) -> bool:
-        """Return whether an event of this name would be written: none is."""
+        """Return False."""
         return False
 
 
 class Destination(logging.NullHandler):
-    """What :func:`mcp_lenient.configure_logging` chose.
+    """The destination of :func:`mcp_lenient.configure_logging`.
 
-    It is one of the standard library's handlers, which are one for a process and are closed at its end.
+    It is a standard handler because those are shared by the process and closed at its end.
 
     Args:
-        sink: Where the lines go.
-        render: What makes the line of an event.
-        least: The least level that is written.
+        sink: The stream or file.
+        render: Returns the line of an event.
+        least: The minimum level.
         accepted: The share of accepted calls that is written.
     """
 
@@ -210,25 +210,25 @@ class Destination(logging.NullHandler):
         self._least = least
 
     def wants(self, event: EventName) -> bool:
-        """Return whether an event of this name would be written; of accepted calls, whether this one is."""
+        """Return whether an event of this name would be written; accepted calls are sampled."""
         if event == "call_accepted":
-            return self._accepted > 0 and random() < self._accepted  # noqa: S311 - a sample is no secret
+            return self._accepted > 0 and random() < self._accepted  # noqa: S311 - sampling needs no secure random
         return LEVELS[event] >= self._least
 
     def write(self, level: str, fields: Mapping[str, Any]) -> None:
-        """Write one event, with the variables that the application has bound for the moment by structlog."""
+        """Write one event with the context variables that the application bound by structlog."""
         self._logger.write(level, fields)
 
     def close(self) -> None:
-        """Close the file, if it is one; written to again, as after a ``dictConfig``, it is opened again."""
+        """Close the file, if there is one; a later write, as after ``dictConfig``, opens it again."""
         if isinstance(self._sink, logging.Handler):
-            with suppress(OSError):  # a full disk, where what is left cannot be written
+            with suppress(OSError):  # a full disk: the buffer cannot be written
                 self._sink.close()
         super().close()
 
 
 def destination() -> Destination | Silence | None:
-    """Return where events go: nowhere while :func:`silenced`, else where ``configure_logging`` chose, if anywhere."""
+    """Return the handler of events: that of :func:`silenced`, else that of ``configure_logging``, else None."""
     chosen: Destination | None = None
     for handler in EVENTS.handlers:
         if isinstance(handler, Silence):
@@ -240,7 +240,7 @@ def destination() -> Destination | Silence | None:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Write no event meanwhile, whatever was configured, or is configured in the meantime."""
+    """Write no events inside the block, regardless of the configuration."""
     silence = Silence()
     EVENTS.addHandler(silence)
     try:
@@ -250,28 +250,27 @@ def silenced() -> Iterator[None]:
 
 
 _CHUNK: Final = 1_000
-"""Characters written at once: in UTF-8 at most the 4,096 bytes for which a pipe that is ready has room."""
+"""Characters written at once: in UTF-8 at most the 4,096 bytes that a ready pipe can take."""
 _WAIT_MS: Final = 20
-"""How long the rest of a line waits for a reader that has begun to read it."""
+"""The time that the rest of a line waits for its reader."""
 
 
 class StderrFullError(BlockingIOError):
-    """Nobody reads what is written to stderr."""
+    """An error for a stderr pipe that is full."""
 
 
 class Stderr:
-    """The stream that ``sys.stderr`` is at the moment of writing.
+    """The current ``sys.stderr``.
 
-    A client that starts a server over stdio and never reads its stderr lets the pipe fill up. Whoever
-    writes to it then waits for ever, and a call waits with it; so a line for which there is no room is
-    given up.
+    If a client starts a server over stdio and never reads its stderr, the pipe fills up and a write would block the
+    call forever. So a line that does not fit is dropped.
     """
 
     def info(self, line: str) -> None:
         """Write one line.
 
         Raises:
-            StderrFullError: When nobody reads; of a long line, part may have been written.
+            StderrFullError: When the pipe is full; part of a long line may have been written.
         """
         stream = sys.stderr
         if stream is None:
@@ -287,12 +286,12 @@ class Stderr:
 
 
 def _has_room(stream: TextIO, wait_ms: int) -> bool:
-    """Return whether a write would not wait; taken for granted where the system cannot say."""
+    """Return whether a write would not block; True on systems without ``poll``."""
     if not hasattr(select, "poll"):
         return True
     try:
         number = stream.fileno()
-    except (AttributeError, OSError, ValueError):  # a stream of its own kind, with nothing behind it
+    except (AttributeError, OSError, ValueError):  # a custom stream without a file
         return True
     poll = select.poll()
     poll.register(number, select.POLLOUT)
@@ -301,17 +300,17 @@ def _has_room(stream: TextIO, wait_ms: int) -> bool:
 
 Fields = MutableMapping[str, Any]
 Render = Callable[[Any, str, Fields], str]
-"""A structlog processor, the last of its chain: the line of an event."""
+"""The last structlog processor of a chain; returns the line of an event."""
 _BOUND: Final = "context"
-"""Where an event holds what the application has bound besides; no event has a field of this name."""
+"""The key of the application's bound variables in an event; no event has a field of this name."""
 
 
 class LineLogger:
-    """Run structlog's processors over an event, and hand the line to the sink's method of the event's level.
+    """A logger that runs structlog's processors and passes the line to the sink's method of the event's level.
 
     Args:
-        sink: What has ``debug``, ``info`` and ``warning``, each of which takes a line.
-        processors: The last one makes the line.
+        sink: An object with the methods ``debug``, ``info`` and ``warning``, which take a line.
+        processors: The processors; the last one returns the line.
     """
 
     __slots__ = ("_logger",)
@@ -321,25 +320,25 @@ class LineLogger:
 
         self._logger = structlog.wrap_logger(
             sink,
-            processors=(_in_reading_order, *processors),
+            processors=(_ordered_fields, *processors),
             wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
             context_class=dict,
         ).bind()
 
     def write(self, level: str, fields: Mapping[str, Any]) -> None:
-        """Write one event, ``event`` among its fields."""
-        # By one name: what is passed under many is copied at each step from here to the processors.
+        """Write one event; its fields include ``event``."""
+        # One keyword argument, since many would be copied at each step down to the processors.
         getattr(self._logger, level)(fields["event"], fields=fields)
 
 
-def _in_reading_order(_sink: Any, level: str, passed: Fields) -> Fields:
-    """A processor: the event's fields in place of what holds them, time and level first."""
+def _ordered_fields(_sink: Any, level: str, passed: Fields) -> Fields:
+    """Return the event's fields, time and level first (a processor)."""
     fields = passed["fields"]
     return {"timestamp": fields["timestamp"], "level": level, **fields}
 
 
 def _with_bound(_sink: Any, _level: str, fields: Fields) -> Fields:
-    """A processor: adds what the application has bound by structlog's context variables, beside the fields."""
+    """Add the context variables that the application bound by structlog (a processor)."""
     bound = sys.modules["structlog.contextvars"].get_contextvars()
     if bound:
         own = _own_fields()
@@ -353,13 +352,13 @@ def _own_fields() -> frozenset[str]:
 
 
 def json_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """A processor: one JSON object on one line, in ASCII: what stderr makes of other characters need not be JSON."""
+    """Return one line of JSON (a processor); in ASCII, since stderr may use another encoding."""
     bound = fields.pop(_BOUND, None)
     if bound is None:
         return _ascii(_encoded(fields))
     try:
         encoded = _encoded({**fields, **bound})
-    except pydantic_core.PydanticSerializationError:  # a lone surrogate in what the application has bound
+    except pydantic_core.PydanticSerializationError:  # a lone surrogate in a bound variable
         shown = {ascii(name)[1:-1]: ascii(value) for name, value in bound.items()}
         encoded = _encoded({**fields, **shown})
     return _ascii(encoded)
@@ -376,10 +375,10 @@ def _ascii(encoded: bytes) -> str:
 
 
 def plain_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """A processor: a line for people."""
+    """Return a line for people (a processor)."""
     return plain(event_parts(fields))
 
 
 def colored_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """A processor: a line for people, in colors."""
+    """Return a colored line for people (a processor)."""
     return colored(event_parts(fields))

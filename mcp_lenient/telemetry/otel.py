@@ -1,4 +1,4 @@
-"""OpenTelemetry: metrics of calls, and marks on their spans. Without an SDK nothing happens."""
+"""OpenTelemetry metrics and span attributes of calls. Without an SDK nothing happens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def recording() -> bool:
-    """Return whether there is a span to record on; ask before working out what to record."""
+    """Return whether there is a span to record on; check it before computing attributes."""
     return trace.get_current_span().is_recording()
 
 
@@ -39,18 +39,18 @@ def record(
     tool: str | None = None,
     secret: frozenset[str] = frozenset(),
 ) -> None:
-    """Put what became of a call on the current span: attributes to search by, and one span event.
+    """Record the outcome of a call on the current span: attributes to search by, and one span event.
 
-    A rejected call marks the span as failed, since a result with ``isError`` does not. No argument value
-    is recorded, and text that a client chose is escaped and cut as in the log.
+    A rejected call marks the span as failed, since a result with ``isError`` does not. No argument value is recorded,
+    and text chosen by a client is escaped and shortened as in the log.
 
     Args:
-        event: What became of the call.
-        repairs: What was changed, or would have been; the first 50 are recorded.
-        violations: What was still wrong after repair; the first 50 are recorded.
-        error_code: The envelope's code, of a call that was refused or would have been.
-        tool: The tool that was called.
-        secret: Names of the policy below which keys are not shown.
+        event: The outcome of the call.
+        repairs: The changes made, or that would have been made; the first 50 are recorded.
+        violations: The errors left after repair; the first 50 are recorded.
+        error_code: The envelope's code, if the call was refused or would have been.
+        tool: The called tool.
+        secret: Secret names of the policy, below which keys are masked.
     """
     span = trace.get_current_span()
     if not span.is_recording():
@@ -66,14 +66,14 @@ def record(
     if tool and shown_name(tool) != tool:
         _mask(span, tool)
     if event == "call_rejected" and tool is not None:
-        # FastMCP names the tool only where it runs it.
+        # FastMCP sets the tool name only when it runs the tool.
         span.set_attribute("gen_ai.tool.name", shown_name(tool))
     if event == "call_rejected":
         span.set_status(Status(StatusCode.ERROR, code))
 
 
 def _mask(span: trace.Span, tool: str) -> None:
-    """Take a tool's name that may hold a value out of what FastMCP has put on the span."""
+    """Mask a tool name that may contain a value in FastMCP's span name and attributes."""
     name, attributes = getattr(span, "name", None), getattr(span, "attributes", None)
     if isinstance(name, str) and tool in name:
         span.update_name(name.replace(tool, HIDDEN))
@@ -97,7 +97,7 @@ def _details(
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Keep what is asked of the server here off the span of the call: FastMCP would rename it."""
+    """Detach the span of the call inside the block, since FastMCP would rename it on lookups."""
     with trace.use_span(trace.INVALID_SPAN):
         yield
 
@@ -110,7 +110,7 @@ def own_span(tool: str) -> Iterator[None]:
 
 
 def trace_ids() -> tuple[str | None, str | None]:
-    """Return trace and span id of the current span in hexadecimal, as traces are looked up; None without one."""
+    """Return trace id and span id of the current span in hexadecimal, or None for both."""
     context = trace.get_current_span().get_span_context()
     if not context.is_valid:
         return None, None
@@ -118,11 +118,11 @@ def trace_ids() -> tuple[str | None, str | None]:
 
 
 UNKNOWN_TOOL: Final = "(unknown)"
-"""The ``tool`` of a call whose tool the server does not have."""
+"""The ``tool`` label of a call to a tool that does not exist."""
 OTHER_CLIENT: Final = "(other)"
-"""The ``client`` of a call whose client neither the table here nor the operator names."""
+"""The ``client`` label of a client that is neither in ``CLIENTS`` nor named by the operator."""
 NO_CLIENT: Final = "(none)"
-"""The ``client`` of a call whose client is unknown."""
+"""The ``client`` label of a call without a client name."""
 CLIENTS: Final = frozenset(
     {
         "@librechat/api-client",
@@ -153,7 +153,7 @@ CLIENTS: Final = frozenset(
         "zed",
     }
 )
-"""Names that common clients give themselves, in lower case."""
+"""The names that common clients report, in lower case."""
 _API: Final = "opentelemetry.metrics"
 _PROVIDER_VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
 _SECONDS: Final = (1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 0.1, 1.0)
@@ -169,22 +169,22 @@ class _Instruments:
 
 @lru_cache(maxsize=1)
 def _instruments() -> _Instruments:
-    """Return the instruments of this process; they follow a provider that is set later."""
+    """Return the instruments of this process; they pick up a provider that is set later."""
     from opentelemetry import metrics
 
     meter = metrics.get_meter("mcp_lenient")
     return _Instruments(
-        calls=meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by what became of them."),
+        calls=meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by outcome."),
         repairs=meter.create_counter(
-            "mcp_lenient.repairs", "{repair}", "Changes that were made, or would have been."
+            "mcp_lenient.repairs", "{repair}", "Changes made, or that would have been made."
         ),
         violations=meter.create_counter(
-            "mcp_lenient.violations", "{violation}", "What was wrong and could not be repaired."
+            "mcp_lenient.violations", "{violation}", "Errors that could not be repaired."
         ),
         added_time=meter.create_histogram(
             "mcp_lenient.added_time",
             "s",
-            "Time that judging and repairing took, without the tool itself.",
+            "Time spent on validation and repair, without the tool itself.",
             explicit_bucket_boundaries_advisory=_SECONDS,
         ),
     )
@@ -193,11 +193,11 @@ def _instruments() -> _Instruments:
 class Metrics:
     """The metrics of one middleware.
 
-    Labels have values from closed sets only: outcomes, rules, codes, the tools that the server has, and of
-    clients those that are well known or that the operator names.
+    Label values come from closed sets: outcomes, rules, codes, the server's tools, and the clients that are well known
+    or named by the operator.
 
     Args:
-        clients: Names of clients to be told apart besides the well-known ones, in any case.
+        clients: Names of clients to count separately besides the well-known ones, in any case.
     """
 
     __slots__ = ("_clients",)
@@ -208,19 +208,19 @@ class Metrics:
             raise TypeError(msg)
         self._clients = CLIENTS.union(name.lower() for name in clients)
         if _PROVIDER_VARIABLE in os.environ:
-            _instruments()  # the first one loads the provider that is named there
+            _instruments()  # creating them loads the provider that the variable names
 
     @property
     def live(self) -> bool:
         """Whether there is a provider to count for; one may be set at any time."""
-        # Without importing the API nobody can have set one. Asking for the provider would read the environment
-        # each time.
+        # A provider cannot be set without importing the API. Asking for the provider would read the environment each
+        # time.
         if _API not in sys.modules:
             return False
         return getattr(_instruments().calls, "_real_instrument", True) is not None
 
     def accepted(self, tool: str, started: int) -> None:
-        """Count a call that was right."""
+        """Count an accepted call."""
         each = _instruments()
         each.calls.add(1, {"outcome": "accepted", "tool": shown_name(tool)})
         each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
@@ -235,15 +235,15 @@ class Metrics:
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
     ) -> None:
-        """Count what became of a call.
+        """Count a call by its outcome.
 
         Args:
-            event: What became of it.
-            tool: The tool's name; None where the server has none of the name that was called.
-            client: What the client calls itself.
-            started: When the call came, by ``perf_counter_ns``.
-            repairs: What was changed, or would have been.
-            violations: What was still wrong after repair.
+            event: The outcome.
+            tool: The tool's name; None if the server does not have the called tool.
+            client: The name that the client reports.
+            started: The ``perf_counter_ns`` at the start of the call.
+            repairs: The changes made, or that would have been made.
+            violations: The errors left after repair.
         """
         outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
         labels = {"tool": name, "client": self._label(client)}
@@ -258,6 +258,6 @@ class Metrics:
     def _label(self, client: str | None) -> str:
         if client is None:
             return NO_CLIENT
-        # What a bridge passes on, as `claude-ai (via mcp-remote 0.1.37)`, is its own client's name.
+        # A bridge reports its own client's name, such as `claude-ai (via mcp-remote 0.1.37)`.
         name = client[:128].partition(" (via ")[0].lower()
         return name if name in self._clients else OTHER_CLIENT

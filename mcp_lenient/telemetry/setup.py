@@ -1,4 +1,4 @@
-"""Choose where a process writes its events: ``configure_logging``, for servers without logging of their own."""
+"""``configure_logging``: choose where a process writes its events."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ def configure_logging(
     backups: int = 5,
     colors: bool | None = None,
 ) -> None:
-    """Choose where the events of this process go, and in which form; once, before the server runs.
+    """Choose where the events of this process are written, and in which format; call it once before the server runs.
 
-    With no argument they are JSON lines on stderr, as they are without this call, and carry what
-    ``structlog.contextvars.bind_contextvars`` binds. A bound name that the event has for itself is written
-    as ``context_<name>``. Stdout, which belongs to the protocol, is never written to.
+    Without arguments they are JSON lines on stderr, as without this call, plus the variables bound by
+    ``structlog.contextvars.bind_contextvars``. A bound name that is also a field of the event is written as
+    ``context_<name>``. Nothing is ever written to stdout, which belongs to the protocol.
 
-    It concerns the events of this library alone: neither structlog's configuration nor any logger of the
-    application is touched. What is chosen here wins for these events over the application's own structlog
-    configuration; an application that wants them in its own logs does not call this. Calling again
-    replaces what was chosen before.
+    Only events of this library are affected: structlog's configuration and the application's loggers stay unchanged.
+    For these events this overrides the application's structlog configuration; do not call it to get them in the
+    application's own logs. Calling it again replaces the previous choice.
 
     Args:
-        style: ``"json"``, one object on each line, which can be read back; or ``"console"`` for people, which
-            may also be written ``"text"``.
-        file: A file to append to instead of stderr. Its directory must be there. It is for one process:
-            two that rotate one file lose lines.
-        level: The least level that is written: repairs are ``"info"``, refusals ``"warning"``, and
-            ``"error"`` writes neither. In any case.
-        accepted: The share of accepted calls that is written whatever the level, from 0 (none) to 1
-            (all); which ones, chance decides for each call.
-        max_bytes: The size at which a file is rotated; 0 never rotates.
-        backups: How many rotated files are kept, as ``file.1``, ``file.2``, ...
-        colors: Whether ``"console"`` is colored; by default where stderr is a terminal and ``NO_COLOR`` is not set.
+        style: ``"json"``, one object per line that can be parsed; or ``"console"``, also
+            written ``"text"``, for people.
+        file: A file to append to instead of stderr, in an existing directory. Only one process may use it: two that
+            rotate one file lose lines.
+        level: The minimum level: repairs are ``"info"``, refusals ``"warning"``, and ``"error"`` writes neither.
+            Upper or lower case.
+        accepted: The share of accepted calls that is written at any level, from 0 (none) to 1 (all), sampled at
+            random.
+        max_bytes: The size at which a file is rotated; 0 for never.
+        backups: The number of rotated files to keep, as ``file.1``, ``file.2``, ...
+        colors: Whether ``"console"`` is colored; by default if stderr is a terminal and ``NO_COLOR`` is not set.
 
     Raises:
-        LoggingError: When an argument is wrong; says which, and what is allowed.
+        LoggingError: When an argument is invalid; names it and the allowed values.
     """
     _check("style", style, get_args(Style))
     least = level.lower() if isinstance(level, str) else level
@@ -74,7 +73,7 @@ def configure_logging(
 
 
 def reset_logging() -> None:
-    """Take back what :func:`configure_logging` chose, and close its file."""
+    """Undo :func:`configure_logging` and close its file."""
     _reset(None)
 
 
@@ -86,7 +85,7 @@ def _reset(kept: Destination | None) -> None:
 
 
 class _File(RotatingFileHandler):
-    """A file that is rotated by size; what cannot be written raises."""
+    """A file that is rotated by size; write errors are raised."""
 
     stream: Any
 
@@ -94,7 +93,7 @@ class _File(RotatingFileHandler):
         return Path(self.baseFilename).open("ab")
 
     def line(self, line: str) -> None:
-        """Write one line, without the record and the formatter that this handler has for other loggers."""
+        """Write one line, without a log record and formatter."""
         written = f"{line}\n".encode()
         self.acquire()
         try:
