@@ -1,4 +1,4 @@
-"""The engine without a server: a schema, arguments, and what becomes of them."""
+"""The engine without a server: repair arguments by a JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Normalized
 
 _MARSHAL_VERSION: Final = 2
-"""The last one that writes equal values as equal bytes; later ones also write how often a value is shared."""
+"""The last version that gives equal bytes for equal values; later ones also encode shared references."""
 
 
 class Normalizer:
-    """A JSON Schema, compiled once, that repairs arguments or says what is wrong with them.
+    """A compiled JSON Schema that repairs arguments or returns their violations.
 
-    It may be shared by threads. Later changes to the schema have no effect.
+    Threads may share it. Later changes to the schema have no effect.
 
     >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
     >>> normalizer = Normalizer(schema)
@@ -31,10 +31,10 @@ class Normalizer:
     ['type']
 
     Args:
-        schema: The input schema of a tool, of any draft. Nothing is fetched; a place that cannot be read
-            accepts any value and is not repaired.
-        policy: What may be repaired; the defaults of :class:`Policy` when left out. Its mode counts: ``observe``
-            reports repairs and violations and changes nothing, ``off`` reports nothing.
+        schema: The input schema of a tool, of any draft. Nothing is fetched; unreadable parts accept any value and are
+            not repaired.
+        policy: The policy; default :class:`Policy`. In mode ``observe``, repairs and violations are reported and
+            nothing is changed; in mode ``off``, nothing is reported.
 
     Raises:
         SchemaError: When the schema is not a JSON object.
@@ -50,15 +50,15 @@ class Normalizer:
         self._contract = ToolContract.of_schema(own, policy, destructive=policy.destructive is True)
 
     def __call__(self, arguments: Mapping[str, Any] | str) -> Normalized:
-        """Repair arguments, or say what is wrong with them.
+        """Repair arguments, or return their violations.
 
         Args:
-            arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
-                when it is right.
+            arguments: The arguments sent, also as JSON text; never modified, and returned as the same object if
+                valid.
 
         Returns:
-            The arguments to use, the repairs made to them, and the violations where they cannot be repaired;
-            then ``arguments`` are those that were sent and ``repairs`` is empty.
+            The arguments to use and the repairs made to them; or, if they cannot be repaired, the violations with the
+            sent arguments and no repairs.
         """
         sent: Any = arguments
         mode = self._contract.plan.policy.mode
@@ -76,7 +76,7 @@ class Normalizer:
         return Normalized(decision.arguments, decision.repairs, ())
 
     def _from_text(self, sent: Any) -> Normalized:
-        """Repair arguments that some clients send whole as text."""
+        """Repair arguments sent as JSON text."""
         plan = self._contract.plan
         read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
         if read is None:
@@ -91,9 +91,9 @@ class Normalizer:
 def normalize(
     schema: Mapping[str, Any], arguments: Mapping[str, Any] | str, policy: Policy | None = None
 ) -> Normalized:
-    """Repair arguments by a JSON Schema, or say what is wrong with them.
+    """Repair arguments by a JSON Schema, or return their violations.
 
-    It remembers the schemas that it has compiled; :class:`Normalizer` compiles one without looking it up.
+    Compiled schemas are cached; :class:`Normalizer` compiles one without the cache lookup.
 
     >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
     >>> result = normalize(schema, {"tags": '["a", "b"]'})
@@ -101,14 +101,13 @@ def normalize(
     ({'tags': ['a', 'b']}, ['json_text_to_array'])
 
     Args:
-        schema: As for :class:`Normalizer`.
-        arguments: What was sent, also whole as JSON text; never changed, and returned as the same object
-            when it is right.
-        policy: As for :class:`Normalizer`.
+        schema: See :class:`Normalizer`.
+        arguments: The arguments sent, also as JSON text; never modified, and returned as the same object if valid.
+        policy: See :class:`Normalizer`.
 
     Returns:
-        The arguments to use, the repairs made to them, and the violations where they cannot be repaired;
-        then ``arguments`` are those that were sent and ``repairs`` is empty.
+        The arguments to use and the repairs made to them; or, if they cannot be repaired, the violations with the sent
+        arguments and no repairs.
 
     Raises:
         SchemaError: When the schema is not a JSON object.
@@ -131,7 +130,7 @@ def _check(schema: object, policy: object) -> None:
 
 
 def _written(schema: Mapping[str, Any]) -> bytes | None:
-    """Return the schema as bytes; None where it is not made of plain JSON types."""
+    """Return the schema as bytes; None if it has other types than those of JSON."""
     try:
         return marshal.dumps(dict(schema), _MARSHAL_VERSION)
     except ValueError:
@@ -139,12 +138,12 @@ def _written(schema: Mapping[str, Any]) -> bytes | None:
 
 
 def _loaded(written: bytes) -> dict[str, Any]:
-    schema: dict[str, Any] = marshal.loads(written)  # noqa: S302 - written by us a moment ago
+    schema: dict[str, Any] = marshal.loads(written)  # noqa: S302 - our own bytes
     return schema
 
 
 class _ByIdentity:
-    """A policy as a key of the cache: what it holds need not be hashable."""
+    """A cache key for a policy, whose fields may not be hashable."""
 
     __slots__ = ("policy",)
 

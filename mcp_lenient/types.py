@@ -1,4 +1,4 @@
-"""The public vocabulary: what a validator says, what a repair records, what a caller is told."""
+"""The public types: validation issues, repairs, outcomes and violations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object", 
 """The JSON type names of JSON Schema; ``integer`` is an ``int`` in Python, ``number`` a ``float``."""
 
 Path = tuple[str | int, ...]
-"""Where a value stands in the arguments: property names and list indices from the top."""
+"""The path of a value in the arguments: property names and list indices from the top."""
 
 FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "key", "size"]
-"""What is held against a place: its JSON type, its value, a name that lacks, is too many or would not be read, a
-map's key."""
+"""The kind of an issue: a wrong JSON type, a wrong value, a missing, unknown or ignored (``overlooked``) name, a wrong
+key of a map, or arguments that are too large."""
 
 ViolationCode = Literal[
     "type",
@@ -33,11 +33,10 @@ ViolationCode = Literal[
 
 
 class Repair(NamedTuple):
-    """One change that was made to the arguments.
+    """One change made to the arguments.
 
-    ``rule`` says what became what, ``pointer`` is the JSON Pointer (RFC 6901) of the value as it was
-    sent, ``before`` and ``after`` are JSON types; ``after`` is ``"absent"`` where a property was left
-    out. Values are never part of it.
+    ``rule`` is the rule's name, ``pointer`` the JSON Pointer (RFC 6901) of the sent value, ``before`` and ``after`` are
+    JSON types; ``after`` is ``"absent"`` for an omitted property. Values are never included.
     """
 
     rule: str
@@ -48,7 +47,7 @@ class Repair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ValidationIssue:
-    """One thing a validator does not accept.
+    """One issue that a validator reports.
 
     ``path`` leads to the value; for ``missing``, ``unknown``, ``overlooked`` and ``key`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
@@ -65,7 +64,7 @@ class ValidationIssue:
 
 
 class Validator(Protocol):
-    """What a tool accepts, asked without running it."""
+    """A check of a tool's arguments that does not run the tool."""
 
     @property
     def exact_integers(self) -> bool:
@@ -74,24 +73,24 @@ class Validator(Protocol):
 
     @property
     def by_schema(self) -> bool:
-        """Whether it judges by the published schema alone, so that each place can be judged by its part."""
+        """Whether only the published schema is checked, so that each part can be checked on its own."""
         ...
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the tool would take these arguments."""
+        """Return whether the tool accepts these arguments."""
         ...
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """All that is wrong; empty when the arguments are accepted."""
+        """Return all issues; empty if the arguments are accepted."""
         ...
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Whether the tool would get something else from the one than from the other, as far as can be told."""
+        """Return whether the tool receives different values from the two, as far as that is known."""
         ...
 
 
 class Candidate(NamedTuple):
-    """One way to read a value: the value, what it cost, and what was changed to get there."""
+    """One way to read a value: the result, its cost and its repairs."""
 
     value: Any
     cost: int
@@ -100,7 +99,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A place whose best readings cost the same, so that none may be chosen."""
+    """A value whose cheapest candidates cost the same, so that none is used."""
 
     path: Path
     readings: tuple[Candidate, ...]
@@ -108,11 +107,10 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one call's arguments.
+    """The outcome of repairing one call's arguments.
 
-    ``arguments`` are the same object when ``accepted``; the repaired ones when ``repaired``; when
-    ``refused`` they carry the repairs of all parameters that could be mended, and ``issues`` and
-    ``ties`` speak of what is still wrong in them.
+    ``arguments`` are the same object if ``accepted`` and the repaired ones if ``repaired``. If ``refused``, they
+    include every certain repair, and ``issues`` and ``ties`` are the errors left in them.
     """
 
     status: Literal["accepted", "repaired", "refused"]
@@ -124,11 +122,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One issue, put into words a model can act on.
+    """One issue with a message that a model can act on.
 
-    ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most, each of which the validator
-    accepts for the whole call or, where the call has other issues, for this parameter. ``error_code``
-    is the author's own, where a normalizer gave one.
+    ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most; with each, the validator accepts the call or,
+    if the call has other issues, this parameter. ``error_code`` is the author's code, if a normalizer gave one.
     """
 
     pointer: str
@@ -147,9 +144,9 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    """What :func:`mcp_lenient.normalize` returns.
+    """The result of :func:`mcp_lenient.normalize`.
 
-    ``arguments`` are the repaired arguments when ``violations`` is empty, else the arguments as sent.
+    ``arguments`` are the repaired arguments if ``violations`` is empty, else the sent ones.
     """
 
     arguments: Mapping[str, Any]
