@@ -1,4 +1,4 @@
-"""Readings put together, and compared."""
+"""Combining and comparing candidates."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def several(*values):
 @pytest.mark.parametrize(
     ("most", "ways"), [pytest.param(4, 4, id="as many as are compared"), pytest.param(3, 0, id="more")]
 )
-def test_every_way_up_to_a_number(most, ways):
-    """Each reading of one place is put together with each of another, unless there are too many."""
+def test_combinations_are_bounded(most, ways):
+    """Candidates of several places are combined in every way, unless there are too many ways."""
     columns = [("a", several(1, 2)), ("b", several(3)), ("c", several(4, 5))]
     found = [[reading.value for _, reading in way] for way in combinations(columns, most)]
     assert found == [[1, 3, 4], [1, 3, 5], [2, 3, 4], [2, 3, 5]][:ways]
 
 
-def test_nothing_to_change_is_one_way():
-    """Where no place has a reading of its own, the whole has one."""
+def test_combinations_without_columns_give_one_way():
+    """Without candidates there is exactly one combination."""
     assert [list(way) for way in combinations([], 1)] == [[]]
 
 
-def test_cheapest_and_distinct():
-    """Of the cheapest readings each JSON value stays once; true is not 1, and 1.0 is 1."""
+def test_cheapest_and_distinct_drop_equal_values():
+    """Each JSON value is kept once; true is not 1, and 1.0 is 1."""
     readings = [Candidate(1, 2), Candidate(True, 2), Candidate(1.0, 2), Candidate(5, 3)]
     assert cheapest(readings) == [Candidate(1, 2), Candidate(True, 2)]
     assert cheapest(readings[3:]) == readings[3:]
@@ -40,8 +40,8 @@ def test_cheapest_and_distinct():
     assert distinct(readings) == [Candidate(1, 2), Candidate(True, 2), Candidate(5, 3)]
 
 
-def test_put_together():
-    """An object gets its readings in their places and loses what is absent; costs and repairs add up."""
+def test_build_object_combines_candidates():
+    """An object gets its candidates and loses absent properties; costs and repairs add up."""
     changed = [("a", Candidate(1, 4, (ONE,))), ("b", Candidate(ABSENT, 8, (TWO,))), ("new", Candidate(2, 16))]
     sent = {"a": "1", "b": None, "c": 3}
     assert build_object(sent, changed, 2, (TWO,)) == Candidate(
@@ -50,8 +50,8 @@ def test_put_together():
     assert sent == {"a": "1", "b": None, "c": 3}
 
 
-def test_list_with():
-    """A list gets its readings in their places; costs and repairs add up."""
+def test_replace_items_combines_candidates():
+    """A list gets its candidates; costs and repairs add up."""
     sent = ["1", 2, "3"]
     found = replace_items(sent, [(0, Candidate(1, 4, (ONE,))), (2, Candidate(3, 8, (TWO,)))])
     assert found == Candidate([1, 2, 3], 12, (ONE, TWO))

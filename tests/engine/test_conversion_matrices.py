@@ -1,4 +1,4 @@
-"""The two matrices this project was born from."""
+"""The two conversion matrices that started this project."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TAGS = closed("content", content=STRING, tags=nullable(STRINGS))
 
 
 @pytest.mark.parametrize("tags", [None, [], ["tag1"], ["tag1", "tag2", "tag3"]], ids=repr)
-def test_right_tags_pass(tags: Any) -> None:
-    """The matrix this project was born from: what is right passes unchanged."""
+def test_valid_tags_stay_unchanged(tags: Any) -> None:
+    """Valid tags pass unchanged."""
     check(TAGS, {"content": "a", "tags": tags}, {"content": "a", "tags": tags}, [])
 
 
@@ -32,8 +32,8 @@ def test_right_tags_pass(tags: Any) -> None:
     ],
     ids=str,
 )
-def test_tags_that_are_nearly_right_are_mended(tags: Any, rule: str) -> None:
-    """The matrix this project was born from: one tag, or a list as text, becomes the list."""
+def test_single_tags_and_text_lists_are_repaired(tags: Any, rule: str) -> None:
+    """A single tag, or a list as text, becomes the list."""
     check(TAGS, {"content": "a", "tags": tags}, {"content": "a", "tags": ["single_tag"]}, [(rule, "/tags")])
 
 
@@ -43,7 +43,7 @@ def test_tags_that_are_nearly_right_are_mended(tags: Any, rule: str) -> None:
     ids=repr,
 )
 def test_wrong_tags_are_refused(tags: Any) -> None:
-    """The matrix this project was born from: everything else is refused."""
+    """Any other value for tags is refused."""
     check(TAGS, {"content": "a", "tags": tags}, None, [])
 
 
@@ -74,8 +74,8 @@ ALSO.update({("array", text): [text] for text in ("3.14", "42", "true", "false",
 
 @pytest.mark.parametrize("json_type", sorted(CONVERSIONS))
 @pytest.mark.parametrize("text", EVERY_TEXT)
-def test_conversions_by_declared_type(json_type: str, text: str) -> None:
-    """The second root of the project: a text becomes the declared type where it spells one, and is refused elsewhere."""
+def test_text_is_converted_to_the_declared_type(json_type: str, text: str) -> None:
+    """A text becomes the declared type if it spells a value of it, and is refused otherwise."""
     wanted = CONVERSIONS[json_type].get(text, ALSO.get((json_type, text)))
     result = text if json_type == "string" else wanted
     schema = closed("p", p={"type": json_type})
@@ -90,7 +90,7 @@ def test_conversions_by_declared_type(json_type: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", EVERY_TEXT)
-def test_a_parameter_without_a_type_is_left_alone(text: str) -> None:
-    """Where every JSON type may come, a text stays a text."""
+def test_parameter_without_a_type_stays_unchanged(text: str) -> None:
+    """If every JSON type is allowed, a text stays a text."""
     check(closed("p", p={}), {"p": text}, {"p": text}, [])
     check(closed("p", p={"description": "anything"}), {"p": text}, {"p": text}, [])

@@ -1,4 +1,4 @@
-"""Law 7: no value and no schema that compiles makes it raise, recurse without end or run away."""
+"""Law 7: no value and no schema that compiles raises, recurses endlessly or runs away."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def timed(schema: Json, sent: Any) -> Any:
 
 @LAW
 @given(schemas(), st.dictionaries(st.sampled_from(NAMES), WEIRD, max_size=4))
-def test_any_value(schema: Json, arguments: Json) -> None:
-    """Any value ends in an answer."""
+def test_any_value_is_decided(schema: Json, arguments: Json) -> None:
+    """Every value gets a decision."""
     timed(schema, arguments)
 
 
@@ -130,8 +130,8 @@ VALUES = {
     ),
 )
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
-def test_odd_values_at_every_place(place: Json, value: Any) -> None:
-    """A value that JSON has no word for, or hardly one, is answered at every kind of place."""
+def test_non_json_values_are_decided_at_every_place(place: Json, value: Any) -> None:
+    """A value that JSON cannot represent, or barely, gets a decision at every kind of place."""
     timed(closed("q", p=place, q=INTEGER), {"p": value, "q": "5"})
 
 
@@ -141,20 +141,20 @@ def test_odd_values_at_every_place(place: Json, value: Any) -> None:
     [closed("n", n=INTEGER), opened("n", n=INTEGER), closed("data", data=closed("n", n=INTEGER))],
     ids=["closed", "open", "wrapped"],
 )
-def test_keys_that_are_no_text(schema: Json, key: Any) -> None:
-    """A key that is no string is never taken for a name, and refused by one violation."""
+def test_non_string_keys_are_refused(schema: Json, key: Any) -> None:
+    """A key that is not a string is never treated as a name, and is refused by one violation."""
     assert timed(schema, {key: 1}).violations
     assert timed(schema, {key: {"n": 1}}).violations
 
 
 @pytest.mark.parametrize("schema", [closed("n", n=INTEGER), opened("n", n=INTEGER)], ids=["closed", "open"])
-def test_a_key_of_too_many_digits(schema: Json) -> None:
-    """An integer for a name that Python does not write in digits is refused as well."""
+def test_huge_integer_keys_are_refused(schema: Json) -> None:
+    """An integer key that Python cannot print is refused as well."""
     assert timed(schema, {10**5000: 1}).violations
 
 
-def test_a_list_in_itself() -> None:
-    """A value that holds itself is refused for its size, by a recursive schema too."""
+def test_self_containing_list_is_refused() -> None:
+    """A value that contains itself is refused for its size, also by a recursive schema."""
     value: list[Any] = []
     value.append(value)
     assert timed(closed("p", p=array(INTEGER)), {"p": value}).violations
@@ -164,8 +164,8 @@ def test_a_list_in_itself() -> None:
 
 @pytest.mark.parametrize("levels", [60, 100, 10_000])
 @pytest.mark.parametrize("key", [None, "a", "p"])
-def test_deep_values(levels: int, key: str | None) -> None:
-    """Many levels of lists or objects are refused where a scalar is wanted, by a recursive schema too."""
+def test_deep_values_are_refused(levels: int, key: str | None) -> None:
+    """Many levels of lists or objects for a scalar are refused, also by a recursive schema."""
     value: Any = "x"
     for _ in range(levels):
         value = [value] if key is None else {key: value}
@@ -206,8 +206,8 @@ TEXTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_texts(text: str) -> None:
-    """A text made to keep a parser busy is refused."""
+def test_hostile_texts_are_refused(text: str) -> None:
+    """A text that is expensive to parse is refused."""
     schema = closed(a=array(INTEGER), b=INTEGER, c=OBJECT, d=array(enum("a", "b")), e=BOOLEAN, f=enum(1, 2))
     assert timed(schema, dict.fromkeys("abcdef", text)).violations
     normalize(schema, text)
@@ -233,8 +233,8 @@ SCHEMAS = {
 
 
 @pytest.mark.parametrize(("schema", "sent"), SCHEMAS.values(), ids=SCHEMAS.keys())
-def test_schemas_that_refer_to_themselves(schema: Json, sent: Json) -> None:
-    """A reference that leads back to where it stands ends in an answer."""
+def test_self_referring_schemas_terminate(schema: Json, sent: Json) -> None:
+    """A reference that leads back to itself terminates."""
     timed(schema, sent)
 
 
@@ -250,8 +250,8 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
 )
 @pytest.mark.parametrize("union_of", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])
-def test_unions_that_branch_at_every_level(union_of: str, key: str | None, pad: int) -> None:
-    """Two branches at each of sixty levels are not two to the sixty readings."""
+def test_nested_unions_do_not_multiply(union_of: str, key: str | None, pad: int) -> None:
+    """Two branches at each of sixty levels do not give two to the sixty candidates."""
     both = (
         (array(RECURSIVE), array(RECURSIVE, minItems=1))
         if key is None
@@ -265,15 +265,15 @@ def test_unions_that_branch_at_every_level(union_of: str, key: str | None, pad: 
 @pytest.mark.parametrize(
     "end", [{}, {"z": 1}, "x", ["x" * 100_000]], ids=["empty", "unknown", "text", "list"]
 )
-def test_wrappers_at_every_level(name: str, end: Any) -> None:
-    """Names that could be wrappers of their own values at each of sixty levels."""
+def test_nested_wrapper_names_terminate(name: str, end: Any) -> None:
+    """Names that could be wrappers of their own values at each of sixty levels terminate."""
     schema = {"$ref": "#/$defs/N", "$defs": {"N": closed("q", p=RECURSIVE, q=INTEGER)}}
     assert timed(schema, _chain(60, name, end)).violations
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", r"^(a+)+\1$", "^(?=(a+)+b)(a|aa)+$", "(x+x+)+y", "^(a|a)*$"])
-def test_costly_patterns(pattern: str) -> None:
-    """A pattern that backtracks without end stalls nothing, neither for values nor for names."""
+def test_backtracking_patterns_are_bounded(pattern: str) -> None:
+    """A pattern that backtracks endlessly is stopped, for values and for names."""
     long = "a" * 50_000 + "!"
     timed(closed(s={**STRING, "pattern": pattern}, n=INTEGER), {"s": long, "n": "5"})
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
@@ -283,8 +283,8 @@ def test_costly_patterns(pattern: str) -> None:
 @pytest.mark.parametrize(
     "item", quick({"objects": OBJECT, "integers": INTEGER, "lists": array(INTEGER)}, "objects")
 )
-def test_unique_items(item: Json) -> None:
-    """Fifty thousand items that must be unique."""
+def test_unique_items_are_checked_fast(item: Json) -> None:
+    """Fifty thousand items that must be unique are checked in time."""
     made: dict[str, Any] = {
         "integer": str,
         "object": lambda index: {"i": index},
@@ -295,38 +295,38 @@ def test_unique_items(item: Json) -> None:
 
 
 @pytest.mark.slow
-def test_names_that_are_all_one() -> None:
-    """Many keys that differ from one declared name by case style alone are refused, and not compared in pairs."""
+def test_many_spellings_of_one_name_are_refused() -> None:
+    """Many keys that differ from one declared name in case style alone are refused without comparing pairs."""
     spellings = itertools.product(["", "_", "-", " "], repeat=9)
     keys = ("m" + "".join(map("".join, zip(spelling, "axresults", strict=True))) for spelling in spellings)
     assert timed(closed(max_results=INTEGER), dict.fromkeys(itertools.islice(keys, 60_000), 1)).violations
 
 
 @pytest.mark.slow
-def test_many_unknown_names() -> None:
+def test_many_unknown_names_are_refused() -> None:
     """A hundred thousand unknown keys are refused."""
     keys = [f"mxa_results{index}" for index in range(100_000)]
     assert timed(closed(max_results=INTEGER, query=STRING), dict.fromkeys(keys, 1)).violations
 
 
 @pytest.mark.slow
-def test_many_keys_of_many_open_branches() -> None:
-    """Keys that no branch of a large union speaks of count as work for each branch."""
+def test_undeclared_keys_count_as_steps_in_each_branch() -> None:
+    """Keys that no branch of a large union declares count as work for each branch."""
     branches = [opened("x", x={**INTEGER, "minimum": index}) for index in range(800)]
     keys = {f"k{index}": 1 for index in range(20_000)}
     assert timed(opened(p=union(*branches)), {"p": {**keys, "x": []}}).violations
 
 
 @pytest.mark.slow
-def test_many_ties() -> None:
-    """Twenty thousand items with two readings each are refused."""
+def test_many_ties_are_refused() -> None:
+    """Twenty thousand items with two candidates each are refused."""
     row = union(opened(x=BOOLEAN), opened(x=INTEGER))
     assert timed(closed(p=array(row)), {"p": [{"x": "1"}] * 20_000}).violations
 
 
 @pytest.mark.slow
-def test_many_branches() -> None:
-    """A union of three hundred objects."""
+def test_union_of_many_objects_is_decided() -> None:
+    """A union of three hundred objects gets a decision."""
     branches = [
         opened("v", v=array(INTEGER if index % 2 else BOOLEAN), **{f"k{index}": INTEGER})
         for index in range(300)
@@ -334,8 +334,8 @@ def test_many_branches() -> None:
     assert timed(closed(p=union(*branches)), {"p": {"v": ["1"] * 500}}).violations
 
 
-def test_null_items_of_any_kind() -> None:
-    """A list of nothing that is declared takes everything as it came."""
+def test_list_without_item_schema_accepts_everything() -> None:
+    """A list without an item schema accepts every value unchanged."""
     timed(closed(p=ARRAY, q=NULL), {"p": [None] * 1000, "q": "null"})
 
 
@@ -377,6 +377,6 @@ OVERLOOKED = {
     ("schema", "sent"),
     quick([pytest.param(*row, id=name) for name, row in OVERLOOKED.items()], "unions within unions"),
 )
-def test_looking_for_names_that_would_be_overlooked_ends(schema: Json, sent: Json) -> None:
-    """However many names there are, and ways to look at them, what a tool would overlook is found or given up."""
+def test_search_for_ignored_names_terminates(schema: Json, sent: Json) -> None:
+    """The search for ignored names finds them or gives up, however many names and branches there are."""
     assert timed(schema, sent).violations

@@ -43,13 +43,13 @@ SHEDDING = frozenset(
 
 
 def takes(schema: Json, arguments: Any) -> bool:
-    """Whether the schema takes the arguments, asked of the library that judges in production."""
+    """Return whether the schema accepts the arguments, by the library used in production."""
     return bool(jsonschema_rs.validator_for(schema).is_valid(arguments))
 
 
 @st.composite
 def valid_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) -> tuple[Json, Json]:
-    """A schema and arguments that it takes."""
+    """A schema and arguments that it accepts."""
     schema = draw(source if source is not None else schemas())
     arguments = draw(values(schema, schema))
     assume(isinstance(arguments, dict) and takes(schema, arguments))
@@ -60,7 +60,7 @@ def valid_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) 
 def damaged_calls(
     draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None
 ) -> tuple[Json, Json, str, Json]:
-    """A schema, arguments that it takes, what was done to them, and what came of it."""
+    """A schema, arguments that it accepts, the damage done to them, and the result."""
     schema, arguments = draw(valid_calls(source))
     found = [
         (label, new)
@@ -72,7 +72,7 @@ def damaged_calls(
 
 
 def assert_nothing_else(schema: Json, arguments: Json, label: str, damaged: Json) -> Normalized:
-    """Damage is undone, or refused, or what it made is itself a call that the schema takes."""
+    """Assert that damage is undone or refused, or gave a call that the schema accepts."""
     before = copy.deepcopy(damaged)
     result = normalize(schema, damaged)
     assert exactly(damaged) == exactly(before), "the arguments that were sent were changed"
@@ -97,8 +97,8 @@ def assert_nothing_else(schema: Json, arguments: Json, label: str, damaged: Json
 
 @LAW
 @given(valid_calls())
-def test_what_is_accepted_is_the_same_object(call: tuple[Json, Json]) -> None:
-    """Law 1: arguments that the schema takes come back as the very same object, with no repair."""
+def test_accepted_arguments_are_the_same_object(call: tuple[Json, Json]) -> None:
+    """Law 1: accepted arguments are returned as the same object, without repairs."""
     schema, arguments = call
     before = copy.deepcopy(arguments)
     result = normalize(schema, arguments)
@@ -109,8 +109,8 @@ def test_what_is_accepted_is_the_same_object(call: tuple[Json, Json]) -> None:
 
 @LAW
 @given(st.data())
-def test_accepted_parameters_stay_beside_a_damaged_one(data: st.DataObject) -> None:
-    """Law 1 for each parameter: what the schema has nothing against stays as it is while another is repaired."""
+def test_valid_parameters_stay_beside_a_damaged_one(data: st.DataObject) -> None:
+    """Law 1 for each parameter: a valid one stays unchanged while another is repaired."""
     schema, arguments = data.draw(valid_calls())
     schema = copy.deepcopy(schema)
     schema["properties"]["needed_number"] = {"type": "integer"}
@@ -130,8 +130,8 @@ def test_accepted_parameters_stay_beside_a_damaged_one(data: st.DataObject) -> N
     st.dictionaries(st.sampled_from([*NAMES, "tgas", "toolCallId", "maxresults"]), LOOSE_JSON, max_size=4),
 )
 @example({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": [[1]]})
-def test_what_is_repaired_is_accepted_and_stays(schema: Json, arguments: Json) -> None:
-    """Laws 2, 4 and 8: a repaired call is one that the schema takes, with every leaf of it, and is not repaired again."""
+def test_repaired_calls_are_accepted_and_idempotent(schema: Json, arguments: Json) -> None:
+    """Laws 2, 4 and 8: the schema accepts a repaired call with all its leaves, and it is not repaired again."""
     before = copy.deepcopy(arguments)
     result = normalize(schema, arguments)
     assert exactly(arguments) == exactly(before)
@@ -150,7 +150,7 @@ def test_what_is_repaired_is_accepted_and_stays(schema: Json, arguments: Json) -
 @LAW
 @given(damaged_calls())
 def test_damage_is_undone_or_refused(call: tuple[Json, Json, str, Json]) -> None:
-    """Law 3: from a damaged call comes the call that was meant, or none."""
+    """Law 3: a damaged call becomes the original one, or is refused."""
     assert_nothing_else(*call)
 
 
@@ -159,8 +159,8 @@ _WORDS = st.lists(st.sampled_from("ship item dry max note page".split()), min_si
 
 @LAW
 @given(st.data())
-def test_open_objects_hear_every_name(data: st.DataObject) -> None:
-    """Law 4: of an open object no name in another style is left to be overlooked once its call is repaired."""
+def test_repaired_open_objects_have_no_ignored_names(data: st.DataObject) -> None:
+    """Law 4: in a repaired call no open object has a name in another case style that the tool would ignore."""
     names = data.draw(
         st.lists(_WORDS.map("_".join), min_size=1, max_size=4, unique_by=lambda name: name.replace("_", ""))
     )
@@ -209,8 +209,8 @@ def test_two_damages_are_undone_or_refused(data: st.DataObject) -> None:
 
 @LAW
 @given(damaged_calls(), st.randoms(use_true_random=False))
-def test_order_says_nothing(call: tuple[Json, Json, str, Json], random: Any) -> None:
-    """Law 3: the order of union branches, of properties and of arguments changes no outcome."""
+def test_order_does_not_change_the_outcome(call: tuple[Json, Json, str, Json], random: Any) -> None:
+    """Law 3: the order of union branches, properties and arguments does not matter."""
     schema, _, _, damaged = call
     result = normalize(schema, damaged)
     shuffled = normalize(_shuffled(schema, random), _shuffled_keys(damaged, random))
@@ -220,8 +220,8 @@ def test_order_says_nothing(call: tuple[Json, Json, str, Json], random: Any) -> 
 
 @LAW
 @given(damaged_calls())
-def test_a_destructive_tool_is_repaired_no_further(call: tuple[Json, Json, str, Json]) -> None:
-    """A destructive tool gets a repair of tiers 1 and 2 or none, and never another value than other tools get."""
+def test_destructive_tools_use_tiers_1_and_2_only(call: tuple[Json, Json, str, Json]) -> None:
+    """A destructive tool gets repairs of tiers 1 and 2 only, and the same values as other tools."""
     schema, arguments, label, damaged = call
     outcome = repair(Plan(schema, Policy(), destructive=True), damaged, PublishedSchemaValidator(schema))
     tiers = {rule.name: rule.tier for rule in Policy().rules}
@@ -254,7 +254,7 @@ def test_valid_calls_of_real_tools_are_the_same_object(call: tuple[Json, Json]) 
 @pytest.mark.slow
 @needs_real
 def test_every_schema_of_a_real_tool_compiles() -> None:
-    """A schema that a real server publishes is read, and empty arguments are judged by it."""
+    """A schema that a real server publishes compiles and validates empty arguments."""
     for schema in REAL:
         assert bool(normalize(schema, {}).violations) != takes(schema, {})
 

@@ -1,4 +1,4 @@
-"""What a refused call looks like to the envelope: all that is certain is repaired, the rest is as it was sent."""
+"""Partial repairs of a refused call: every certain repair is made, the rest stays unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EITHER = union(closed("x", x=INTEGER), closed("x", x=BOOLEAN))
 
 
 def _refused(schema: Any, value: Any) -> Outcome:
-    """What becomes of a value beside another one that no rule can put right."""
+    """Return the decision about a value beside another one that no rule can repair."""
     schema = closed("wrong", p=schema, wrong=INTEGER)
     outcome = repair(Plan(schema, Policy()), {"p": value, "wrong": "x"}, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
@@ -108,23 +108,23 @@ def _refused(schema: Any, value: Any) -> Outcome:
         ),
     ],
 )
-def test_what_is_certain_is_mended(schema, sent, mended, repairs):
-    """Of a value that stays wrong, what has one reading by itself is told as that."""
+def test_certain_parts_are_repaired(schema, sent, mended, repairs):
+    """In a value that stays wrong, parts with one candidate are repaired."""
     outcome = _refused(schema, sent)
     assert exactly(outcome.arguments) == exactly({"p": mended})
     assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
 
 
-def test_two_readings_are_told_of_the_parameter_that_has_them():
-    """Where the whole is wrong in each of them, they are still told where they differ."""
+def test_ties_are_reported_at_the_parameter():
+    """If every candidate of the whole is wrong, ties are reported where the candidates differ."""
     schema = {**closed("p", p=EITHER, n=INTEGER, q=INTEGER), "dependentRequired": {"p": ["q"]}}
     outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "n": "5"}, PublishedSchemaValidator(schema))
     assert (outcome.status, outcome.arguments) == ("refused", {"p": {"x": "1"}, "n": 5})
     assert [(tie.path, len(tie.readings)) for tie in outcome.ties] == [(("p",), 2)]
 
 
-def test_what_only_the_author_takes_stays_as_it_was_sent():
-    """In a list that is refused for one item, the schema has no say in another that the author's validator takes."""
+def test_item_accepted_by_the_author_stays_unchanged():
+    """In a list that is refused for one item, an item that the author's validator accepts is not checked by the schema."""
 
     def switches(
         p: list[Annotated[bool, BeforeValidator(lambda value: "on" if value == "no" else value)]],
@@ -137,8 +137,8 @@ def test_what_only_the_author_takes_stays_as_it_was_sent():
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": ["no", 7]}, ())
 
 
-def test_what_has_two_readings_stays_as_it_was_sent():
-    """Where an object has two readings, nothing in it is changed, and both are told for the whole of it."""
+def test_tied_object_stays_unchanged():
+    """If an object has two candidates, nothing in it is changed, and both are reported for the whole object."""
     sent = {"one": {"x": "1"}, "n": "5"}
     outcome = _refused(closed("one", "n", one=EITHER, n=INTEGER), sent)
     assert (outcome.arguments, outcome.repairs) == ({"p": sent}, ())

@@ -1,4 +1,4 @@
-"""What comes to its place as it is, so that the tool's own validator has the first say in what it holds."""
+"""Relocations: values move unchanged, so that the tool's own validator checks them first."""
 
 from __future__ import annotations
 
@@ -150,28 +150,28 @@ def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: 
         ),
     ],
 )
-def test_what_moves(function, sent, arguments, repairs):
-    """A move leaves the value to the tool's own validator; what that takes is not read by the schema."""
+def test_relocated_values_go_to_the_validator(function, sent, arguments, repairs):
+    """A relocation leaves the value to the tool's own validator; values that it accepts are not repaired by the schema."""
     outcome = _outcome(function, sent)
     assert (outcome.status, outcome.arguments) == ("repaired", arguments), outcome
     assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
 
 
-def test_no_wrapper_no_move():
-    """Names that are wrong, without a wrapper that would explain them, are refused as they were sent."""
+def test_wrong_names_without_a_wrapper_stay():
+    """Wrong names that no wrapper explains are refused unchanged."""
     sent = {"rows": [], "nothing": 1, "other": 2}
     outcome = _outcome(several, sent)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
 
 
-def test_what_no_schema_speaks_of_stays():
-    """A value under a name that the schema does not know is refused as it was sent."""
+def test_values_under_unknown_names_stay():
+    """A value under a name that the schema does not know is refused unchanged."""
     outcome = _outcome(anything, {"p": {"a": {"k": 1}}})
     assert (outcome.status, outcome.arguments) == ("refused", {"p": {"a": {"k": 1}}})
 
 
-def test_a_declared_alias_is_no_wrapper():
-    """A name that the operator declared for a parameter is that parameter, though wrappers are called so too."""
+def test_declared_alias_is_not_a_wrapper():
+    """An alias that the operator declared means its parameter, even if wrappers have that name too."""
     outcome = _outcome(options, {"args": {"options": {}}}, aliases={"options": ("args",)})
     assert outcome.arguments == {"options": {"options": {}}}
     assert [each.rule for each in outcome.repairs] == ["rename_alias"]

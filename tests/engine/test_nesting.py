@@ -1,4 +1,4 @@
-"""A validator is led down an endless value only where the value's depth was looked at first."""
+"""The depth of a value is checked before a validator walks an endless one."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def nested(depth):
         *("to the whole", "one that cannot be followed"),
     ),
 )
-def test_a_schema_that_may_refer_to_itself_looks_at_the_depth(schema):
-    """What nests without end is refused before a validator sees it."""
+def test_recursive_schema_checks_the_depth(schema):
+    """An endlessly nested value is refused before a validator sees it."""
     assert not depth_check(schema)(nested(100_000))
     assert depth_check(schema)(nested(50))
 
@@ -69,6 +69,6 @@ def test_a_schema_that_may_refer_to_itself_looks_at_the_depth(schema):
         "no reference",
     ),
 )
-def test_a_schema_that_ends_pays_for_no_look_at_the_depth(schema):
-    """Its validator goes no deeper than itself."""
+def test_plain_schema_skips_the_depth_check(schema):
+    """The validator of a schema without recursion goes no deeper than the schema."""
     assert depth_check(schema)(nested(100_000))

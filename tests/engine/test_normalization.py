@@ -29,20 +29,20 @@ POLICIES = [None, Policy(), Policy.strict(), Policy(mode="observe"), Policy(mode
     | st.sampled_from(['{"limit": "3"}', "", "null", "[]"]),
     policy=st.sampled_from(POLICIES),
 )
-def test_a_normalizer_answers_as_normalize_does(arguments: Any, policy: Policy | None) -> None:
-    """A schema that is compiled once gives what `normalize` gives, under each policy."""
+def test_normalizer_equals_normalize(arguments: Any, policy: Policy | None) -> None:
+    """A compiled schema gives the same result as `normalize`, under each policy."""
     assert Normalizer(SCHEMA, policy)(arguments) == normalize(SCHEMA, arguments, policy)
 
 
-def test_a_normalizer_keeps_what_is_right() -> None:
-    """Right arguments come back as the same object."""
+def test_normalizer_returns_valid_arguments_unchanged() -> None:
+    """Valid arguments are returned as the same object."""
     sent = {"limit": 3}
     assert Normalizer(SCHEMA)(sent).arguments is sent
 
 
 @pytest.mark.parametrize("made", [dict, MappingProxyType])
-def test_a_normalizer_does_not_see_later_changes(made: Any) -> None:
-    """The schema is compiled when the normalizer is built; what happens to it later has no effect."""
+def test_normalizer_ignores_later_schema_changes(made: Any) -> None:
+    """The schema is compiled when the normalizer is built; later changes have no effect."""
     limit = {"type": "integer"}
     normalizer = Normalizer(made({"type": "object", "properties": {"limit": limit}}))
     limit["type"] = "string"
@@ -50,22 +50,22 @@ def test_a_normalizer_does_not_see_later_changes(made: Any) -> None:
 
 
 @pytest.mark.parametrize("call", [Normalizer, lambda schema: normalize(schema, {})])
-def test_a_schema_must_be_an_object(call: Any) -> None:
-    """What is no JSON object is refused when the normalizer is built."""
+def test_schema_must_be_an_object(call: Any) -> None:
+    """A schema that is not a JSON object is refused when the normalizer is built."""
     with pytest.raises(SchemaError, match=r"a schema must be an object, got \["):
         call([])
 
 
 @pytest.mark.parametrize("call", [Normalizer, lambda schema, policy: normalize(schema, {}, policy)])
-def test_a_policy_must_be_one(call: Any) -> None:
-    """What is no policy is refused when the normalizer is built."""
+def test_policy_must_be_a_policy(call: Any) -> None:
+    """An object of another type is refused when the normalizer is built."""
     with pytest.raises(TypeError, match="policy must be a Policy, got 'strict'"):
         call(SCHEMA, "strict")
 
 
 @pytest.mark.parametrize("policy", [None, Policy()])
-def test_a_schema_of_other_types_is_taken(policy: Policy | None) -> None:
-    """A schema that holds what is not plain JSON is compiled at each call of `normalize`."""
+def test_schema_with_non_json_types_is_accepted(policy: Policy | None) -> None:
+    """A schema with types other than plain JSON is compiled at each call of `normalize`."""
     schema: Mapping[str, Any] = {**SCHEMA, "x-price": Decimal("1.5"), "title": object()}
     assert normalize(schema, {"limit": "3"}, policy).arguments == {"limit": 3}
     assert Normalizer(schema, policy)({"limit": "3"}).arguments == {"limit": 3}

@@ -17,7 +17,7 @@ SCHEMA = {
 
 
 class Notes:
-    """Everything that an observer is told."""
+    """An observer that records everything."""
 
     def __init__(self):
         self.made = []
@@ -42,16 +42,16 @@ class Notes:
         pytest.param({"limit": "five", "tags": "a", "more": 1}, id="refused"),
     ],
 )
-def test_an_observed_decision_is_the_same_decision(sent):
-    """With an observer or without, the same comes of the arguments."""
+def test_observer_does_not_change_the_decision(sent):
+    """The decision is the same with and without an observer."""
     contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
     notes = Notes()
     assert contract.decide(sent, notes) == contract.decide(sent) == contract.decide_parsed(sent, notes)
     assert notes.outcomes == [contract.decide(sent).status] * 2
 
 
-def test_an_observer_is_told_of_rules_and_verdicts():
-    """It sees what a rule made of which value, and what the validator said of whole arguments."""
+def test_observer_receives_rule_results_and_validator_answers():
+    """It receives the result of each rule and the validator's answers about the arguments."""
     contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
     notes = Notes()
     contract.decide({"limit": "5"}, notes)

@@ -1,4 +1,4 @@
-"""The schema judge beside an independent one: jsonschema, which shares no code with the validator that we stand on."""
+"""The schema validator against jsonschema, an independent oracle that shares no code with ours."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ KEYWORDS = (
 
 @st.composite
 def richer_schemas(draw: st.DrawFn) -> Json:
-    """A schema as the laws draw them, one more parameter of which has keywords that theirs do not have."""
+    """A schema from the laws, with one more parameter that uses further keywords."""
     schema = draw(schemas())
     name = draw(st.sampled_from(NAMES))
     more = draw(st.lists(st.sampled_from(KEYWORDS), min_size=1, max_size=2))
@@ -62,7 +62,7 @@ def richer_schemas(draw: st.DrawFn) -> Json:
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[Json, Json]:
-    """A schema, and arguments for it that it may take or not."""
+    """A schema, and arguments that it may accept or not."""
     schema = draw(richer_schemas())
     arguments = draw(values(schema, schema)) if draw(st.booleans()) else {}
     assume(isinstance(arguments, dict))
@@ -76,8 +76,8 @@ def oracle(schema: Json, dialect: Any = Draft202012Validator) -> Any:
 
 @LAW
 @given(calls())
-def test_the_judge_accepts_what_the_oracle_accepts(call):
-    """The whole call, and the list of its faults: both judges say the same of it."""
+def test_validator_agrees_with_the_oracle(call):
+    """Both agree about whole calls and about whether there are issues."""
     schema, arguments = call
     judge = PublishedSchemaValidator(schema)
     accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
@@ -88,8 +88,8 @@ def test_the_judge_accepts_what_the_oracle_accepts(call):
 
 @LAW
 @given(calls())
-def test_each_place_takes_what_the_oracle_takes_there(call):
-    """A parameter by itself, which is judged by checks of our own where they are quick: both say the same of it."""
+def test_each_parameter_agrees_with_the_oracle(call):
+    """Both agree about a single parameter, which is checked by our own fast checks where possible."""
     schema, arguments = call
     plan = Plan(schema, Policy())
     for name, node in plan.top.property_nodes.items():
@@ -127,8 +127,8 @@ def _has_whole_float(value: Any) -> bool:
 )
 @LAW
 @given(data=st.data())
-def test_a_translated_schema_accepts_what_the_oracle_of_its_draft_accepts(dialect, keywords, data):
-    """A schema in the words of an older draft: ours translates it, the oracle reads it as that draft has it."""
+def test_translated_schema_agrees_with_the_oracle_of_its_draft(dialect, keywords, data):
+    """We translate a schema of an older draft; the oracle validates it by that draft."""
     schema = {
         "$schema": dialect.META_SCHEMA["$schema"],
         "type": "object",
@@ -145,8 +145,8 @@ def test_a_translated_schema_accepts_what_the_oracle_of_its_draft_accepts(dialec
 @pytest.mark.parametrize(
     ("name", "wrong"), [("date", "tomorrow"), ("date-time", "2024-01-01"), ("time", "noon")]
 )
-def test_dates_and_times_are_asserted_where_the_oracle_only_notes_them(name, wrong):
-    """2020-12 leaves the assertion of formats to the validator; ours makes it, since tools do."""
+def test_dates_and_times_are_asserted(name, wrong):
+    """2020-12 leaves the assertion of formats open; ours asserts them, since tools do."""
     schema = {"type": "object", "properties": {"p": {"type": "string", "format": name}}}
     assert oracle(schema).is_valid({"p": wrong})
     assert not PublishedSchemaValidator(schema).accepts({"p": wrong})
@@ -165,8 +165,8 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("part", [pytest.param(part, id=name) for name, part in UNREADABLE.items()])
-def test_the_oracle_cannot_judge_what_is_left_unread(part):
-    """No place is left unread that jsonschema could judge: the place is no JSON Schema, leads elsewhere, or never ends."""
+def test_oracle_cannot_validate_unread_parts_either(part):
+    """A part is left unread only if it is not a JSON Schema, refers elsewhere, or never ends."""
     schema = {"type": "object", "properties": {"p": part}}
     assert readable(schema).unread
     try:

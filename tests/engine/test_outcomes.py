@@ -1,4 +1,4 @@
-"""What becomes of every value for every kind of parameter, written down.
+"""Recorded outcomes of every value for every kind of parameter.
 
 A change of what the engine does shows here as a change of a file, line by line, whether it was meant or not. Where it
 was meant, ``pytest tests/engine/test_outcomes.py --force-regen`` writes the files anew, for the change to be read with
@@ -145,7 +145,7 @@ SENT = [*VALUES[:-3], *(text for text in TEXTS if text not in VALUES)]
 
 
 def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
-    """What becomes of calls, by each judge; of a further judge only what it sees otherwise than the one it follows."""
+    """Return the outcomes of calls by each validator; further validators list only differences."""
     plan, destructive = Plan(tool.parameters, Policy()), Plan(tool.parameters, Policy(), destructive=True)
     lax = FunctionValidator(tool, strict=False)
     by_schema = _outcomes(plan, PublishedSchemaValidator(tool.parameters), calls)
@@ -165,7 +165,7 @@ def _outcomes(plan: Plan, judge: Validator, calls: Sequence[Mapping[str, Any]]) 
 
 
 def _grouped(outcomes: Mapping[str, str], known: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Each outcome above what was sent."""
+    """Return each outcome above the values that lead to it."""
     groups: dict[str, list[str]] = defaultdict(list)
     for sent, said in outcomes.items():
         if known.get(sent) != said:
@@ -195,14 +195,14 @@ def _place(path: Path) -> str:
 
 @pytest.mark.parametrize("annotation", quick(TYPES, *EACH_KIND))
 def test_every_value_for_a_type(annotation, request, file_regression):
-    """What becomes of a value of each kind for a parameter of this type that is required."""
+    """The outcomes of values of each kind for a required parameter of this type."""
     written = _written(typed(annotation), [{"x": value} for value in SENT])
     file_regression.check(written, basename=request.node.callspec.id)
 
 
 @pytest.mark.parametrize(("function", "right"), quick(TOOLS, "search"))
 def test_every_damage_to_a_call(function, right, request, file_regression):
-    """What becomes of a right call of this tool that was damaged once, and twice."""
+    """The outcomes of a valid call of this tool that was damaged once, and twice."""
     tool = Tool.from_function(function, name="tool")
     file_regression.check(_written(tool, _damaged(tool, right)), basename=request.node.callspec.id)
 

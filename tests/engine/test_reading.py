@@ -1,4 +1,4 @@
-"""What is read of a value where the tool's own validator says what is wrong with it."""
+"""Repairs by the schema where the tool's own validator reports issues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mcp_lenient.types import Outcome
 
 
 def _outcome(annotation: Any, value: Any, *, strict: bool = False) -> Outcome:
-    """What becomes of a call of a function with one parameter of this type."""
+    """Return the outcome of a call of a function with one parameter of this type."""
 
     def typed(x: Any) -> None: ...
 
@@ -36,36 +36,36 @@ def _outcome(annotation: Any, value: Any, *, strict: bool = False) -> Outcome:
     return repair(Plan(tool.parameters, Policy()), {"x": value}, FunctionValidator(tool, strict=strict))
 
 
-def _mended(annotation: Any, value: Any, *, strict: bool = False) -> tuple[Any, ...]:
-    """What the one parameter becomes, and the repairs that make it so."""
+def _repaired(annotation: Any, value: Any, *, strict: bool = False) -> tuple[Any, ...]:
+    """Return the repaired parameter and its repairs."""
     outcome = _outcome(annotation, value, strict=strict)
     assert outcome.status == "repaired", outcome
     return outcome.arguments["x"], *((each.rule, each.pointer) for each in outcome.repairs)
 
 
 class Named(BaseModel):
-    """What a text alone would not be enough for."""
+    """A model that a text alone cannot be."""
 
     name: str
     count: int
 
 
 class Whole(BaseModel):
-    """Told by its type, which is also that of a value in a wrapper."""
+    """A model selected by its type, which is also the type of a wrapped value."""
 
     type: Literal["object"]
     amount: int
 
 
 class Text(BaseModel):
-    """The other one."""
+    """The other branch."""
 
     type: Literal["text"]
     text: str
 
 
 class Full(BaseModel):
-    """Its schema asks for two of its fields."""
+    """A model with two required fields."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 2})
 
@@ -84,19 +84,19 @@ class Words(BaseModel):
 
 
 class Spoken(Words):
-    """Told by its kind."""
+    """A model selected by its kind."""
 
     kind: Literal["spoken"]
 
 
 class Silent(BaseModel):
-    """The other one."""
+    """The other branch."""
 
     kind: Literal["silent"]
 
 
 class Range(BaseModel):
-    """Its end is looked at beside its start."""
+    """A model whose validator compares its end with its start."""
 
     start: int
     end: str
@@ -109,7 +109,7 @@ class Range(BaseModel):
 
 
 class Known(BaseModel):
-    """A field that another name reaches, which no schema tells."""
+    """A field with an alias that is not in the schema."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -118,7 +118,7 @@ class Known(BaseModel):
 
 
 class Flags(BaseModel):
-    """Its first field is named as the parameter is."""
+    """A model whose first field has the name of the parameter."""
 
     x: dict[str, bool] = {}
     b: int = 0
@@ -171,26 +171,26 @@ def _without_words(value: Any) -> Any:
         ),
     ],
 )
-def test_what_the_schema_takes_is_no_wrapper(annotation, value):
-    """A value that the schema takes and the author refuses is not made into one that the author takes."""
+def test_value_valid_by_the_schema_is_not_unwrapped(annotation, value):
+    """A value that the schema accepts and the author refuses is not changed into one that the author accepts."""
     outcome = _outcome(annotation, value)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"x": value}, ())
 
 
-def test_only_what_is_wrong_within_is_looked_at():
-    """A field that the validator refuses is put right in its place; the object around it is taken for no wrapper."""
-    found = _mended(Flags, {"x": {"b": 1}}, strict=True)
+def test_refused_field_is_repaired_in_place():
+    """A field that the validator refuses is repaired in place; the object around it is not treated as a wrapper."""
+    found = _repaired(Flags, {"x": {"b": 1}}, strict=True)
     assert found == ({"x": {"b": True}}, ("integer_to_boolean", "/x/x/b"))
 
 
-def test_a_field_that_the_validator_takes_stays_where_null_may_stand():
-    """In a model or null, too, a field that only the author's validator takes is as it was sent."""
-    found = _mended(Words | None, {"words": "a b", "count": "1e3"})
+def test_accepted_field_of_a_nullable_model_stays():
+    """Also in a nullable model, a field that only the author's validator accepts stays unchanged."""
+    found = _repaired(Words | None, {"words": "a b", "count": "1e3"})
     assert found == ({"words": "a b", "count": 1000}, ("text_to_integer", "/x/count"))
 
 
-def test_an_object_that_is_refused_as_a_whole_may_be_a_wrapper():
-    """Where the author refuses an object and no field of it, it may be a wrapper of its own name as well."""
+def test_object_refused_as_a_whole_may_be_a_wrapper():
+    """If the author refuses an object but no field of it, it may be a wrapper of its own name."""
     sent = {"x": {"b": 1}}
     outcome = _outcome(Annotated[Flags, BeforeValidator(_without_integers)], sent)
     assert (outcome.status, [tie.path for tie in outcome.ties]) == ("refused", [("x",)])
@@ -212,21 +212,21 @@ def test_an_object_that_is_refused_as_a_whole_may_be_a_wrapper():
         ),
     ],
 )
-def test_the_validator_has_its_say_once_the_kind_is_known(sent, expected):
-    """Of the kind that was sent only what is refused is read by the schema; of one that was repaired, all of it."""
-    assert _mended(Annotated[Spoken | Silent, Field(discriminator="kind")], sent)[0] == expected
+def test_only_refused_fields_are_repaired_for_a_sent_discriminator(sent, expected):
+    """With a valid discriminator only refused fields are repaired by the schema; with a repaired one, all fields."""
+    assert _repaired(Annotated[Spoken | Silent, Field(discriminator="kind")], sent)[0] == expected
 
 
-def test_a_value_of_no_branch_is_read_by_all():
-    """A text of which the author's validator makes an object that lacks a name is read by what the schema declares."""
-    found = _mended(Annotated[Named, BeforeValidator(_named)] | None, "null")
+def test_text_for_a_model_is_repaired_by_the_schema():
+    """A text that the author's validator turns into an incomplete object is repaired by the schema."""
+    found = _repaired(Annotated[Named, BeforeValidator(_named)] | None, "null")
     assert found == (None, ("null_text_to_null", "/x"))
 
 
-def test_an_object_for_a_list_is_read_by_the_schema():
-    """Where the author makes a list of an object and refuses a field, the object is read as the schema has it."""
+def test_object_for_a_list_is_repaired_by_the_schema():
+    """If the author turns an object into a list and refuses a field, the object is repaired by the schema."""
     one = Annotated[list[Named], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)]
-    found = _mended(one, {"name": "a", "count": "1e3"})
+    found = _repaired(one, {"name": "a", "count": "1e3"})
     assert found == (
         [{"name": "a", "count": 1000}],
         ("object_to_array", "/x"),
@@ -234,49 +234,49 @@ def test_an_object_for_a_list_is_read_by_the_schema():
     )
 
 
-def test_a_list_that_is_refused_as_a_whole_is_read_throughout():
-    """Where the author refuses a list and no item of it, each item is held to the schema."""
-    found = _mended(Annotated[list[int], BeforeValidator(_without_text)], ["1", 2, "3"])
+def test_list_refused_as_a_whole_is_checked_by_the_schema():
+    """If the author refuses a list but no item of it, each item must satisfy the schema."""
+    found = _repaired(Annotated[list[int], BeforeValidator(_without_text)], ["1", 2, "3"])
     assert found == ([1, 2, 3], ("text_to_integer", "/x/0"), ("text_to_integer", "/x/2"))
 
 
-def test_items_of_a_list_that_is_refused_as_a_whole_stay_distinct():
-    """Where the author refuses a list and no item of it, two items that would become the same are refused."""
+def test_items_of_a_list_refused_as_a_whole_stay_distinct():
+    """If the author refuses a list but no item of it, two items that would become equal are refused."""
     outcome = _outcome(Annotated[set[int], BeforeValidator(_without_text)], ["1", 1])
     assert (outcome.status, outcome.repairs) == ("refused", ())
 
 
-def test_an_object_that_is_refused_as_a_whole_must_be_whole():
-    """Where the author refuses an object and no field of it, what it becomes is what the whole of its schema takes."""
+def test_object_refused_as_a_whole_must_satisfy_its_schema():
+    """If the author refuses an object but no field of it, the repaired object must satisfy its whole schema."""
     switches = Annotated[Full, BeforeValidator(_without_words)]
     assert _outcome(switches, {"on": "yes"}).status == "refused"
-    assert _mended(switches, {"on": "yes", "off": False})[0] == {"on": True, "off": False}
+    assert _repaired(switches, {"on": "yes", "off": False})[0] == {"on": True, "off": False}
 
 
-def test_a_whole_float_stays_where_a_number_is_declared():
-    """A strict server, too, takes 7.0 for a number, so that nothing is made of it beside a wrong value."""
-    found = _mended(
+def test_whole_float_stays_for_a_number():
+    """A strict server also accepts 7.0 for a number, so it stays unchanged beside a wrong value."""
+    found = _repaired(
         Annotated[Full, BeforeValidator(_without_words)], {"on": "yes", "share": 7.0}, strict=True
     )
     assert found == ({"on": True, "share": 7.0}, ("text_to_boolean", "/x/on"))
 
 
-def test_a_name_that_only_the_validator_knows_stays():
-    """Where the author's validator holds nothing against a name, it stays beside a wrong value."""
-    found = _mended(Known, {"tgas": ["a"], "count": "1e3"})
+def test_alias_unknown_to_the_schema_stays():
+    """A name that the author's validator accepts stays beside a wrong value."""
+    found = _repaired(Known, {"tgas": ["a"], "count": "1e3"})
     assert found == ({"tgas": ["a"], "count": 1000}, ("text_to_integer", "/x/count"))
 
 
-def test_a_field_that_is_refused_for_another_stays():
-    """What the author refuses only as long as another field is wrong is as it was sent."""
-    found = _mended(Range, {"start": "1e3", "end": "b"})
+def test_field_refused_because_of_another_stays():
+    """A field that the author refuses only while another field is wrong stays unchanged."""
+    found = _repaired(Range, {"start": "1e3", "end": "b"})
     assert found == ({"start": 1000, "end": "b"}, ("text_to_integer", "/x/start"))
 
 
-def test_an_item_that_only_the_author_takes_stays():
-    """In a list that is refused for one item, another that the author's validator takes is as it was sent."""
+def test_item_accepted_by_the_author_only_stays():
+    """In a list that is refused for one item, another that the author's validator accepts stays unchanged."""
     dozens = list[Annotated[int, BeforeValidator(lambda value: 12 if value == "dozen" else value)]]
-    assert _mended(dozens, ["dozen", "1e3"]) == (["dozen", 1000], ("text_to_integer", "/x/1"))
+    assert _repaired(dozens, ["dozen", "1e3"]) == (["dozen", 1000], ("text_to_integer", "/x/1"))
 
 
 @pytest.mark.parametrize(
@@ -284,16 +284,16 @@ def test_an_item_that_only_the_author_takes_stays():
     [(int, 7.0, 7, "/x"), (int | None, 7.0, 7, "/x"), (list[int], [1, 7.0], [1, 7], "/x/1")],
     ids=["integer", "or null", "item"],
 )
-def test_a_whole_float_is_an_integer_for_a_strict_server(annotation, sent, expected, pointer):
-    """What JSON Schema takes for an integer and strict validation does not becomes one."""
-    found = _mended(annotation, sent, strict=True)
+def test_whole_float_becomes_an_integer_on_a_strict_server(annotation, sent, expected, pointer):
+    """A whole float that JSON Schema accepts and strict validation refuses becomes an integer."""
+    found = _repaired(annotation, sent, strict=True)
     assert found == (expected, ("whole_float_to_integer", pointer))
 
 
-def test_a_whole_float_below_a_pattern_of_an_item():
-    """On a strict server an item is read where the validator refuses a whole float under one of its keys."""
+def test_whole_float_under_a_pattern_is_repaired_on_a_strict_server():
+    """On a strict server an item is repaired if a whole float under a pattern property is refused."""
     key = Annotated[str, StringConstraints(pattern="^x")]
-    assert _mended(list[dict[key, int]], [{"xa": 7.0}], strict=True) == (
+    assert _repaired(list[dict[key, int]], [{"xa": 7.0}], strict=True) == (
         [{"xa": 7}],
         ("whole_float_to_integer", "/x/0/xa"),
     )

@@ -1,4 +1,4 @@
-"""What a published schema holds against arguments, where nothing but the schema is known."""
+"""The issues that a published schema reports when nothing else is known."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple
         pytest.param({"type": "array", "items": INTEGER}, {}, "type", id="an object for a list"),
     ],
 )
-def test_a_fault_is_of_the_type_or_of_the_value(schema, value, kind):
-    """What is of a wrong JSON type has a fault of its type, what is of the right one of its value."""
+def test_issue_kind_is_type_or_value(schema, value, kind):
+    """A wrong JSON type gives a type issue, the right one with a wrong value a value issue."""
     assert found(closed("p", p=schema), {"p": value}) == [(("p",), kind)]
 
 
-def test_faults_stand_where_they_are():
-    """All that is wrong is told from the top down, names first; what is right has no fault."""
+def test_issues_are_reported_at_their_paths():
+    """All issues are reported from the top down, names first; valid values have none."""
     schema = closed("b", "a", o=closed("n", n=INTEGER), rows={"type": "array", "items": INTEGER})
     arguments = {"o": {"m": 1}, "x": 1, "rows": [1, "2", 3, "4"]}
     assert found(schema, arguments) == [
@@ -79,8 +79,8 @@ def test_faults_stand_where_they_are():
     ]
 
 
-def test_an_item_is_held_to_its_own_schema():
-    """The items of a tuple each have theirs, and those behind it the one that is declared for the rest."""
+def test_tuple_items_use_their_own_schemas():
+    """Each item of a tuple is validated by its own schema, and further items by the one for the rest."""
     schema = closed(p={"type": "array", "prefixItems": [INTEGER, NULL], "items": {"type": "string"}})
     assert found(schema, {"p": [None, None, 5]}) == [(("p", 0), "type"), (("p", 2), "type")]
 
@@ -88,32 +88,32 @@ def test_an_item_is_held_to_its_own_schema():
 @pytest.mark.parametrize(
     ("key", "told"), [pytest.param(1, 1, id="integer"), pytest.param(None, "None", id="None")]
 )
-def test_a_key_that_is_no_text_is_unknown(key, told):
-    """JSON has no such key, so that nothing else is to be said of it."""
+def test_non_string_key_is_unknown(key, told):
+    """JSON has no such key, so no other issue is reported for it."""
     judge = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
     assert [(fault.path, fault.kind) for fault in judge.issues({key: "x"})] == [((told,), "unknown")]
 
 
-def test_other_properties_are_held_to_their_schema():
-    """A name by pattern is held to the schema of its pattern, any other to that of what else may come."""
+def test_additional_properties_use_their_schema():
+    """A name is validated by the schema of its pattern, any other by that of additional properties."""
     schema = {"type": "object", "patternProperties": {"^x": NULL}, "additionalProperties": INTEGER}
     assert found(schema, {"xa": 1, "b": "1", "c": 1}) == [(("xa",), "type"), (("b",), "type")]
 
 
-def test_a_name_of_its_own_is_no_fault_of_an_open_object():
-    """What else is sent than the declared names is not unknown where any name may come."""
+def test_open_object_accepts_undeclared_names():
+    """An undeclared name is not unknown if any name is allowed."""
     schema = {"type": "object", "properties": {"n": INTEGER}}
     assert found(schema, {"other": 1, "n": "x"}) == [(("n",), "type")]
 
 
-def test_no_more_faults_than_anyone_reads():
-    """A list that is wrong throughout has a bounded number of faults."""
+def test_issues_are_bounded_in_number():
+    """A list with only wrong items has a bounded number of issues."""
     schema = closed(p={"type": "array", "items": INTEGER})
     assert len(found(schema, {"p": ["x"] * (MOST_ISSUES + 5)})) == MOST_ISSUES == 1_000
 
 
-def test_no_deeper_than_anyone_nests():
-    """A fault far down is told of where the walk ends."""
+def test_issues_are_bounded_in_depth():
+    """A deeply nested issue is reported where the walk ends."""
     value: Any = {"n": "x"}
     for _ in range(150):
         value = {"next": value}
@@ -122,8 +122,8 @@ def test_no_deeper_than_anyone_nests():
     assert kind == "value"
 
 
-def test_what_no_validator_may_enter_is_too_large():
-    """A value that nests without end, for a schema that refers to itself, is refused for its size."""
+def test_endless_value_is_too_large():
+    """An endless value is refused for its size by a recursive schema."""
     value: Any = {}
     for _ in range(100_000):
         value = {"next": value}

@@ -1,4 +1,4 @@
-"""Which branch of a union a value is meant for: one answer, for repairs and for what is said of a refused call."""
+"""The selected branch of a union: the same for repairs and for refusals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tree(branches):
 
 
 def deciders(branches):
-    """The union as repairs see it, and as what is said of it does, each with the places of its branches."""
+    """The union as used by repairs and by refusals, each with the indices of its branches."""
     read = tree(branches)
     forms = read.reader.top[0].child("x")
     return [read.top.property_nodes["x"].union, Disambiguator(forms)]
@@ -80,20 +80,20 @@ def places(union, found):
         pytest.param(BY_BOTH, {"url": 1}, [0, 1], id="beside a discriminator names decide nothing"),
     ],
 )
-def test_one_answer(branches, value, meant):
-    """Repairs and refusals see the same branches as meant."""
+def test_repairs_and_refusals_select_the_same_branches(branches, value, meant):
+    """Repairs and refusals select the same branches."""
     for union in deciders(branches):
         assert places(union, union.meant(value)) == meant
 
 
-def test_exact_integers():
-    """Where the validator refuses 7.0 for an integer, it is none."""
+def test_exact_integers_exclude_whole_floats():
+    """If the validator refuses 7.0 for an integer, no integer branch fits it."""
     for union in deciders([INTEGER, TEXT]):
         assert union.meant(7.0, exact_integers=True) == ()
 
 
-def test_required_names_are_no_ground_for_a_relocation():
-    """A relocation follows what no other branch can take: the discriminator, not a name that makes one likely."""
+def test_relocations_ignore_required_names():
+    """A relocation follows the discriminator, not a name that only makes a branch likely."""
     for union in deciders(BY_NAMES):
         assert places(union, union.certain({"url": 1})) == [0, 1]
     for union in deciders(BY_TEXT):
@@ -108,8 +108,8 @@ def test_required_names_are_no_ground_for_a_relocation():
         pytest.param("a", [], id="another type"),
     ],
 )
-def test_accepted_values(value, possible):
-    """Of a value that was accepted, every branch is possible that no constant in it speaks against."""
+def test_possible_branches_of_accepted_values(value, possible):
+    """All branches whose constants match an accepted value are possible."""
     for union in deciders(BY_TEXT):
         assert places(union, union.possible(value)) == possible
 
@@ -137,13 +137,13 @@ def test_accepted_values(value, possible):
         ),
     ],
 )
-def test_refusals(branches, sent, message):
-    """A refusal speaks of the branch that was meant, and of what is left after the repairs in it."""
+def test_refusals_describe_the_selected_branch(branches, sent, message):
+    """A refusal describes the targeted branch and the errors left after its repairs."""
     found = normalize(tree(branches).root, {"x": sent}).violations
     assert [violation.message.partition(" Write")[0] for violation in found] == [message]
 
 
-def test_an_integer_tag_in_text_is_repaired():
-    """A tag decides among the branches, whether it is a text or a number."""
+def test_quoted_integer_tag_is_repaired():
+    """A discriminator selects the branch, sent as text or as a number."""
     schema = tree(BY_NUMBER).root
     assert normalize(schema, {"x": {"version": "2", "n": "5"}}).arguments == {"x": {"version": 2, "n": 5}}

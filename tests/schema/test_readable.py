@@ -1,4 +1,4 @@
-"""Any real schema is read: older drafts are translated, and what cannot be read is left alone where it is."""
+"""Any real schema is readable: older drafts are translated, unreadable parts are left out."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def _takes(schema: Json, value: Any) -> bool:
         pytest.param({"$ref": "#/$defs/maybe/properties/a"}, [1], ["a"], id="into a nullable"),
     ],
 )
-def test_older_words_are_translated(schema: Json, accepted: list[Any], refused: list[Any]) -> None:
-    """A keyword of an older draft or of OpenAPI 3.0 means what it meant there, whatever the dialect says."""
+def test_older_keywords_are_translated(schema: Json, accepted: list[Any], refused: list[Any]) -> None:
+    """A keyword of an older draft or of OpenAPI 3.0 keeps its meaning in any dialect."""
     root = {
         **opened(p=schema, n=INTEGER),
         "$defs": {
@@ -125,16 +125,16 @@ def test_older_words_are_translated(schema: Json, accepted: list[Any], refused: 
     assert root == before
 
 
-def test_beside_a_reference_of_an_older_draft_nothing_counts() -> None:
-    """Up to draft 7 what stands beside ``$ref`` is ignored; since then it counts."""
+def test_keywords_beside_ref_are_ignored_up_to_draft_7() -> None:
+    """Up to draft 7 keywords beside ``$ref`` are ignored; later they count."""
     root = {**opened(p={"$ref": "#/definitions/i", "minimum": 3}), "definitions": {"i": INTEGER}}
     assert _takes({**root, "$schema": DRAFT_7}, 1)
     assert not _takes(root, 1)
 
 
 @pytest.mark.parametrize("keyword", ["const", "prefixItems", "contains", "propertyNames"])
-def test_an_older_dialect_hides_no_newer_keyword(keyword: str) -> None:
-    """A schema that names draft 4 and uses a later keyword is judged by it."""
+def test_newer_keywords_work_in_older_dialects(keyword: str) -> None:
+    """A schema that names draft 4 and uses a later keyword is validated by that keyword."""
     schema = {"const": 1, "prefixItems": [INTEGER], "contains": INTEGER, "propertyNames": {"maxLength": 1}}
     wrong = {"const": 2, "prefixItems": ["a"], "contains": ["a"], "propertyNames": {"ab": 1}}[keyword]
     assert not _takes({"$schema": DRAFT_4, **opened(p={keyword: schema[keyword]})}, wrong)
@@ -178,8 +178,8 @@ VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", 
 
 
 @pytest.mark.parametrize("broken", [pytest.param(schema, id=name) for name, schema in BROKEN.items()])
-def test_what_cannot_be_read_is_left_alone(broken: Json) -> None:
-    """Such a place takes anything and is never changed; what is beside it is judged and repaired as ever."""
+def test_unreadable_parts_accept_any_value(broken: Json) -> None:
+    """An unreadable part accepts any value unchanged; the parts beside it are validated and repaired."""
     schema = closed("p", p=broken, n=INTEGER)
     before = copy.deepcopy(schema)
     for value in VALUES:
@@ -207,8 +207,8 @@ def test_what_cannot_be_read_is_left_alone(broken: Json) -> None:
         pytest.param({"$ref": "other.json"}, "", id="a reference at the top"),
     ],
 )
-def test_the_place_is_named(above: Json, pointer: str) -> None:
-    """What cannot be read is named by its place in the published schema."""
+def test_unreadable_part_is_named(above: Json, pointer: str) -> None:
+    """An unreadable part is named by its JSON Pointer in the published schema."""
     schema = {**opened(n=INTEGER, **({} if above else {"p": {"type": "objekt"}})), **above}
     (unread,) = readable(schema).unread
     assert unread.pointer == pointer
@@ -227,24 +227,24 @@ def test_the_place_is_named(above: Json, pointer: str) -> None:
         pytest.param({"propertyNames": 5}, id="propertyNames"),
     ],
 )
-def test_parameters_are_repaired_where_the_top_cannot_be_read(above: Json) -> None:
-    """Of an object that cannot be read, no name is touched or left out; its declared properties are repaired."""
+def test_properties_are_repaired_in_an_unreadable_object(above: Json) -> None:
+    """In an unreadable object no name is changed or left out, but declared properties are repaired."""
     schema = {**closed("n", "tags", n=INTEGER, tags=array(STRING)), **above}
     sent = {"n": "5", "Tags": ["a"], "tags": None, "toolCallId": "1"}
     assert normalize(schema, {**sent, "tags": '["a"]'}).arguments == {**sent, "n": 5, "tags": ["a"]}
     assert [each.pointer for each in normalize(schema, sent).violations] == ["/tags"]
 
 
-def test_many_places_are_told_in_one_sentence() -> None:
-    """Three places are named, the rest are counted."""
+def test_many_unreadable_parts_give_one_sentence() -> None:
+    """Three parts are named, the others counted."""
     told = readable(opened(**{f"p{at}": {"type": "objekt"} for at in range(9)})).told
     assert "/properties/p2" in told
     assert "/properties/p3" not in told
     assert told.endswith("and 6 more places")
 
 
-def test_names_that_are_no_text_are_left_out() -> None:
-    """A name that JSON cannot write takes nothing from the names beside it."""
+def test_unwritable_names_are_left_out() -> None:
+    """A name that JSON cannot represent does not affect the names beside it."""
     schema = opened(n=INTEGER, **{"\ud800": INTEGER})
     schema["properties"][5] = INTEGER
     assert normalize(schema, {"n": "5"}).arguments == {"n": 5}
@@ -255,13 +255,13 @@ def test_names_that_are_no_text_are_left_out() -> None:
     [{"title": None}, {"description": 5}, {"title": "\ud800"}, {"examples": 5}, {"x-own": "\ud800"}],
     ids=repr,
 )
-def test_what_forbids_nothing_need_not_be_read(annotation: Json) -> None:
-    """A broken annotation takes no repair from its place."""
+def test_broken_annotations_are_ignored(annotation: Json) -> None:
+    """A broken annotation does not disable repairs."""
     assert normalize(opened(n={**INTEGER, **annotation}), {"n": "5"}).arguments == {"n": 5}
 
 
 @pytest.mark.parametrize("schema", [None, True, 5, "a", []])
-def test_what_is_not_an_object_is_not_a_schema(schema: Any) -> None:
+def test_schema_must_be_an_object(schema: Any) -> None:
     """Only a JSON object is a tool's schema."""
     with pytest.raises(SchemaError):
         normalize(schema, {})
@@ -269,8 +269,8 @@ def test_what_is_not_an_object_is_not_a_schema(schema: Any) -> None:
         PublishedSchemaValidator(schema)
 
 
-def test_reading_twice_is_reading_once() -> None:
-    """What was made readable is read as it is."""
+def test_readable_is_idempotent() -> None:
+    """A readable schema is returned unchanged."""
     schema = closed(p={"type": "objekt"}, q={**INTEGER, "nullable": True}, r={"$ref": "#/properties/q"})
     once = readable(schema)
     assert readable(once) is once
@@ -281,7 +281,7 @@ def test_reading_twice_is_reading_once() -> None:
 
 
 def _broken_value(schema: Json) -> tuple[str, Any, Any] | None:
-    """The first ordinary parameter, with a broken value for it and what that becomes."""
+    """Return the first ordinary parameter with a broken value and the expected repair."""
     for name, sub in schema.get("properties", {}).items():
         if not isinstance(sub, dict):
             continue
@@ -298,8 +298,8 @@ def _broken_value(schema: Json) -> tuple[str, Any, Any] | None:
 
 
 @pytest.mark.skipif(not REAL, reason="the schemas of real tools are not at hand")
-def test_every_real_schema_is_read_and_repaired() -> None:
-    """Nothing that a real server publishes is left unread, and a broken value at an ordinary place is repaired."""
+def test_real_schemas_are_fully_readable() -> None:
+    """No part of a real server's schema is unreadable, and a broken value of an ordinary parameter is repaired."""
     tried = 0
     for schema in REAL:
         assert readable(schema).unread == ()
@@ -395,7 +395,7 @@ _PLACES = ("parameter", "item", "nested", "map", "branch", "allOf", "definition"
 
 
 def _generated(random: Random) -> Json:
-    """An ordinary schema with one odd schema somewhere in it."""
+    """Generate an ordinary schema with one odd schema somewhere in it."""
     odd = copy.deepcopy(random.choice(ODD))
     place = random.choice(_PLACES)
     schema = opened(n=INTEGER, tags=array(STRING), o=opened(m=INTEGER))
@@ -431,21 +431,21 @@ def _assert_the_rest_is_repaired(seed: int) -> None:
     assert result.arguments == right, (seed, schema, result.violations)
 
 
-def test_generated_schemas_are_read_and_repaired() -> None:
-    """An odd keyword anywhere takes no repair from another place."""
+def test_odd_keyword_disables_no_other_repair() -> None:
+    """An odd keyword anywhere does not disable repairs elsewhere."""
     for seed in range(examples(250)):
         _assert_the_rest_is_repaired(seed)
 
 
 @pytest.mark.full
-def test_many_generated_schemas_are_read_and_repaired() -> None:
+def test_odd_keyword_disables_no_other_repair_in_many_schemas() -> None:
     """The same for 5,000 schemas."""
     for seed in range(250, 5_250):
         _assert_the_rest_is_repaired(seed)
 
 
-def test_what_the_translated_schema_accepts_is_accepted() -> None:
-    """Law 1: an independent validator of the translated schema and ours agree."""
+def test_translated_schema_agrees_with_an_independent_validator() -> None:
+    """Law 1: an independent validator of the translated schema agrees with ours."""
     for seed in range(400):
         random = Random(seed)  # noqa: S311 - as above
         schema = _generated(random)
@@ -459,8 +459,8 @@ def test_what_the_translated_schema_accepts_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf"])
-def test_too_many_expansions_are_left_alone(keyword: str) -> None:
-    """References that multiply without end are not followed there, and the rest is judged."""
+def test_exploding_references_are_not_followed(keyword: str) -> None:
+    """References that multiply endlessly are not followed; the rest is validated."""
     definitions: Json = {f"d{at}": {keyword: [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(40)}
     schema = {**opened(p={"$ref": "#/$defs/d0"}, n=INTEGER), "$defs": {**definitions, "d40": INTEGER}}
     assert any("expand" in place.reason for place in readable(schema).unread)
@@ -470,15 +470,15 @@ def test_too_many_expansions_are_left_alone(keyword: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_schema_within_itself() -> None:
-    """Python can nest an object in itself; such a schema is read as deep as any."""
+def test_schema_object_that_contains_itself_is_readable() -> None:
+    """Python can nest an object in itself; such a schema is read to the depth limit."""
     schema = opened(n=INTEGER)
     schema["properties"]["a"] = schema
     assert normalize(schema, {"n": "5", "a": {"n": "6"}}).arguments == {"n": 5, "a": {"n": 6}}
 
 
-def test_two_hundred_parts_with_one_property() -> None:
-    """A property that 200 parts of ``allOf`` declare is read through all of them."""
+def test_property_of_many_parts_is_merged() -> None:
+    """A property that 200 parts of ``allOf`` declare is read from all of them."""
     schema = {"allOf": [opened(a={**INTEGER, "maximum": 300 - at}) for at in range(200)]}
     assert normalize(schema, {"a": "7"}).arguments == {"a": 7}
     assert normalize(schema, {"a": "150"}).violations
@@ -506,7 +506,7 @@ _ANY = st.recursive(
     st.dictionaries(_WORDS, _ANY, max_size=4), _ANY, st.dictionaries(st.sampled_from("apn"), _ANY, max_size=3)
 )
 def test_no_schema_raises(above: Json, parameter: Any, sent: Json) -> None:
-    """Law 7: any JSON object is a schema, whatever its keywords hold, and what it refers to."""
+    """Law 7: any JSON object is a schema, whatever its keywords and references are."""
     properties = {"p": parameter, "n": INTEGER}
     normalize({"properties": properties, **above}, sent)
     rest = {

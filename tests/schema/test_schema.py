@@ -1,4 +1,4 @@
-"""Schemas: what is read, what is judged, and what is never fetched."""
+"""Schemas: reading, validation, and no fetching."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from mcp_lenient.schema.shape import resolve, shape_of
         pytest.param("other.json#/a", None, id="relative"),
     ],
 )
-def test_references(reference: str, target: Any) -> None:
-    """A local reference is followed; nothing else leads anywhere, least of all to another schema."""
+def test_only_local_references_are_followed(reference: str, target: Any) -> None:
+    """A local reference is followed; any other leads nowhere."""
     root: Json = {"$defs": {"a": INTEGER, "b/c": STRING, "d e": STRING, "list": {"allOf": [INTEGER]}}}
     assert resolve(root, reference) == (root if target == "root" else target)
 
 
 @pytest.mark.parametrize("boolean", [True, False])
-def test_boolean_schemas(boolean: bool) -> None:
-    """A property may have true or false for its schema."""
+def test_boolean_schemas_are_accepted(boolean: bool) -> None:
+    """A property's schema may be true or false."""
     result = normalize(closed("n", p=boolean, n=INTEGER), {"p": "1", "n": "2"})
     assert bool(result.violations) is not boolean
 
 
-def test_the_shape_of_allof() -> None:
-    """What several parts say of a value is put together."""
+def test_shape_merges_allof() -> None:
+    """The parts of a schema are merged."""
     shape = shape_of({}, {"allOf": [opened("a", a=INTEGER), {**closed("b", b=STRING), "description": "b"}]})
     assert shape.properties.keys() == {"a", "b"}
     assert shape.required == {"a", "b"}
@@ -50,8 +50,8 @@ def test_the_shape_of_allof() -> None:
 
 
 @pytest.mark.parametrize("unreadable", [True, False, None, 5, "a", []])
-def test_the_shape_of_what_is_no_schema(unreadable: Any) -> None:
-    """What says nothing has the empty shape."""
+def test_shape_of_a_non_schema_is_empty(unreadable: Any) -> None:
+    """A value that is not a schema has the empty shape."""
     assert shape_of({}, unreadable).types is None
     assert not shape_of({}, unreadable).properties
 
@@ -67,16 +67,16 @@ def test_the_shape_of_what_is_no_schema(unreadable: Any) -> None:
         pytest.param({"n": 1, "rows": [{"a": "x"}]}, [(("rows", 0, "a"), "type")], id="nested"),
     ],
 )
-def test_faults(sent: Json, faults: list[Any]) -> None:
-    """Each fault says where and what kind."""
+def test_issues_have_path_and_kind(sent: Json, faults: list[Any]) -> None:
+    """Each issue has its path and kind."""
     rows = {"type": "array", "items": opened(a=INTEGER)}
     judge = PublishedSchemaValidator(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
     assert judge.accepts(sent) is not bool(faults)
     assert [(fault.path, fault.kind) for fault in judge.issues(sent)] == faults
 
 
-def test_a_schema_changed_in_place_is_compiled_anew() -> None:
-    """A schema is recognized by what it says and never by which object it is."""
+def test_changed_schema_is_recompiled() -> None:
+    """A schema is cached by its content, not by object identity."""
     schema = closed("p", p=INTEGER)
     assert normalize(schema, {"p": "1"}).arguments == {"p": 1}
     schema["properties"]["p"] = STRING
@@ -84,15 +84,15 @@ def test_a_schema_changed_in_place_is_compiled_anew() -> None:
     assert normalize(schema, {"p": 1}).arguments == {"p": "1"}
 
 
-def test_true_and_one_are_two_schemas() -> None:
-    """Schemas that are equal in Python but not in JSON are told apart."""
+def test_true_and_one_are_different_schemas() -> None:
+    """Schemas that are equal in Python but not in JSON are different cache keys."""
     assert not normalize(closed("p", p={"enum": [1, 5]}), {"p": 1}).violations
     assert normalize(closed("p", p={"enum": [True, 5]}), {"p": 1}).violations
 
 
 @pytest.mark.parametrize("reference", ["http://x/y.json#/$defs/o", "y.json#/$defs/o", "#/$defs/o"])
-def test_a_schema_may_refer_to_itself_by_its_own_name(reference):
-    """A reference by the schema's own `$id` leads where one by its fragment does."""
+def test_reference_by_own_id_is_resolved(reference):
+    """A reference by the schema's own `$id` works like one by fragment."""
     schema = {
         "$id": "http://x/y.json",
         "type": "object",
@@ -124,7 +124,7 @@ def test_a_schema_may_refer_to_itself_by_its_own_name(reference):
     ],
 )
 def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[str]) -> None:
-    """A text that is no date or time at all is refused by a schema that asks for one."""
+    """A text that is not a date or time is refused by a schema with that format."""
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
     judge = PublishedSchemaValidator(schema)
     assert [text for text in right if not judge.accepts({"at": text})] == []
@@ -137,6 +137,6 @@ def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[st
     "relative-json-pointer uri uri-reference uri-template uuid binary password".split(),
 )
 def test_other_formats_are_annotations(name: str) -> None:
-    """What servers take in other spellings is left to them."""
+    """Other formats are left to the server, which may accept other spellings."""
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
     assert PublishedSchemaValidator(schema).accepts({"at": "no such thing ("})
