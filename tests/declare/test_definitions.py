@@ -1,4 +1,4 @@
-"""Definitions from a file: what they say, what they are refused for, and where."""
+"""Definitions from a file: declarations, errors and their positions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def load(tmp_path):
 
 @pytest.fixture
 def refused(load, tmp_path):
-    """What is told of a text that is refused, without the folder."""
+    """Return the error message of a refused text, without the folder."""
 
     def told(text, name="tools.yaml"):
         with pytest.raises(DefinitionError) as error:
@@ -96,8 +96,8 @@ def refused(load, tmp_path):
         pytest.param("tools.toml", TOML, id="toml"),
     ],
 )
-def test_yaml_and_toml_say_the_same(load, name, text):
-    """A file gives the declarations of each tool, the server's policy, and the names that it mentions."""
+def test_yaml_and_toml_give_the_same_definitions(load, name, text):
+    """A file gives the declarations of each tool, the server's policy, and the names in it."""
     definitions = load(text, name)
     assert definitions.declared("browser_use_execute_task") == TOOL
     assert definitions.declared("other") is None
@@ -108,8 +108,8 @@ def test_yaml_and_toml_say_the_same(load, name, text):
     }
 
 
-def test_what_a_tool_does_not_bound_is_bounded_as_for_the_server(load):
-    """Limits of a tool are laid over those of the file's own policy."""
+def test_tool_limits_extend_the_servers(load):
+    """Limits of a tool are merged over those of the file's own policy."""
     assert load(YAML).declared("find").policy == {"limits": Limits(depth=9, items=5)}
 
 
@@ -121,13 +121,13 @@ def test_what_a_tool_does_not_bound_is_bounded_as_for_the_server(load):
         pytest.param("tools: {}\npolicy: {}\n", id="empty-parts"),
     ],
 )
-def test_an_empty_file_declares_nothing(load, text):
-    """A file with nothing in it is a file."""
+def test_empty_file_declares_nothing(load, text):
+    """An empty file is valid."""
     assert load(text) == Definitions()
 
 
-def test_an_anchor_may_be_used_again(load):
-    """YAML's anchors save writing the same twice."""
+def test_yaml_anchors_are_expanded(load):
+    """An anchor repeats its value."""
     text = "tools: {a: {parameters: {x: &x {aliases: [y]}, z: {}}}, b: {parameters: {x: *x}}}"
     assert load(text).declared("b").aliases == {"x": ("y",)}
 
@@ -178,13 +178,13 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("entry", "wanted"), PARAMETERS)
 def test_each_field_of_a_parameter_is_its_normalizer(load, entry, wanted):
-    """What a file says of a parameter is what the normalizer of that name would say."""
+    """A field of a parameter gives the normalizer of that name."""
     declared = load(f"tools: {{t: {{parameters: {{p: {entry}}}}}}}").declared("t")
     assert list(declared.normalizers.get("p", ())) == wanted
 
 
 def test_each_field_of_a_parameter_is_tested():
-    """No field is without its row in the table above."""
+    """Every field has a row in the table above."""
     assert set(ParameterEntry.model_fields) <= {row.id.split("-")[0] for row in PARAMETERS}
 
 
@@ -206,8 +206,8 @@ POLICIES = [
 
 
 @pytest.mark.parametrize(("entry", "wanted"), POLICIES)
-def test_each_field_of_a_policy_is_the_policys_own(load, entry, wanted):
-    """A policy of a tool or of the server holds what the file says, in the terms of Policy."""
+def test_each_field_of_a_policy_sets_the_policy(load, entry, wanted):
+    """A policy of a tool or of the server sets the fields of Policy."""
     tool, server = load(f"tools: {{t: {{policy: {entry}}}}}"), load(f"policy: {entry}")
     assert tool.declared("t").policy == server.policy == wanted
     assert Policy().changed(**server.policy) == Policy(**wanted)
@@ -230,8 +230,8 @@ def test_the_server_may_have_aliases_for_all_tools(load):
     assert load("policy: {aliases: {task: [query]}}").policy == {"aliases": {"task": ("query",)}}
 
 
-def test_a_policy_has_all_that_a_policy_has():
-    """No field of Policy and Limits is forgotten, but for the rules, which are functions."""
+def test_file_policies_have_every_policy_field():
+    """No field of Policy and Limits is missing, except the rules, which are functions."""
     fields = {field.name for field in dataclasses.fields(Policy)}
     assert (set(ServerPolicyEntry.model_fields) - {"drop_unknown"}) | {"drop", "rules"} == fields
     assert set(LimitsEntry.model_fields) == {field.name for field in dataclasses.fields(Limits)}
@@ -242,7 +242,7 @@ def test_a_policy_has_all_that_a_policy_has():
 
 
 def parameter(entry):
-    """A file with one parameter, in line 4."""
+    """Return a file with one parameter, in line 4."""
     return f"tools:\n  t:\n    parameters:\n      p: {entry}\n"
 
 
@@ -301,8 +301,8 @@ AT = "tools.yaml:4: tools.t.parameters.p"
         pytest.param("{? [a] : b}", f'{AT}["line 4"]: YAML does not read this name as a string', id="list-as-name"),
     ],
 )  # fmt: skip
-def test_a_wrong_parameter_is_told_by_place(refused, entry, told):
-    """An error names file, line and field, says what is allowed, and what may have been meant."""
+def test_parameter_errors_name_their_place(refused, entry, told):
+    """An error names file, line and field, the allowed values, and a suggestion."""
     sentences = refused(parameter(entry)).splitlines()
     assert len(sentences) == 1
     assert sentences[0].startswith(told)
@@ -345,8 +345,8 @@ def test_a_wrong_parameter_is_told_by_place(refused, entry, told):
         pytest.param("#" * (MAX_BYTES + 1), f"tools.yaml: the file is larger than {MAX_BYTES} bytes.", id="large"),
     ],
 )  # fmt: skip
-def test_a_wrong_file_is_told_by_place(refused, text, told):
-    """An error is of one sentence, which begins with the file and the line."""
+def test_file_errors_name_their_place(refused, text, told):
+    """An error is one sentence that begins with the file and the line."""
     sentences = refused(text).splitlines()
     assert len(sentences) == 1
     assert sentences[0].startswith(told)
@@ -366,20 +366,20 @@ def test_a_wrong_file_is_told_by_place(refused, text, told):
         pytest.param('[tools."x.y".parameters.p]\nstrip = 1', 'tools.toml: tools["x.y"].parameters.p.strip: must be true or false.', id="quoted-name"),
     ],
 )  # fmt: skip
-def test_a_wrong_toml_file_is_told_by_place(refused, text, told):
-    """In TOML the path stands for the line."""
+def test_toml_errors_name_their_path(refused, text, told):
+    """In TOML an error has the path instead of the line."""
     assert refused(text, "tools.toml").startswith(told)
 
 
 @pytest.mark.slow
-def test_an_alias_bomb_is_refused(refused):
-    """Anchors that double themselves are refused before they have grown."""
+def test_alias_bomb_is_refused(refused):
+    """Anchors that double themselves are refused before they expand."""
     lines = ["a0: &a0 [x, x]", *(f"a{at}: &a{at} [*a{at - 1}, *a{at - 1}]" for at in range(1, 31))]
     assert "including those repeated by anchors." in refused("\n".join(lines))
 
 
-def test_all_errors_are_told_at_once(refused):
-    """Errors come in the order of their lines, those of reading among those of meaning."""
+def test_all_errors_are_reported_at_once(refused):
+    """Parse errors and field errors are reported together in the order of their lines."""
     text = "tools:\n  a: {parametres: {}}\n  b: {parameters: {x: {aliases: [on, 1]}}}\n  c: {policy: {mode: x}}\n  a: {}\n"
     told = [sentence.split(": ")[:2] for sentence in refused(text).splitlines()]
     assert told == [
@@ -392,8 +392,8 @@ def test_all_errors_are_told_at_once(refused):
 
 
 @pytest.mark.slow
-def test_not_more_than_some_errors_are_told(refused):
-    """A file that is wrong throughout is told of in bounded length."""
+def test_reported_errors_are_bounded(refused):
+    """A file with only errors gives a bounded message."""
     fields = "".join(f"field{at}: {'x' * 100}\n" for at in range(500))
     told = refused(f"{fields}tools: {{t: [{'no, ' * 10_000}]}}").splitlines()
     assert len(told) == MAX_FAULTS + 1
@@ -401,25 +401,25 @@ def test_not_more_than_some_errors_are_told(refused):
     assert max(map(len, told)) < 1000
 
 
-def test_a_name_is_told_in_printable_form(refused):
-    """What stands in a file cannot write into a terminal or a log."""
+def test_names_in_errors_are_printable(refused):
+    """The content of a file cannot control a terminal or a log."""
     assert "\x1b" not in refused('tools: {"\\e[31m": 1}')
 
 
 @pytest.mark.parametrize("name", ["tools", "tools.json", "tools.yaml.txt"])
-def test_the_suffix_says_how_a_file_is_written(refused, name):
-    """Any other suffix is refused, with those that are not."""
+def test_suffix_decides_the_format(refused, name):
+    """Any other suffix is refused with the allowed ones."""
     assert refused(YAML, name) == f"{name}: the file name must end in .yaml, .yml or .toml."
 
 
-def test_a_file_that_is_not_there_is_the_systems_error(tmp_path):
-    """No file is no wrong file."""
+def test_missing_file_raises_os_error(tmp_path):
+    """A missing file is not a DefinitionError."""
     with pytest.raises(FileNotFoundError):
         load_definitions(str(tmp_path / "none.yaml"))
 
 
 def test_nothing_in_a_file_is_executed(refused, tmp_path):
-    """A tag that names a function calls none."""
+    """A tag that names a function does not call it."""
     made = tmp_path / "made"
     assert "tags are not allowed" in refused(f"tools: !!python/object/apply:os.mkdir ['{made}']")
     assert not made.exists()
@@ -439,7 +439,7 @@ VALUES = st.recursive(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder for files that are written over and over."""
+    """Return a folder for files that are rewritten."""
     return tmp_path_factory.mktemp("definitions")
 
 
@@ -455,8 +455,8 @@ def loads_or_is_refused(file: Path, text: str) -> None:
     text=st.text() | st.text(alphabet="{}[]:,-&*!? \n\"'#|>%@`=.ab1"),
     suffix=st.sampled_from(["yaml", "toml"]),
 )
-def test_no_text_raises_anything_else(folder, text, suffix):
-    """Whatever stands in a file, it is loaded or refused by a DefinitionError that names it."""
+def test_any_text_loads_or_raises_definition_error(folder, text, suffix):
+    """Any file is loaded or refused by a DefinitionError that names it."""
     loads_or_is_refused(folder / f"any.{suffix}", text)
 
 
@@ -466,14 +466,14 @@ def test_no_text_raises_anything_else(folder, text, suffix):
     ),
     policy=VALUES,
 )
-def test_no_value_raises_anything_else(folder, tools, policy):
-    """Whatever a field holds, the file is loaded or refused by a DefinitionError that names it."""
+def test_any_value_loads_or_raises_definition_error(folder, tools, policy):
+    """With any field value, the file is loaded or refused by a DefinitionError that names it."""
     loads_or_is_refused(folder / "values.yaml", yaml.safe_dump({"tools": tools, "policy": policy}))
 
 
 @given(aliases=st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=3, unique=True), max_size=3))
-def test_aliases_are_read_as_they_are_written(folder, aliases):
-    """Names in quotes come back as they are, whatever they mean to YAML."""
+def test_quoted_aliases_are_read_unchanged(folder, aliases):
+    """Quoted names are read unchanged, whatever they mean in YAML."""
     others = [name for names in aliases.values() for name in names]
     if len({*others, *aliases}) < len(others) + len(aliases):
         return
@@ -515,12 +515,12 @@ def named(**names):
         ),
     ],
 )  # fmt: skip
-def test_names_that_nothing_has_are_told_with_the_near_name(definitions, told):
-    """One sentence for each tool and each parameter that there is not, with what it is most like."""
+def test_unknown_names_get_suggestions(definitions, told):
+    """Each unknown tool and parameter gives one sentence with the most similar name."""
     assert list(unknown_names(definitions, {"find": ["query", "limit"], "stop": []})) == told
 
 
-def test_unknown_names_are_told_in_bounds():
-    """A file for another server is told of in 20 sentences at most."""
+def test_unknown_names_are_bounded():
+    """A file for another server gives 20 sentences at most."""
     definitions = named(**{f"tool{at}": [] for at in range(1000)})
     assert len(unknown_names(definitions, {"find": []})) == 20

@@ -1,4 +1,4 @@
-"""The words and worked examples of the rule catalogue against the rules themselves."""
+"""The rule catalogue's words and examples against the rules."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def normalized(family, sent):
     return normalize(schema, sent, policy=DECLARED)
 
 
-def test_each_rule_stands_in_one_family_of_its_tier():
-    """The catalogue has every rule once, and the rules of a family have one tier."""
+def test_each_rule_is_in_one_family_of_its_tier():
+    """The catalogue has every rule once, and all rules of a family have the same tier."""
     assert sorted(rule for family in CATALOGUE for rule in family.rules) == sorted(TIERS)
     assert [family.rules for family in CATALOGUE if len({TIERS[rule] for rule in family.rules}) != 1] == []
 
 
 @pytest.mark.parametrize(("family", "sent"), REPAIRED)
-def test_a_call_that_the_catalogue_repairs_is_repaired_by_that_family(family, sent):
-    """A worked example of a repair is repaired by a rule of its family alone."""
+def test_repaired_examples_use_their_family(family, sent):
+    """A repaired example is repaired by rules of its family alone."""
     outcome = normalized(family, sent)
     assert outcome.violations == ()
     assert {repair.rule for repair in outcome.repairs} <= set(family.rules)
@@ -48,8 +48,8 @@ def test_a_call_that_the_catalogue_repairs_is_repaired_by_that_family(family, se
 
 
 @pytest.mark.parametrize(("family", "sent"), REFUSED)
-def test_a_call_that_the_catalogue_refuses_is_refused(family, sent):
-    """A worked example of a refusal has a violation, and its arguments are as they were sent."""
+def test_refused_examples_are_refused(family, sent):
+    """A refused example has a violation, and its arguments are unchanged."""
     outcome = normalized(family, sent)
     assert outcome.violations
     assert outcome.arguments == sent
@@ -70,23 +70,23 @@ OF_TIER = {
 }
 
 
-def test_the_tier_of_each_rule():
-    """Which reading wins is decided by these numbers: to change one is to change what calls become."""
+def test_tiers_are_fixed():
+    """These numbers decide which candidate wins: changing one changes outcomes."""
     assert {rule.name: rule.tier for rule in DEFAULT_RULES} == {
         name: tier for tier, names in OF_TIER.items() for name in names.split()
     }
 
 
-def test_the_rules_that_may_win_across_types():
-    """Between branches of different JSON types only what JSON itself spells decides."""
+def test_rules_across_types_are_fixed():
+    """Between branches of different JSON types only JSON's own spellings decide."""
     assert {rule.name for rule in DEFAULT_RULES if rule.across} == {
         *("json_text_to_array", "json_text_to_object", "text_to_integer", "text_to_number"),
         *("whole_float_to_integer", "text_to_boolean", "null_text_to_null"),
     }
 
 
-def test_the_rules_that_unwrap_may_be_followed_by_another():
-    """What comes out of a wrapper may have to be converted; what another rule made stands or is refused."""
+def test_only_unwrapping_rules_allow_a_second_rule():
+    """An unwrapped value may need a conversion; results of other rules are accepted or refused."""
     assert {rule.name for rule in DEFAULT_RULES if rule.again} == {
         *("item_wrapper_to_array", "wrapped_value"),
     }

@@ -1,4 +1,4 @@
-"""Which keys a client put beside the caller's own, and which only look so."""
+"""Keys that clients add to the caller's own, and keys that only look so."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ KEYS = st.lists(KEY, max_size=6, unique=True)
         pytest.param([1, None, ("_meta",)], ["x"], [], id="keys-that-are-no-text"),
     ],
 )
-def test_injected_keys(unknown, declared, dropped):
-    """Only keys from the list of known clients are dropped, and none that may be meant for a declared name."""
+def test_only_known_injected_keys_are_dropped(unknown, declared, dropped):
+    """Only keys of known clients are dropped, unless they may be a declared name."""
     assert injected_keys(unknown, declared) == frozenset(dropped)
 
 
@@ -66,19 +66,19 @@ def test_injected_keys(unknown, declared, dropped):
         pytest.param(["reason"], ("reason",), [], id="operator-list-too"),
     ],
 )
-def test_destructive_tools(unknown, also, dropped):
-    """For a tool that destroys only the call id goes, and what comes with it."""
+def test_destructive_tools_drop_only_the_call_id(unknown, also, dropped):
+    """In a destructive tool only the call id and the keys sent with it are dropped."""
     assert injected_keys(unknown, ["x"], also, destructive=True) == frozenset(dropped)
 
 
-def test_the_operator_may_list_more():
-    """A listed key is dropped as it is spelt, whatever else is known of it."""
+def test_operator_keys_are_dropped():
+    """A listed key is dropped exactly as spelled."""
     assert injected_keys(["reason", "Reason", "_id"], ["x"], {"reason", "_id"}) == {"reason", "_id"}
 
 
 @given(KEYS, KEYS, KEYS, st.booleans())
 def test_only_unknown_keys_are_dropped(unknown, declared, also, destructive):
-    """Whatever comes, only keys that came are dropped, and fewer of them where the tool destroys."""
+    """Only sent keys are dropped, and fewer of them in destructive tools."""
     undeclared = [key for key in unknown if key not in declared]
     dropped = injected_keys(undeclared, declared, also, destructive=destructive)
     assert dropped <= set(undeclared)
@@ -87,13 +87,13 @@ def test_only_unknown_keys_are_dropped(unknown, declared, also, destructive):
 
 @given(KEYS, KEYS, KEY)
 def test_declaring_more_drops_no_more(unknown, declared, another):
-    """A further declared name never makes a key injected that was not."""
+    """Another declared name never adds a dropped key."""
     undeclared = [key for key in unknown if key not in (*declared, another)]
     assert injected_keys(undeclared, [*declared, another]) <= injected_keys(undeclared, declared)
 
 
 def test_many_keys_take_linear_time():
-    """A hundred thousand undeclared keys cost no more than looking at them."""
+    """A hundred thousand undeclared keys cost no more than a scan."""
     started = time.process_time()
     assert (
         injected_keys([f"_key{n}" for n in range(100_000)], [f"name_{n}" for n in range(100)]) == frozenset()

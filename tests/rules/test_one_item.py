@@ -1,4 +1,4 @@
-"""Whether a text is surely one item of a list."""
+"""Whether a text is certainly one item of a list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
 
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), st.lists(ANY_TEXT, max_size=4))
 def test_no_text_raises(text, members, examples):
-    """Every text has an answer, lone surrogates included; a member or an example by itself is one item."""
+    """Every text has an answer, lone surrogates included; a known item alone is one item."""
     is_one = one_item(members, examples)
     assert is_one(text) in {True, False}
     assert all(one_item([member], [])(member) for member in members)
@@ -27,14 +27,14 @@ def test_no_text_raises(text, members, examples):
 
 
 @given(st.lists(WORDS, min_size=2, max_size=4), PARTING)
-def test_what_a_separator_joins_is_not_one_item(words, parting):
-    """Words that anything but a single space, a slash or a sign of names joins may be several items."""
+def test_text_with_separators_is_not_one_item(words, parting):
+    """Words joined by anything but a single space, a slash or a sign used in names may be several items."""
     assert not one_item((), ())(parting.join(words))
 
 
 @given(st.lists(WORDS, min_size=2, max_size=4, unique=True), st.sampled_from([" ", "/"]), st.data())
-def test_a_known_part_may_be_an_item_of_its_own(words, parting, data):
-    """A text with one of the known items in it may be several, in any case."""
+def test_text_with_a_known_item_is_not_one_item(words, parting, data):
+    """A text that contains a known item may be several, in any case."""
     known = data.draw(st.sampled_from(words))
     text = parting.join(words)
     assert one_item((), ())(text)

@@ -1,4 +1,4 @@
-"""What a policy takes, what it says where it does not, and that each of its fields counts."""
+"""Validation and use of each policy field."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param({"aliases": {"a": "q"}}, ["aliases", "collection"], id="alias as text"),
     ],
 )
-def test_a_wrong_field_is_named(fields: dict[str, Any], said: list[str]) -> None:
-    """A wrong value is refused when the policy is built, with the field and what is allowed."""
+def test_invalid_field_is_named(fields: dict[str, Any], said: list[str]) -> None:
+    """An invalid value is refused when the policy is built, with the field and the allowed values."""
     with pytest.raises(PolicyError) as caught:
         Policy(**fields)
     assert all(part in str(caught.value) for part in said), str(caught.value)
@@ -48,8 +48,8 @@ def test_a_wrong_field_is_named(fields: dict[str, Any], said: list[str]) -> None
 
 @pytest.mark.parametrize("name", ["bytes", "depth", "items", "text", "relaxed_text", "readings"])
 @pytest.mark.parametrize("value", [0, -1, True, 1.5, "9", None])
-def test_a_limit_is_a_positive_integer(name: str, value: Any) -> None:
-    """A bound that is no positive integer is refused by name."""
+def test_limits_must_be_positive_integers(name: str, value: Any) -> None:
+    """A bound that is not a positive integer is refused by name."""
     with pytest.raises(PolicyError, match=rf"Limits\.{name} must be a positive integer"):
         Limits(**{name: value})
 
@@ -62,8 +62,8 @@ def test_a_limit_is_a_positive_integer(name: str, value: Any) -> None:
         ("faster", "The rules are 'array_to_scalar', "),
     ],
 )
-def test_an_unknown_rule_gets_the_nearest_names(disabled: str, hint: str) -> None:
-    """A misspelled rule is answered with the names it may stand for, any other word with all names."""
+def test_unknown_rule_suggests_names(disabled: str, hint: str) -> None:
+    """A misspelled rule gets the most similar names, any other word all names."""
     with pytest.raises(PolicyError) as caught:
         Policy(disable={disabled})
     assert str(caught.value).startswith(f"Policy.disable names {disabled!r}, which is not a rule. {hint}")
@@ -82,20 +82,20 @@ def test_an_unknown_rule_gets_the_nearest_names(disabled: str, hint: str) -> Non
         (Policy(limits=Limits(depth=3)), "Policy(limits=Limits(depth=3))"),
     ],
 )
-def test_a_policy_shows_what_differs_from_the_default(policy: Policy, shown: str) -> None:
-    """The repr names the fields that are not the default, and rules by their names."""
+def test_repr_shows_changed_fields(policy: Policy, shown: str) -> None:
+    """The repr has the fields that are not the default, with rules by name."""
     assert repr(policy) == shown
 
 
-def test_the_signature_names_the_default_rules() -> None:
-    """The signature, as editors and `help` show it, holds no function and no address."""
+def test_signature_shows_default_rules_by_name() -> None:
+    """The signature, as shown by editors and `help`, has no function and no address."""
     assert "= DEFAULT_RULES," in str(inspect.signature(Policy))
     assert " at 0x" not in str(inspect.signature(Policy))
     assert Policy().rules is DEFAULT_RULES
 
 
-def test_a_policy_is_frozen() -> None:
-    """A policy cannot be changed; a changed copy is checked like a new one."""
+def test_policy_is_frozen() -> None:
+    """A policy cannot be changed; a changed copy is validated like a new one."""
     with pytest.raises(AttributeError):
         Policy().mode = "off"  # type: ignore[misc]
     assert Policy().changed(mode="observe").mode == "observe"
@@ -112,21 +112,21 @@ def test_a_switch_is_a_boolean(name: str) -> None:
 
 @pytest.mark.parametrize("rule", [rule.name for rule in DEFAULT_RULES])
 def test_every_rule_can_be_disabled(rule: str) -> None:
-    """A rule that is off is not allowed, and every other one is."""
+    """A disabled rule is not allowed, and every other one is."""
     policy = Policy(disable={rule})
     assert not policy.allows(rule)
     assert all(policy.allows(other.name) for other in DEFAULT_RULES if other.name != rule)
 
 
-def test_strict_repairs_nothing() -> None:
-    """The strict policy has no rule, and refuses what the schema does not take."""
+def test_strict_policy_repairs_nothing() -> None:
+    """The strict policy has no rules, and refuses calls that the schema does not accept."""
     result = normalize(TAGS, {"tags": '["a"]'}, Policy.strict())
     assert result.violations
     assert not result.repairs
 
 
-def test_a_disabled_rule_is_not_used() -> None:
-    """What only a disabled rule could read is refused."""
+def test_disabled_rule_is_not_used() -> None:
+    """A value that only a disabled rule could repair is refused."""
     check(TAGS, {"tags": '["a"]'}, None, [], disable={"json_text_to_array"})
     check(TAGS, {"tags": "a"}, None, [], disable={"scalar_to_array"})
 
@@ -139,29 +139,29 @@ def test_a_disabled_rule_is_not_used() -> None:
         pytest.param({"bytes": 10}, {"tags": "a" * 20}, {"tags": "a"}, id="bytes"),
     ],
 )
-def test_a_call_beyond_a_limit_is_refused_for_its_size(limits: Any, sent: Any, within: Any) -> None:
-    """A call that is wrong and too large is refused as such; one within the limits is repaired."""
+def test_call_beyond_a_limit_is_refused_for_its_size(limits: Any, sent: Any, within: Any) -> None:
+    """A wrong call that is too large is refused for its size; one within the limits is repaired."""
     policy = Policy(limits=Limits(**limits))
     assert [violation.code for violation in normalize(TAGS, sent, policy).violations] == ["size"]
     assert normalize(TAGS, within, policy).arguments == {"tags": ["a"]}
 
 
-def test_an_accepted_call_has_no_limit() -> None:
-    """Law 1: what the schema takes goes through however large it is."""
+def test_accepted_call_has_no_limit() -> None:
+    """Law 1: a valid call passes however large it is."""
     check(
         TAGS, {"tags": ["a" * 50] * 9}, {"tags": ["a" * 50] * 9}, [], limits=Limits(bytes=1, items=1, depth=1)
     )
 
 
 @pytest.mark.parametrize(("limit", "text"), [("text", '["aaaa"]'), ("relaxed_text", "['aaaa']")])
-def test_a_text_beyond_its_limit_is_not_parsed(limit: str, text: str) -> None:
-    """A longer text is refused, one within the limit is read."""
+def test_text_beyond_its_limit_is_not_parsed(limit: str, text: str) -> None:
+    """A longer text is refused, one within the limit is parsed."""
     assert normalize(TAGS, {"tags": text}, Policy(limits=Limits(**{limit: 7}))).violations
     assert not normalize(TAGS, {"tags": text}, Policy(limits=Limits(**{limit: 8}))).violations
 
 
-def test_more_readings_than_the_limit_are_no_reading() -> None:
-    """A call whose readings are more than are compared is refused."""
+def test_too_many_candidates_are_refused() -> None:
+    """A call with more candidates than are compared is refused."""
     both = {"anyOf": [closed("x", x=INTEGER), closed("x", x={"type": "boolean"})]}
     schema = closed("p", p=array(both))
     check(schema, {"p": [{"x": "1"}] * 6}, None, [], limits=Limits(readings=2))

@@ -1,4 +1,4 @@
-"""The arguments as a whole, and values in a wrapper of their own."""
+"""The arguments as a whole, and wrapped values."""
 
 from __future__ import annotations
 
@@ -167,8 +167,8 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"args": {"tags": "a"}},
     ),
 )
-def test_unwrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Arguments in a wrapper that clients are known to add come out of it, when it is the only key."""
+def test_unwrap_arguments_removes_known_wrappers(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Arguments are unwrapped from a known wrapper that is the only key."""
     check(schema, sent, expected, repairs)
 
 
@@ -227,8 +227,8 @@ WRAPPED = closed("data", data=FILTER)
         "the parameter's name is also a field's", closed("data", data=closed(data=STRING)), {"data": "a"}
     ),
 )
-def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Flat fields go into the one parameter, an object that declares every one of them."""
+def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Flat fields are wrapped in the only parameter, an object that declares all of them."""
     check(schema, sent, expected, repairs)
 
 
@@ -303,8 +303,8 @@ def test_wrap_arguments(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
         "the schema takes the typed wrapper", closed("p", p=OBJECT), {"p": {"type": "integer", "value": 5}}
     ),
 )
-def test_wrapped_value(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A value in a wrapper of its own name or type comes out, where the schema does not take the wrapper."""
+def test_wrapped_value_unwraps_name_and_type(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A value is unwrapped from its own name or type if the schema does not accept the wrapper."""
     check(schema, sent, expected, repairs)
 
 
@@ -316,15 +316,15 @@ def test_wrapped_value(schema: Any, sent: Any, expected: Any, repairs: Any) -> N
         *(("array", [1]), ("list", [1]), ("object", {"a": 1}), ("dict", {"a": 1})),
     ],
 )
-def test_every_name_of_a_type_is_known(name: str, value: Any) -> None:
-    """A value beside the name of its type, in the words of JSON or of Python, is that value."""
+def test_wrapped_value_knows_every_type_name(name: str, value: Any) -> None:
+    """A value beside its type name, JSON's or Python's, is unwrapped."""
     schema = closed("p", p={"not": {**OBJECT, "required": ["value"]}})
     check(schema, {"p": {"type": name, "value": value}}, {"p": value}, [("wrapped_value", "/p")])
 
 
 @pytest.mark.parametrize("name", "args input params arguments parameters kwargs properties".split())
-def test_every_name_of_a_wrapper_is_known(name: str) -> None:
-    """The arguments come out of whatever their caller calls the arguments as a whole."""
+def test_unwrap_arguments_knows_every_wrapper(name: str) -> None:
+    """The arguments are unwrapped from every known wrapper."""
     check(FILTER, {name: {"field": "a"}}, {"field": "a"}, [("unwrap_arguments", "")])
 
 
@@ -351,8 +351,10 @@ GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
         {"name": {"name": "Ann", "age": 5}},
     ),
 )
-def test_arguments_inside_one_parameter(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """All arguments inside a parameter that takes no object come out, where its own name is among them."""
+def test_arguments_inside_one_parameter_are_unwrapped(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """All arguments inside a parameter that is not an object are unwrapped if its own name is among them."""
     check(schema, sent, expected, repairs)
 
 
@@ -410,8 +412,10 @@ def test_arguments_inside_one_parameter(schema: Any, sent: Any, expected: Any, r
         {"tool": "weather", "town": "Oslo", "size": 2},
     ),
 )
-def test_flat_fields_of_an_open_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Unknown names go into the one required object that is missing, where it takes any name and all else came."""
+def test_unknown_names_fill_a_missing_open_object(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """Unknown names go into the only missing required object, if it accepts any name and all others were sent."""
     check(schema, sent, expected, repairs)
 
 
@@ -425,8 +429,8 @@ def test_flat_fields_of_an_open_object(schema: Any, sent: Any, expected: Any, re
         ({"name": "greet", "arguments": {"town": "Oslo"}}, None),
     ],
 )
-async def test_a_call_as_its_own_arguments(sent: Any, expected: Any) -> None:
-    """``{"name": <this tool>, "arguments": {..}}`` is the call itself; another tool's name is not."""
+async def test_call_as_its_own_arguments_is_unwrapped(sent: Any, expected: Any) -> None:
+    """``{"name": <this tool>, "arguments": {..}}`` is the call itself; with another tool's name it is not."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool
@@ -451,14 +455,14 @@ async def test_a_call_without_arguments_as_its_own_arguments() -> None:
 
 
 @pytest.mark.parametrize("name", [None, "", "other"])
-def test_a_schema_without_a_tool_has_no_call_of_its_own(name: Any) -> None:
-    """Where no tool's name is known, `name` and `arguments` are two unknown keys, and a null name is one too."""
+def test_call_as_its_own_arguments_requires_a_known_tool(name: Any) -> None:
+    """Without a known tool name, `name` and `arguments` are unknown keys, also with a null name."""
     sent = {"name": name, "arguments": {"city": "Oslo"}}
     assert normalize(closed("city", city=STRING), sent).violations
 
 
-async def test_a_tool_whose_parameters_are_name_and_arguments_is_left_alone() -> None:
-    """A tool that declares both takes them as its own."""
+async def test_tool_that_declares_name_and_arguments_keeps_them() -> None:
+    """A tool that declares both receives them as its own."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool
@@ -490,6 +494,6 @@ async def test_a_tool_whose_parameters_are_name_and_arguments_is_left_alone() ->
     refuses_call("the text of a list", closed(tags=STRINGS), {"tags": {"item": '["a"]'}}),
     refuses_call("another key", closed(tags=STRINGS), {"tags": {"entry": "a"}}),
 )
-def test_one_wrapped_item(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """``{"item": X}`` is a list of one item, as ``{"item": [X]}`` is."""
+def test_wrapped_item_becomes_a_list_of_one(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """``{"item": X}`` becomes a list of one item, as ``{"item": [X]}`` does."""
     check(schema, sent, expected, repairs)

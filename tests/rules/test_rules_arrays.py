@@ -1,4 +1,4 @@
-"""Between one value and a list of it."""
+"""Conversions between one value and a list of it."""
 
 from __future__ import annotations
 
@@ -67,8 +67,10 @@ ROW = closed("id", id=INTEGER, note=STRING)
     leaves("a list or its item", union(STRING, STRINGS), "a,b"),
     refuses("holds a list", STRINGS, 'Tags: ["a"]'),
 )
-def test_scalar_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """One scalar becomes a list of it, where nothing speaks for another reading."""
+def test_scalar_to_array_wraps_unambiguous_scalars(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """A scalar becomes a list of it if there is no other reading."""
     check(schema, sent, expected, repairs)
 
 
@@ -241,10 +243,10 @@ SEVERAL_ITEMS = [
     *(mends(ascii(text), STRINGS, text, [text], "scalar_to_array") for text in ONE_ITEM),
     *(refuses(ascii(text), STRINGS, text) for text in SEVERAL_ITEMS),
 )
-def test_a_text_is_a_list_only_if_it_is_surely_one_item(
+def test_scalar_to_array_wraps_text_that_is_one_item(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """One URI, one text without space or plain words are one item; all else may be several."""
+    """One URI, one text without spaces or plain words are one item; any other text may be several."""
     check(schema, sent, expected, repairs)
 
 
@@ -295,8 +297,8 @@ SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
     refuses("an example of OpenAPI", array({**STRING, "example": "pear"}), "pear plum"),
     refuses("a member beside free texts", array(union(enum("pear", "kiwi"), STRING)), "pear kiwi"),
 )
-def test_the_items_that_a_schema_names(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A named item is one item, whatever is in it; a text with one as a part may be several."""
+def test_scalar_to_array_respects_known_items(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A known item is one item, whatever it contains; a text that contains one may be several."""
     check(schema, sent, expected, repairs)
 
 
@@ -324,8 +326,8 @@ def test_the_items_that_a_schema_names(schema: Any, sent: Any, expected: Any, re
     refuses("rows beside a text", {"type": ["array", "string"], "items": ROW}, {"id": 1}),
     refuses("an empty object for rows that require nothing", array(closed(id=INTEGER)), {}),
 )
-def test_object_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """One object becomes a list of it, where the items declare every key that came."""
+def test_object_to_array_requires_declared_keys(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """An object becomes a list of it if the items declare every sent key."""
     check(schema, sent, expected, repairs)
 
 
@@ -354,8 +356,8 @@ def test_object_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     mends("any scalar", {"type": ["string", "number", "integer", "boolean"]}, [5], 5, "array_to_scalar"),
     refuses("JSON text is wanted", {**STRING, "contentMediaType": "application/json"}, ["5"]),
 )
-def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A list of one becomes its item where one scalar is wanted."""
+def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A list of one item becomes the item if a scalar is expected."""
     check(schema, sent, expected, repairs)
 
 
@@ -379,8 +381,8 @@ def test_array_to_scalar(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     refuses("one is wanted", INTEGER, {"item": [5]}),
     refuses("each item, in a text", INTEGERS, '[{"item": 1}]'),
 )
-def test_item_wrapper_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A list comes out of the wrapper that XML-minded callers put round it or round its items."""
+def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A list is unwrapped from an XML-style wrapper around it or around its items."""
     check(schema, sent, expected, repairs)
 
 
@@ -431,6 +433,8 @@ def test_item_wrapper_to_array(schema: Any, sent: Any, expected: Any, repairs: A
     refuses("numbers for strings", STRINGS, "1, 2"),
     refuses("numbers of an enum", array({**INTEGER, "enum": [1, 2]}), "1, 2"),
 )
-def test_delimited_text_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Numbers and enum members that a text lists become a list, where their parting has one reading."""
+def test_delimited_text_to_array_splits_unambiguous_text(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """A text of numbers or enum members becomes a list if it can be split in one way only."""
     check(schema, sent, expected, repairs)

@@ -1,4 +1,4 @@
-"""What a tool that destroys gets of the rules."""
+"""The rules in destructive tools."""
 
 from __future__ import annotations
 
@@ -95,6 +95,8 @@ STRINGS = array(STRING)
     refuses_call("name by slip", closed("content", content=STRING), {"contnet": "a"}),
     leaves("what is right", STRINGS, ["a"]),
 )
-def test_destructive_tools(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A tool that destroys gets rules of tiers 1 and 2 alone, and a default only where it is null."""
+def test_destructive_tools_use_tiers_1_and_2_only(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """A destructive tool gets rules of tiers 1 and 2 only, and no value is left out."""
     check_destructive(schema, sent, expected, repairs)

@@ -56,6 +56,6 @@ MODES = enum("fast", "slow_mode", "AUTO")
     leaves("a text and its number", enum("1", 1), "1"),
     refuses("number of a text member beside a number", enum("1", 2), 1),
 )
-def test_fold_enum(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """An enum value that differs by spelling alone is found when it is the only one."""
+def test_fold_enum_finds_the_only_match(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """An enum value that differs in spelling alone is found if it is the only one."""
     check(schema, sent, expected, repairs)

@@ -1,4 +1,4 @@
-"""Names that an author declared besides the parameter's own, and keys that clients add."""
+"""Declared aliases, and keys that clients add."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ TASK = closed("task", task=STRING, limit=INTEGER)
     leaves_call("open, optional", opened(task=STRING), {"q": "a"}),
     refuses_call("in another case", TASK, {"Q": "a"}),
 )
-def test_rename_alias(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Another name that was declared for a top-level parameter."""
+def test_rename_alias_renames_top_level_keys(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A declared alias of a top-level parameter is renamed."""
     check(schema, sent, expected, repairs, aliases=ALIASES)
 
 
@@ -131,13 +131,13 @@ NAMED = closed("name", name=STRING)
     leaves_call("open", opened("name", name=STRING), {"name": "a", "toolCallId": "c"}),
     leaves_call("declared", closed(toolCallId=STRING), {"toolCallId": "c"}),
 )
-def test_drop_injected(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Keys that known clients add are left out at the top of closed objects."""
+def test_drop_injected_drops_known_keys(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Keys that known clients add are dropped at the top level of closed objects."""
     check(schema, sent, expected, repairs)
 
 
-def test_a_key_that_is_left_out_takes_no_name() -> None:
-    """Another key may have the name that one that is left out would have had, too."""
+def test_dropped_key_takes_no_name() -> None:
+    """Another key may be renamed to the name that a dropped key would have had."""
     check(
         closed(max_results=INTEGER),
         {"maxResults": 5, "maxresults": 6},
@@ -148,8 +148,8 @@ def test_a_key_that_is_left_out_takes_no_name() -> None:
 
 
 @pytest.mark.parametrize("key", ["requestId", "trace_id"])
-def test_the_operator_lists_more_keys(key: str) -> None:
-    """A key in ``Policy.drop`` is left out where it is unknown, and stays where it is declared."""
+def test_policy_drop_adds_keys(key: str) -> None:
+    """A key in ``Policy.drop`` is dropped if it is unknown, and stays if it is declared."""
     check(NAMED, {"name": "a", key: "r"}, {"name": "a"}, [("drop_injected", f"/{key}")], drop={key})
     check(closed(**{key: STRING}), {key: "r"}, {key: "r"}, [], drop={key})
     check(opened(), {key: "r"}, {key: "r"}, [], drop={key})

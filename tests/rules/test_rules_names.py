@@ -136,8 +136,8 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         "rename_case /dryRun",
     ),
 )
-def test_rename_case(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A key that differs by case style alone gets the declared, absent name."""
+def test_rename_case_renames_to_the_absent_name(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A key that differs in case style alone is renamed to the absent declared name."""
     check(schema, sent, expected, repairs)
 
 
@@ -309,14 +309,16 @@ OPEN_ORDER = opened(
         "text_to_integer /n",
     ),
 )
-def test_overlooked_names(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """What is repaired is not run with a name unheard that is a declared one in another spelling."""
+def test_repaired_call_with_an_ignored_name_is_refused(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """A repaired call is refused if the tool would ignore a misspelled declared name in it."""
     check(schema, sent, expected, repairs)
 
 
 @pytest.mark.parametrize("more", [{}, {"additionalProperties": True}], ids=["open", "every key may come"])
-def test_an_overlooked_name_is_told_once(more: Json) -> None:
-    """Each name that would be overlooked is one fault, whether its object says that it keeps every key or not."""
+def test_ignored_name_is_reported_once(more: Json) -> None:
+    """Each ignored name is one issue, whether or not its object keeps every key."""
     schema = {**OPEN_ORDER, **more}
     sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
     outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
@@ -327,8 +329,8 @@ def test_an_overlooked_name_is_told_once(more: Json) -> None:
 
 
 @pytest.mark.parametrize("count", [17, 20, 200])
-def test_any_number_of_names_in_another_case_style(count: int) -> None:
-    """A client that writes all its names in another style has all of them renamed."""
+def test_rename_case_has_no_limit_on_names(count: int) -> None:
+    """All names of a client with another case style are renamed."""
     names = [f"key_{'abcdefghij'[n % 10]}{n}_name" for n in range(count)]
     sent = {name.title().replace("_", ""): 1 for name in names}
     schema = closed(*names, **dict.fromkeys(names, INTEGER))
@@ -354,8 +356,8 @@ def test_renaming_takes_linear_time() -> None:
     assert seconds(2_000) < 50 * seconds(200) + 0.05
 
 
-def test_overlooked_names_of_a_destructive_tool() -> None:
-    """A slip that no rule may mend in a destructive tool is not overlooked there either."""
+def test_destructive_tool_refuses_ignored_names() -> None:
+    """A slip that no rule may repair in a destructive tool is refused as an ignored name too."""
     sent = {"item": "tea", "count": "5", "preveiw": True}
     check_destructive(OPEN_ORDER, sent, None, [])
 
@@ -440,7 +442,7 @@ def test_overlooked_names_of_a_destructive_tool() -> None:
     ),
 )
 def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Law 1: a key that the schema takes is neither renamed nor left out while another parameter is repaired."""
+    """Law 1: a valid key is neither renamed nor dropped while another parameter is repaired."""
     check(schema, sent, expected, repairs)
 
 
@@ -495,8 +497,8 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
     refuses_call("open, missing and required", opened("content", content=STRING), {"contnet": "a"}),
     refuses_call("a letter replaced", closed("height", height=INTEGER), {"weight": 1}),
 )
-def test_rename_plural(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A singular is renamed to the absent list it is one of; a name that is one letter off is not."""
+def test_rename_plural_renames_singulars_only(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A singular is renamed to the absent list; a name that is one letter off is not."""
     check(schema, sent, expected, repairs)
 
 
@@ -510,7 +512,7 @@ def test_rename_plural(schema: Any, sent: Any, expected: Any, repairs: Any) -> N
         ("hostel", "hotel"),
     ],
 )
-def test_a_slip_is_the_first_fix(sent: str, name: str) -> None:
+def test_slip_is_the_first_suggestion_and_fix(sent: str, name: str) -> None:
     """The name one letter away is the first suggestion, and moving the value there the first fix."""
     schema = closed(**{name: STRING, "city": STRING, "note": STRING})
     (violation,) = normalize(schema, {sent: "a"}).violations
@@ -518,6 +520,6 @@ def test_a_slip_is_the_first_fix(sent: str, name: str) -> None:
     assert violation.fixes[0] == ({"op": "move", "from": f"/{sent}", "path": f"/{name}"},)
 
 
-def test_an_enum_member_is_no_name() -> None:
-    """Names are never found by the value that they carry."""
+def test_values_do_not_select_names() -> None:
+    """A name is never found by the value that it carries."""
     check(closed("mode", mode=enum("a", "b")), {"kind": "a"}, None, [])

@@ -1,4 +1,4 @@
-"""Null, its text and the empty text."""
+"""Null, the text "null" and the empty text."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ from tables import (
     refuses("a string with a pattern", {"type": ["string", "null"], "pattern": "^[A-Z]{3}$"}, "None"),
     leaves("a nullable string", nullable(STRING), "null"),
 )
-def test_null_text_to_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """The text of null becomes null where null may come and a string may not."""
+def test_null_text_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """The text of null becomes null where null is allowed and a string is not."""
     check(schema, sent, expected, repairs)
 
 
@@ -119,8 +119,8 @@ def _optional(schema: Any) -> Any:
         "null text, boolean", _optional(BOOLEAN), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
     ),
 )
-def test_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A null, its text or an empty text leaves an optional property out, where the schema forbids it."""
+def test_forbidden_nulls_are_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A null, its text or an empty text omits an optional property if the schema forbids it."""
     check(schema, sent, expected, repairs)
 
 
@@ -137,8 +137,10 @@ def test_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     leaves("empty, accepted", STRING, ""),
     leaves("null, no type", {}, None),
 )
-def test_what_must_stay_is_not_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A required property, a map entry and a list item are never left out, nor what is accepted."""
+def test_required_values_and_items_are_never_left_out(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """A required property, a map entry, a list item and a valid value are never omitted."""
     check(schema, sent, expected, repairs)
 
 
@@ -152,8 +154,8 @@ def test_what_must_stay_is_not_left_out(schema: Any, sent: Any, expected: Any, r
         )
     ),
 )
-def test_what_is_accepted_stays_beside_a_fault(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """An accepted null or empty text stays where another parameter is repaired: it may mean "clear this"."""
+def test_accepted_null_stays_beside_a_repair(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A valid null or empty text stays while another parameter is repaired: it may mean "clear this"."""
     check(schema, sent, expected, repairs)
 
 
@@ -199,6 +201,6 @@ def test_what_is_accepted_stays_beside_a_fault(schema: Any, sent: Any, expected:
     refuses_call("undefined", _optional(INTEGER), {"n": 1, "p": "undefined"}),
     refuses_call("null text, an enum without a type", _optional(enum(1, 2)), {"n": 1, "p": "null"}),
 )
-def test_guards_against_leaving_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Where leaving out would be a guess, the call is refused."""
+def test_doubtful_nulls_are_refused(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """If omitting a value would be a guess, the call is refused."""
     check(schema, sent, expected, repairs)

@@ -1,4 +1,4 @@
-"""References, recursion and the other ways a schema says what stands where."""
+"""References, recursion and other ways to place a schema."""
 
 from __future__ import annotations
 
@@ -165,6 +165,6 @@ TREE: Json = {
     leaves_call("free-form object", closed(p=OBJECT), {"p": {"a": "1", "maxResults": None}}),
     leaves_call("free-form list", closed(p={"type": "array"}), {"p": ["1", None, '["a"]']}),
 )
-def test_places(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+def test_rules_apply_at_every_place(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """References, recursion, allOf, prefixItems, patternProperties and maps are followed."""
     check(schema, sent, expected, repairs)

@@ -1,4 +1,4 @@
-"""Numbers, booleans and strings that came as another JSON type."""
+"""Numbers, booleans and strings sent as another JSON type."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ from tables import (
     leaves("a string stays", STRING, "42"),
     leaves("a string beside a number stays", union(STRING, INTEGER), "42"),
 )
-def test_text_to_integer(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one JSON integer becomes it, and loses no digit."""
+def test_text_to_integer_loses_no_digit(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A text that is one JSON integer becomes the integer without losing a digit."""
     check(schema, sent, expected, repairs)
 
 
@@ -80,8 +80,8 @@ def test_text_to_integer(schema: Any, sent: Any, expected: Any, repairs: Any) ->
     refuses("below the minimum", {**NUMBER, "minimum": 0}, "-1"),
     leaves("a string stays", STRING, "3.14"),
 )
-def test_text_to_number(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one JSON number becomes it, and loses no digit."""
+def test_text_to_number_loses_no_digit(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A text that is one JSON number becomes the number without losing a digit."""
     check(schema, sent, expected, repairs)
 
 
@@ -99,8 +99,10 @@ def test_text_to_number(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
         "text_to_integer /p/1",
     ),
 )
-def test_whole_floats(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """JSON Schema takes 7.0 for an integer, and what is taken is not touched."""
+def test_whole_floats_accepted_by_the_schema_stay(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """JSON Schema accepts 7.0 for an integer, and valid values stay unchanged."""
     check(schema, sent, expected, repairs)
 
 
@@ -134,8 +136,8 @@ def test_whole_floats(schema: Any, sent: Any, expected: Any, repairs: Any) -> No
     leaves("a string stays", STRING, "true"),
     leaves("an integer stays", union(BOOLEAN, INTEGER), 1),
 )
-def test_booleans(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Words and 1/0 become booleans; across other types only true and false do."""
+def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Words and 1/0 become booleans; in unions of several types only true and false do."""
     check(schema, sent, expected, repairs)
 
 
@@ -176,6 +178,8 @@ def test_booleans(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     leaves("beside a number", union(STRING, NUMBER), 42),
     leaves("no type", {}, 42),
 )
-def test_number_to_text(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A number becomes text only where it is certain how it was written."""
+def test_number_to_text_requires_a_certain_spelling(
+    schema: Any, sent: Any, expected: Any, repairs: Any
+) -> None:
+    """A number becomes text only if its sent spelling is certain."""
     check(schema, sent, expected, repairs)

@@ -1,4 +1,4 @@
-"""Containers that came as text: JSON, and where JSON fails, JSON5 and Python literals."""
+"""Containers sent as text: JSON, or JSON5 and Python literals."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ POINT = closed("x", "y", x=INTEGER, y=INTEGER)
     leaves("a string in a union stays", union(STRING, STRINGS), '["a"]'),
     leaves("no type", {}, '["a"]'),
 )
-def test_json_text_to_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one JSON array, whole, becomes it where an array is wanted."""
+def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A text that is one whole JSON array becomes the array if one is expected."""
     check(schema, sent, expected, repairs)
 
 
@@ -130,8 +130,8 @@ def test_json_text_to_array(schema: Any, sent: Any, expected: Any, repairs: Any)
     refuses("a text", OBJECT, "a"),
     leaves("a string stays", STRING, '{"a": 1}'),
 )
-def test_json_text_to_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one JSON object, whole, becomes it where an object is wanted."""
+def test_json_text_becomes_an_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A text that is one whole JSON object becomes the object if one is expected."""
     check(schema, sent, expected, repairs)
 
 
@@ -195,8 +195,8 @@ def test_json_text_to_object(schema: Any, sent: Any, expected: Any, repairs: Any
     refuses("an apostrophe", STRINGS, "['it's']"),
     refuses("a triple quote", STRINGS, "['''a''']"),
 )
-def test_relaxed_text(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """JSON5 and Python are read by grammar, and only what means the same in JSON's own terms."""
+def test_json5_and_python_text_become_containers(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """JSON5 and Python are parsed by grammar, and only if they mean the same in JSON."""
     check(schema, sent, expected, repairs)
 
 
@@ -221,14 +221,14 @@ def test_relaxed_text(schema: Any, sent: Any, expected: Any, repairs: Any) -> No
     refuses_call("a duplicate key", closed("a", a=INTEGER), '{"a": 1, "a": 2}'),
     refuses_call("still wrong inside", closed("a", a=INTEGER), '{"a": "x"}'),
 )
-def test_whole_arguments_in_text(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Arguments that came whole as text are read like an object parameter."""
+def test_arguments_as_text_are_parsed(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Arguments sent as text are parsed like an object parameter."""
     check(schema, sent, expected, repairs)
 
 
 @pytest.mark.parametrize("rule", ["json_text_to_array", "json5_text_to_array", "python_text_to_array"])
 def test_each_grammar_can_be_disabled(rule: str) -> None:
-    """A text of a grammar that is off is refused, also where another grammar could read it."""
+    """A text of a disabled grammar is refused, even if another grammar could parse it."""
     texts = {"json_text_to_array": '["a"]', "json5_text_to_array": "['a']", "python_text_to_array": "('a',)"}
     schema = closed("p", p=STRINGS)
     check(schema, {"p": texts[rule]}, {"p": ["a"]}, [(rule, "/p")])
@@ -241,8 +241,8 @@ def test_each_grammar_can_be_disabled(rule: str) -> None:
     ("kind", "schema", "text", "value"),
     [("array", STRINGS, r"['a\/b']", ["a/b"]), ("object", OBJECT, r"{'a': '\/'}", {"a": "/"})],
 )
-def test_a_grammar_that_is_off_contradicts_no_other(kind: str, schema: Any, text: str, value: Any) -> None:
-    """A text that two grammars read differently has one reading where one of them is off for its kind."""
+def test_disabled_grammar_does_not_make_text_ambiguous(kind: str, schema: Any, text: str, value: Any) -> None:
+    """A text that two grammars read differently is parsed if one of them is disabled."""
     (other,) = {"array", "object"} - {kind}
     sent = {"p": text}
     check(closed(p=schema), sent, None, [], disable={f"python_text_to_{other}"})
@@ -262,8 +262,8 @@ def test_a_grammar_that_is_off_contradicts_no_other(kind: str, schema: Any, text
         *((INTEGER, "[1]"), (INTEGER, "{'a': 1}")),
     ],
 )
-def test_a_container_of_another_kind_stays_text(schema: Any, text: str) -> None:
-    """It is refused as the text that was sent: what it would be read as belongs there no more than the text."""
+def test_text_of_another_container_stays_text(schema: Any, text: str) -> None:
+    """It is refused as the sent text, since the parsed value does not fit either."""
     whole = closed(p=schema)
     outcome = repair(Plan(whole, Policy()), {"p": text}, PublishedSchemaValidator(whole))
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": text}, ())

@@ -91,8 +91,8 @@ SHAPE = union(CIRCLE, SQUARE)
     ),
     leaves("anything", union(INTEGER, {}), "5"),
 )
-def test_unions(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Each branch is tried, and across JSON types only JSON text and JSON literals win."""
+def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Each branch is tried; across JSON types only JSON text and JSON literals win."""
     check(schema, sent, expected, repairs)
 
 
@@ -195,8 +195,8 @@ def test_unions(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     refuses("a lone constant", closed("kind", kind={"const": "DELETE"}), {"kind": "delete"}),
     refuses("the tag is null", SHAPE, {"kind": None, "radius": 2}),
 )
-def test_discriminators(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """The property whose constants tell the branches apart decides first."""
+def test_discriminator_selects_the_branch(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """The property whose constants identify the branches decides first."""
     check(schema, sent, expected, repairs)
 
 
@@ -225,15 +225,15 @@ def test_discriminators(schema: Any, sent: Any, expected: Any, repairs: Any) -> 
         ),
     ],
 )
-def test_a_tie_names_both_readings(schema: Any, sent: Any, readings: list[Any]) -> None:
-    """Law 3: two readings of the same cost are refused, and both are named."""
+def test_tie_reports_both_candidates(schema: Any, sent: Any, readings: list[Any]) -> None:
+    """Law 3: two candidates of the same cost are refused, and both are reported."""
     named = tied_values(closed("p", "n", p=schema, n=INTEGER), {"p": sent, "n": 1})["p"]
     assert len(named) == 2
     assert all(reading in named for reading in readings)
 
 
-def test_a_tie_of_two_wrappers_names_both_readings() -> None:
-    """Where the arguments as a whole have two readings, those of the parameter are named that it would have."""
+def test_tie_of_two_wrappers_reports_both_candidates() -> None:
+    """If the arguments as a whole tie, the candidates of the parameter are reported."""
     sent = {"input": {"args": {"a": 1}}}
     schema = closed("args", args=OBJECT)
     assert tied_values(schema, sent) == {"args": [{"args": {"a": 1}}, {"a": 1}]}
@@ -241,8 +241,8 @@ def test_a_tie_of_two_wrappers_names_both_readings() -> None:
     assert (outcome.arguments, outcome.issues) == ({}, (ValidationIssue(("args",), "missing"),))
 
 
-def test_beside_a_tie_the_rest_is_repaired() -> None:
-    """The parameter that ties stays as it was sent, and no repair of it is told."""
+def test_other_parameters_are_repaired_beside_a_tie() -> None:
+    """The tied parameter stays unchanged, and no repair of it is reported."""
     schema = closed("p", "n", p=nullable(enum("none", "all")), n=INTEGER)
     outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, PublishedSchemaValidator(schema))
     assert outcome.arguments == {"p": "None", "n": 5}

@@ -1,4 +1,4 @@
-"""What a text says where a boolean, null, an enum value or a list is wanted."""
+"""Texts for booleans, null, enum values or lists."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
         pytest.param("\uff11", None, None, id="full-width-one"),
     ],
 )
-def test_booleans(text, loose, strict):
-    """Eight words are booleans in any case; beside other types only true and false are."""
+def test_boolean_words_are_parsed(text, loose, strict):
+    """Eight words are booleans in any case; in unions only true and false are."""
     assert boolean_in_text(text) is loose
     assert json_boolean_in_text(text) is strict
 
@@ -70,24 +70,24 @@ def test_booleans(text, loose, strict):
         pytest.param("null ", False, id="space"),
     ],
 )
-def test_null_text(text, null):
-    """Null is what a JSON or Python serializer prints for it, and no other word."""
+def test_null_text_is_exact(text, null):
+    """Null is only its text as printed by a JSON or Python serializer."""
     assert is_null_text(text) is null
 
 
 @pytest.mark.parametrize(
     "text", ["", " ", "\t\n", "null", "NULL", "None", "none", "undefined", "N/A", "nil", "NaN", "-"]
 )
-def test_words_for_nothing(text):
-    """A word for nothing is not worth a list."""
+def test_words_for_absent_values_are_recognized(text):
+    """A word for an absent value does not become a list."""
     assert says_nothing(text)
 
 
 @pytest.mark.parametrize(
     "text", ["NA", "nothing", "0", "false", "no", "nullable", "none of these", "a", "--x", "[]"]
 )
-def test_words_for_something(text):
-    """A word that may be an item says something."""
+def test_other_words_may_be_items(text):
+    """A word that may be an item is not a word for an absent value."""
     assert not says_nothing(text)
 
 
@@ -109,14 +109,14 @@ def test_words_for_something(text):
     ],
     ids=ascii,
 )
-def test_delimiters(text):
-    """A text with a delimiter of any script has two readings."""
+def test_delimiters_of_any_script_are_recognized(text):
+    """A text with a delimiter of any script may be several items."""
     assert has_delimiter(text)
 
 
 @pytest.mark.parametrize("text", ["", "a", "a b", "a-b", "a/b", "a:b", "a.b", "a & b", "a and b"])
-def test_no_delimiters(text):
-    """Space and other punctuation part nothing."""
+def test_spaces_and_other_punctuation_are_no_delimiters(text):
+    """Spaces and other punctuation are not delimiters."""
     assert not has_delimiter(text)
 
 
@@ -163,8 +163,8 @@ def test_no_delimiters(text):
         pytest.param("1,500,2", None, id="thousands-and-a-digit"),
     ],
 )
-def test_split_numbers(text, numbers):
-    """A text is a list of numbers where no comma can stand inside a number."""
+def test_split_numbers_refuses_ambiguous_commas(text, numbers):
+    """A text is a list of numbers if no comma can be part of a number."""
     found = split_numbers(text)
     assert found == numbers
     assert found is None or [type(number) for number in found] == [type(number) for number in numbers]
@@ -198,14 +198,14 @@ def test_split_numbers(text, numbers):
         pytest.param("a,b", [], None, id="no-members"),
     ],
 )
-def test_split_members(text, members, parts):
-    """A text is a list of members where every part is one and no member holds the delimiter."""
+def test_split_members_requires_only_members(text, members, parts):
+    """A text is a list of members if every part is one and no member contains the delimiter."""
     assert split_members(text, members) == parts
 
 
 @given(ANY_TEXT)
 def test_no_text_raises(text):
-    """Every predicate answers on every text, lone surrogates included."""
+    """Every predicate has an answer for every text, lone surrogates included."""
     assert boolean_in_text(text) in (True, False, None)
     assert json_boolean_in_text(text) in (boolean_in_text(text), None)
     assert not is_null_text(text) or says_nothing(text)
@@ -214,14 +214,14 @@ def test_no_text_raises(text):
 
 
 @given(st.lists(st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6), min_size=2, max_size=6))
-def test_spaced_numbers_are_read_back(numbers):
-    """Numbers joined by a comma and a space come back as they were."""
+def test_spaced_numbers_are_split_exactly(numbers):
+    """Numbers joined by a comma and a space are split into the same numbers."""
     assert split_numbers(", ".join(map(repr, numbers))) == numbers
 
 
 @given(st.lists(st.integers(1000, 999_999), min_size=2, max_size=4))
 def test_numbers_with_thousands_commas_are_never_split(numbers):
-    """Numbers written with thousands commas have no reading as a list without spaces."""
+    """Numbers with thousands commas are never split without spaces."""
     assert split_numbers(",".join(f"{number:,}" for number in numbers)) is None
 
 
@@ -244,8 +244,8 @@ def test_long_texts_take_linear_time():
     assert time.process_time() - started < 10
 
 
-def test_the_longest_text_that_is_split():
-    """A longer text is no list that anybody wrote by hand."""
+def test_texts_beyond_the_limit_are_not_split():
+    """A longer text is not split."""
     members, numbers = "a," + "a" * (2**16 - 2), f"{' ' * (2**16 - 4)}1, 2"
     assert split_members(members, ["a", "a" * (2**16 - 2)]) is not None
     assert split_members(f"{members} ", ["a", "a" * (2**16 - 2)]) is None

@@ -1,4 +1,4 @@
-"""Which enum member a text stands for."""
+"""The enum member that a text matches."""
 
 from __future__ import annotations
 
@@ -240,8 +240,8 @@ JSON_VALUE = st.recursive(
         ),
     ],
 )
-def test_fold_enum(values, sent, member):
-    """A text stands for the one member that differs by spelling alone; anything else matches nothing."""
+def test_enum_folder_finds_the_only_match(values, sent, member):
+    """A text matches the only member that differs in spelling alone."""
     found = enum_folder(values)(sent)
     expected = NO_MATCH if member == NO_MATCH else (member,)
     assert found == expected
@@ -249,8 +249,8 @@ def test_fold_enum(values, sent, member):
 
 
 @given(st.lists(JSON_VALUE, max_size=5), ANY_TEXT)
-def test_a_folded_text_is_a_member(values, sent):
-    """Whatever is sent, the answer is a member or none, and a text folds to itself."""
+def test_enum_folder_returns_members_only(values, sent):
+    """The answer is a member or none, and a text folds to itself."""
     fold = enum_folder(values)
     for found in fold(sent):
         assert any(type(member) is type(found) and member == found for member in values)
@@ -258,7 +258,7 @@ def test_a_folded_text_is_a_member(values, sent):
 
 
 @given(st.lists(ANY_TEXT, min_size=1, max_size=5, unique=True), st.data())
-def test_an_exact_member_returns_itself(values, data):
+def test_enum_folder_returns_exact_members(values, data):
     """No member is ever taken for another one."""
     member = data.draw(st.sampled_from(values))
     assert enum_folder(values)(member) == (member,)
@@ -269,6 +269,6 @@ def test_an_exact_member_returns_itself(values, data):
     st.text("aAbB1-_ \"'", max_size=6),
     st.randoms(),
 )
-def test_the_order_of_members_says_nothing(values, sent, random):
-    """The one match is the same in whatever order the members are declared."""
+def test_order_of_members_does_not_matter(values, sent, random):
+    """The match is the same in any order of the members."""
     assert enum_folder(values)(sent) == enum_folder(random.sample(values, len(values)))(sent)

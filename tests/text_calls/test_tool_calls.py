@@ -1,4 +1,4 @@
-"""Tool calls in text: what is read, as what, and what is refused."""
+"""Tool calls in text: what is parsed, and what is refused."""
 
 from __future__ import annotations
 
@@ -215,23 +215,23 @@ _REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "call"), _ONE)
-def test_one_call_is_read(text, call):
+def test_one_call_is_parsed(text, call):
     """A text with one call gives its server, tool and arguments, whatever prose is around."""
     assert parse_tool_call(text) == call
     assert parse_tool_calls(text) == (call,)
 
 
 @pytest.mark.parametrize(("text", "calls"), _SEVERAL)
-def test_several_calls_are_read_in_order(text, calls):
-    """All calls of a text are read in their order; where one is expected, they are refused."""
+def test_several_calls_are_parsed_in_order(text, calls):
+    """All calls of a text are returned in order; if one is expected, they are refused."""
     assert parse_tool_calls(text) == tuple(calls)
     with pytest.raises(ToolCallError, match=rf"contains {len(calls)} tool calls, but one was expected"):
         parse_tool_call(text)
 
 
 @pytest.mark.parametrize(("text", "what"), _REFUSED)
-def test_what_has_not_one_reading_is_refused(text, what):
-    """A text without a call, or with something that has two readings or none, is refused in one sentence."""
+def test_ambiguous_or_missing_calls_are_refused(text, what):
+    """A text without a call, or with an ambiguous part, is refused in one sentence."""
     with pytest.raises(ToolCallError) as caught:
         parse_tool_calls(text)
     message = str(caught.value)
@@ -241,14 +241,14 @@ def test_what_has_not_one_reading_is_refused(text, what):
     assert len(message) < 300
 
 
-def test_the_message_of_several_says_which_and_where():
-    """Two calls where one is expected are named with their places."""
+def test_error_for_several_calls_lists_names_and_positions():
+    """Two calls where one is expected are listed with their positions."""
     with pytest.raises(ToolCallError, match=r"'a' at line 1, column 1, 'b' at line 2, column 2, \.\.\.\.$"):
         parse_tool_call("<a>{}</a>\n <b>{}</b><c>{}</c>")
 
 
-def test_a_name_is_shown_escaped_and_cut():
-    """What a message repeats of the text is on one line and short."""
+def test_names_in_errors_are_escaped_and_shortened():
+    """A part of the text in a message is on one line and short."""
     with pytest.raises(ToolCallError) as caught:
         parse_tool_calls(json.dumps({"name": "a\n\x1b" + "b" * 200, "arguments": [1]}))
     assert str(caught.value).isprintable()
@@ -264,8 +264,8 @@ def test_a_name_is_shown_escaped_and_cut():
         pytest.param("<a>{b: [[1]]}</a>", Limits(depth=2), "deeper than 2 levels", id="depth-of-json5"),
     ],
 )
-def test_limits_hold(text, limits, what):
-    """What goes beyond the limits is refused, and read without them."""
+def test_limits_apply(text, limits, what):
+    """A text beyond the limits is refused, and parsed without them."""
     assert parse_tool_calls(text)
     with pytest.raises(ToolCallError, match=what):
         parse_tool_calls(text, limits=limits)
@@ -325,15 +325,15 @@ _HOSTILE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 def test_hostile_text_is_bounded(text):
-    """A text made to take long is refused soon (a guard against hanging, not a measurement)."""
+    """A text made to take long is refused fast (a guard against hanging, not a measurement)."""
     started = time.process_time()
     with pytest.raises(ToolCallError):
         parse_tool_calls(text)
     assert time.process_time() - started < 2
 
 
-def test_a_thousand_calls_are_read():
-    """As many calls as a text may hold are read."""
+def test_a_thousand_calls_are_parsed():
+    """The maximum number of calls is parsed."""
     assert len(parse_tool_calls("<a><b>{}</b></a>\n" * 1_000)) == 1_000
 
 
@@ -437,15 +437,15 @@ _NATIVE = [
 
 
 @pytest.mark.parametrize(("dialect", "text", "calls"), _NATIVE)
-def test_native_dialects_are_read(dialect, text, calls):
-    """Each family's own form is read, whether its dialect is named or found."""
+def test_native_dialects_are_parsed(dialect, text, calls):
+    """Each family's own form is parsed, whether its dialect is given or detected."""
     assert list(parse_tool_calls(text)) == calls
     assert list(parse_tool_calls(text, dialect=dialect)) == calls
 
 
 @pytest.mark.parametrize(("dialect", "text", "calls"), _NATIVE)
-def test_a_native_call_that_is_cut_off_is_refused(dialect, text, calls):
-    """Cut off before the end of its last call, a text gives no other call."""
+def test_cut_off_native_call_is_refused(dialect, text, calls):
+    """A text cut off before the end of its last call gives no other call."""
     for at in range(1, len(text)):
         try:
             read = list(parse_tool_calls(text[:at], dialect=dialect))
@@ -471,8 +471,8 @@ _NO_CALL = {
 
 
 @pytest.mark.parametrize("text", _NO_CALL.values(), ids=_NO_CALL)
-def test_what_is_quoted_or_thought_is_no_call(text):
-    """A call in a sentence, a comment or reasoning, and a request of another method, are not read as calls."""
+def test_quoted_calls_and_reasoning_are_ignored(text):
+    """A call in a sentence, a comment or reasoning, or a request of another method, is not a call."""
     with pytest.raises(ToolCallError, match="No tool call was found"):
         parse_tool_calls(text)
 
@@ -503,8 +503,8 @@ _NATIVE_REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "what"), _NATIVE_REFUSED)
-def test_a_native_call_without_one_reading_is_refused(text, what):
-    """What a dialect leaves open is refused; the error says what and where."""
+def test_ambiguous_native_call_is_refused(text, what):
+    """An ambiguous native call is refused; the error names the problem and its position."""
     with pytest.raises(ToolCallError, match=what) as raised:
         parse_tool_calls(text)
     assert str(raised.value).startswith("At line ")
@@ -531,8 +531,8 @@ _DEFINED = [
 
 
 @pytest.mark.parametrize("tools", _DEFINED)
-def test_schemas_say_which_values_are_texts(tools):
-    """Where a dialect marks no texts, a value is text where its schema takes one, and JSON elsewhere."""
+def test_schemas_decide_which_values_are_strings(tools):
+    """In a dialect that does not mark strings, a value is a string if its schema accepts one, and JSON otherwise."""
     sent = {"n": "7", "s": "7", "t": "null", "b": "True", "o": '{"a": 1.50}'}
     pairs = "".join(f"<arg_key>{key}</arg_key><arg_value>{value}</arg_value>" for key, value in sent.items())
     call = parse_tool_call(f"<tool_call>f{pairs}</tool_call>", tools=tools)
@@ -549,24 +549,24 @@ def test_schemas_say_which_values_are_texts(tools):
         "<tool_call>g</tool_call>",
     ],
 )
-def test_only_given_tools_are_called(text):
-    """A call of another tool than those given is refused by its name."""
+def test_unknown_tools_are_refused(text):
+    """A call of a tool that was not given is refused by its name."""
     assert parse_tool_call(text).tool == "g"
     assert parse_tool_call(text, tools=["f", "g"]).tool == "g"
     with pytest.raises(ToolCallError, match=r"'g' .*is not among the given tools"):
         parse_tool_calls(text, tools=["f"])
 
 
-def test_an_unknown_dialect_is_named():
-    """A dialect that does not exist is an error that lists those that do."""
+def test_unknown_dialect_is_refused():
+    """A dialect that does not exist is an error that lists the existing ones."""
     with pytest.raises(
         ValueError, match=r"dialect must be one of deepseek, gemma, glm, .*, but is 'klingon'"
     ):
         parse_tool_calls("<a>{}</a>", dialect="klingon")
 
 
-def test_tools_are_names_or_definitions():
-    """Anything else is a TypeError."""
+def test_tools_must_be_names_or_definitions():
+    """Any other type is a TypeError."""
     with pytest.raises(TypeError, match="one is of type int"):
         parse_tool_calls("<a>{}</a>", tools=[5])
 
@@ -609,8 +609,8 @@ _FORMS = st.sampled_from(
 
 
 @given(st.lists(st.tuples(_CALLS, _FORMS, _PROSE), min_size=1, max_size=4))
-def test_rendered_calls_are_read_back(calls):
-    """Calls that were written in any of the forms, with prose between them, are read as they were."""
+def test_rendered_calls_are_parsed_back(calls):
+    """Calls written in any of the forms, with prose between them, are parsed to the same calls."""
     text = "".join(prose + form(call) for call, form, prose in calls)
     read = parse_tool_calls(text)
     assert json.dumps([call.arguments for call in read]) == json.dumps(
@@ -625,7 +625,7 @@ def test_rendered_calls_are_read_back(calls):
     )
 )
 def test_cut_off_text_gives_no_other_call(cut):
-    """A text that is cut off anywhere gives an error, never a call."""
+    """A cut-off text gives an error, never a call."""
     text, at = cut
     with pytest.raises(ToolCallError):
         parse_tool_calls(text[: min(at, len(text) - 1)])
@@ -647,8 +647,8 @@ _PIECES = st.sampled_from(
 
 
 @given(st.text(max_size=60) | st.lists(_PIECES, max_size=30).map("".join))
-def test_nothing_but_a_tool_call_error_is_raised(text):
-    """Any text gives calls or a ToolCallError, and the same each time."""
+def test_any_text_gives_calls_or_a_tool_call_error(text):
+    """Any text gives calls or a ToolCallError."""
     try:
         calls = parse_tool_calls(text)
     except ToolCallError:

@@ -1,4 +1,4 @@
-"""Arrays and objects in text: what is read, as what, and what is refused."""
+"""Arrays and objects in text: what is parsed, and what is refused."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def parse(
     max_depth: int = 64,
     dialects: frozenset[Dialect] = EVERY,
 ) -> Parsed | None:
-    """The parser, with the default limits and all dialects."""
+    """Parse a text with the default limits and all dialects."""
     return parse_container(
         text, max_text=max_text, max_relaxed=max_relaxed, max_depth=max_depth, dialects=dialects
     )
 
 
 def read(text: str) -> tuple[Any, Dialect] | None:
-    """The value in JSON's own terms and the dialect."""
+    """Return the value in JSON's terms and the dialect."""
     parsed = parse(text)
     return None if parsed is None else (plain(parsed.value), parsed.dialect)
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal and of the same JSON types throughout."""
+    """Return whether two values are equal and of the same JSON types."""
     return json.dumps(one) == json.dumps(other)
 
 
@@ -84,8 +84,8 @@ def same(one: Any, other: Any) -> bool:
         pytest.param(f"```\n{json.dumps('[1]')}\n```", [1], id="quotes-in-a-fence"),
     ],
 )
-def test_json(text: str, value: Any) -> None:
-    """One JSON array or object is read, whatever stands around it."""
+def test_json_is_parsed(text: str, value: Any) -> None:
+    """One JSON array or object is parsed, whatever is around it."""
     assert read(text) == (value, "json")
 
 
@@ -128,8 +128,8 @@ def test_json(text: str, value: Any) -> None:
         ),
     ],
 )
-def test_json5(text: str, value: Any) -> None:
-    """What JSON refuses is read as JSON5, where it means one thing."""
+def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
+    """An unambiguous JSON5 text is parsed if JSON refuses it."""
     assert read(text) == (value, "json5")
 
 
@@ -151,8 +151,8 @@ def test_json5(text: str, value: Any) -> None:
         pytest.param("[None, 'a\\\\/b']", [None, "a\\/b"], id="escaped-backslash-before-a-slash"),
     ],
 )
-def test_python(text: str, value: Any) -> None:
-    """What only Python reads is read as Python."""
+def test_python_literals_are_parsed(text: str, value: Any) -> None:
+    """A text that is only a Python literal is parsed as Python."""
     assert read(text) == (value, "python")
 
 
@@ -219,8 +219,8 @@ def test_python(text: str, value: Any) -> None:
         ),
     ],
 )
-def test_no_container(text: str) -> None:
-    """Text that is not one array or object as a whole is refused."""
+def test_text_must_be_one_container(text: str) -> None:
+    """A text that is not one whole array or object is refused."""
     assert parse(text) is None
 
 
@@ -240,8 +240,8 @@ def test_no_container(text: str) -> None:
         "[",
     ],
 )
-def test_cut_off(text: str) -> None:
-    """Cut-off text is not completed."""
+def test_cut_off_text_is_refused(text: str) -> None:
+    """Cut-off text is never completed."""
     assert parse(text) is None
 
 
@@ -257,8 +257,8 @@ def test_cut_off(text: str) -> None:
         "{'\\ud83d\\ude00': 1, '\U0001f600': 2,}",
     ],
 )
-def test_duplicate_key(text: str) -> None:
-    """A key that comes twice refuses the text in every grammar, even with equal values."""
+def test_duplicate_keys_are_refused(text: str) -> None:
+    """A duplicate key refuses the text in every grammar, even with equal values."""
     assert parse(text) is None
 
 
@@ -288,8 +288,8 @@ def test_duplicate_key(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("template", ["[%s]", "[%s,]", "{'a': %s}", "(None, %s)"])
-def test_number_not_of_json(number: str, template: str) -> None:
-    """A number that JSON does not spell, or that would lose a digit, refuses the text in every grammar."""
+def test_non_json_numbers_are_refused(number: str, template: str) -> None:
+    """A number that is not spelled as JSON or would lose a digit refuses the text in every grammar."""
     assert parse(template % number) is None
 
 
@@ -364,30 +364,30 @@ def test_number_not_of_json(number: str, template: str) -> None:
         pytest.param("[-0,]", id="negative-zero-of-two-grammars"),
     ],
 )
-def test_refused_by_the_grammar(text: str) -> None:
-    """What the grammars would have to guess at, or JSON has no word for, is refused."""
+def test_ambiguous_syntax_is_refused(text: str) -> None:
+    """Syntax that would need guessing or has no JSON equivalent is refused."""
     assert parse(text) is None
 
 
 @pytest.mark.parametrize("text", ["['a\\/b']", '["a\\/b",]', "[None, 'a\\/b']", "['\\\\\\/']"])
-def test_grammars_that_differ(text: str) -> None:
-    r"""An escaped slash is a slash in JSON5, and keeps its backslash in Python: refused if both may be meant."""
+def test_texts_that_grammars_read_differently_are_refused(text: str) -> None:
+    r"""An escaped slash is a slash in JSON5 and keeps its backslash in Python: refused if both are possible."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert parse(text) is None
     assert not caught
 
 
-def test_python_is_not_asked_about_a_comment_of_json5() -> None:
-    """What stands in it would make the interpreter warn."""
+def test_json5_comments_are_not_parsed_as_python() -> None:
+    """Their content could make the interpreter warn."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert read("['\\n', //1if\n]") == (["\n"], "json5")
     assert not caught
 
 
-def test_dialects_in_force() -> None:
-    """Only the grammars asked for are read; plain JSON does not pass for another."""
+def test_only_enabled_dialects_are_parsed() -> None:
+    """Only the requested grammars are used; plain JSON does not count as another."""
     json5: frozenset[Dialect] = frozenset({"json5"})
     python: frozenset[Dialect] = frozenset({"python"})
     assert parse("[1]", dialects=json5 | python) is None
@@ -401,7 +401,7 @@ def test_dialects_in_force() -> None:
 
 
 def test_floats_keep_their_spelling() -> None:
-    """A float read from text remembers how the text spelled it, in every dialect."""
+    """A float parsed from text keeps its spelling, in every dialect."""
     for text in ["[3.10, -0.0, 1e3]", "[3.10, -0.0, 1e3,]", "(3.10, -0.0, 1e3)"]:
         parsed = parse(text)
         assert parsed is not None
@@ -412,8 +412,8 @@ def test_floats_keep_their_spelling() -> None:
     assert (str(plain(negative_zero.value)), negative_zero.value[0].spelling) == ("[-0.0]", "-0")
 
 
-def test_limits_on_length() -> None:
-    """Text up to its limit is read, longer text is not."""
+def test_length_limits_apply() -> None:
+    """Text up to its limit is parsed, longer text is not."""
     assert parse("[1, 2]", max_text=6) is not None
     assert parse("[1, 2]", max_text=5) is None
     assert parse("[1, 2,]", max_relaxed=7) is not None
@@ -446,19 +446,19 @@ def test_limits_on_length() -> None:
         "behind-others",
     ],
 )
-def test_limit_on_depth(nested: Any) -> None:
-    """Nesting up to the limit is read, one level more is not; brackets in strings do not count."""
+def test_depth_limit_applies(nested: Any) -> None:
+    """Nesting up to the limit is parsed, one level more is not; brackets in strings do not count."""
     assert parse(nested(40), max_depth=40) is not None
     assert parse(nested(41), max_depth=40) is None
 
 
-def test_json_as_deep_as_the_limit() -> None:
-    """It is read as the JSON that it is, not as JSON5."""
+def test_json_at_the_depth_limit_is_json() -> None:
+    """It is parsed as JSON, not as JSON5."""
     assert parse("[[1], [2]]", max_depth=2) == Parsed([[1], [2]], "json")
     assert parse("[[[1]], [2]]", max_depth=3) == Parsed([[[1]], [2]], "json")
 
 
-def test_many_shallow_containers() -> None:
+def test_many_shallow_containers_are_parsed() -> None:
     """Depth is not the number of brackets."""
     rows = [{"id": number, "tags": ["a", "]"]} for number in range(1000)]
     assert read(json.dumps(rows)) == (rows, "json")
@@ -496,8 +496,8 @@ def test_many_shallow_containers() -> None:
         pytest.param("\ufeff" * 1_000_000 + "[1]", id="byte-order-marks"),
     ],
 )
-def test_hostile_text(text: str, max_depth: int) -> None:
-    """Text made to stall or overflow a parser is refused soon and without an error, whatever the limits."""
+def test_hostile_text_is_refused_fast(text: str, max_depth: int) -> None:
+    """Text made to stall or overflow a parser is refused fast and without an error, at any limits."""
     started = time.process_time()
     parsed = parse(text, max_depth=max_depth)
     assert time.process_time() - started < 5
@@ -521,8 +521,8 @@ def test_hostile_text(text: str, max_depth: int) -> None:
         ),
     ],
 )
-def test_looks_like_json(text: str) -> None:
-    """Text that begins like JSON looks like it, broken or not."""
+def test_looks_like_json_accepts_beginnings_of_json(text: str) -> None:
+    """Text that begins like JSON looks like it, valid or not."""
     assert looks_like_json(text)
 
 
@@ -530,8 +530,8 @@ def test_looks_like_json(text: str) -> None:
     "text",
     ["", " ", "urgent", "a [1]", "42", "null", "(see below)", "'quoted'", "it's", "`code`", "// x", "-[1]"],
 )
-def test_does_not_look_like_json(text: str) -> None:
-    """Other text does not, and may stand in a list as it is."""
+def test_looks_like_json_refuses_other_text(text: str) -> None:
+    """Any other text does not, so it may be a list item."""
     assert not looks_like_json(text)
 
 
@@ -553,7 +553,7 @@ containers = st.lists(values, max_size=4) | st.dictionaries(texts, values, max_s
     st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1, "\t"])}),
 )
 def test_dumped_json_is_read_back(value: Any, form: dict[str, Any]) -> None:
-    """What json.dumps writes is read back equal, as JSON, with the same types."""
+    """The output of json.dumps is parsed to an equal value, as JSON, with the same types."""
     parsed = parse(json.dumps(value, **form))
     assert parsed is not None
     assert parsed.dialect == "json"
@@ -562,7 +562,7 @@ def test_dumped_json_is_read_back(value: Any, form: dict[str, Any]) -> None:
 
 @given(containers, st.integers(1, 3))
 def test_quoted_json_is_read_back(value: Any, layers: int) -> None:
-    """JSON that was encoded again is read as if it had been encoded once."""
+    """JSON that was encoded twice is parsed as if it had been encoded once."""
     text = json.dumps(value)
     for _ in range(layers):
         text = json.dumps(text)
@@ -577,7 +577,7 @@ def test_quoted_json_is_read_back(value: Any, layers: int) -> None:
 @example(["\u2028", "\x7f", "\xa0"])
 @example([0.0, -0.0, 1e22, 1e16])
 def test_repr_is_read_as_itself_or_refused(value: Any) -> None:
-    """What Python's repr writes is never read as another value."""
+    """The output of Python's repr is never parsed as another value."""
     parsed = parse(repr(value))
     assert parsed is None or same(plain(parsed.value), value)
 
@@ -592,7 +592,7 @@ simple_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.lists(simple_values, max_size=4))
 def test_repr_of_printable_values_is_read(value: list[Any]) -> None:
-    """What Python's repr writes of printable text is read, not only never misread."""
+    """The repr of printable text is always parsed."""
     parsed = parse(repr(value))
     assert parsed is not None
     assert same(plain(parsed.value), value)
@@ -624,7 +624,7 @@ def json5_texts(draw: st.DrawFn, value: Any) -> str:
 
 @given(containers, st.data())
 def test_json5_is_read_as_itself_or_refused(value: Any, data: st.DataObject) -> None:
-    """A value written in JSON5 is never read as another value."""
+    """A value written in JSON5 is never parsed as another value."""
     text = data.draw(json5_texts(value))
     parsed = parse(text)
     assert parsed is None or same(plain(parsed.value), value)
@@ -678,7 +678,7 @@ wrapped_soups = st.tuples(st.sampled_from("[{("), soups, st.sampled_from("]})"))
 
 
 def python_reading(text: str) -> str | None:
-    """What Python makes of a literal, in JSON's own terms."""
+    """Return Python's value of a literal, in JSON's terms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -688,8 +688,8 @@ def python_reading(text: str) -> str | None:
 
 
 @given(st.text() | soups | wrapped_soups)
-def test_any_text_is_taken(text: str) -> None:
-    """No text makes the parser raise or warn; what it reads, it reads again from its own JSON."""
+def test_any_text_is_parsed_or_refused(text: str) -> None:
+    """No text makes the parser raise or warn, and a parsed value is parsed again from its JSON."""
     looks_like_json(text)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -704,16 +704,16 @@ def test_any_text_is_taken(text: str) -> None:
 @given(wrapped_soups | containers.map(repr))
 @example("['a\\/b',]")
 @example("[(1)]")
-def test_python_never_reads_it_otherwise(text: str) -> None:
-    """Relaxed text that is a Python literal is read as Python reads it, or not at all."""
+def test_python_literals_are_read_as_python_or_refused(text: str) -> None:
+    """A relaxed text that is a Python literal is parsed as Python does, or not at all."""
     parsed = parse(text)
     if parsed is not None and parsed.dialect != "json":
         assert python_reading(text.strip()) in {None, json.dumps(parsed.value)}
 
 
 @given(containers, st.data())
-def test_a_prefix_is_refused(value: Any, data: st.DataObject) -> None:
-    """No text that lacks its end is read."""
+def test_prefixes_are_refused(value: Any, data: st.DataObject) -> None:
+    """No text without its end is parsed."""
     text = json.dumps(value)
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
     assert parse(cut) is None

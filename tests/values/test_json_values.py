@@ -1,4 +1,4 @@
-"""JSON values as Python has them: their type names, their equality, their size."""
+"""JSON values: type names, equality, size."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class _Level(IntEnum):
     ],
     ids=str,
 )
-def test_type_names(value: Any, name: str) -> None:
-    """Each value has the name that JSON Schema gives its type; a subclass has that of what it extends."""
+def test_json_type_names_every_type(value: Any, name: str) -> None:
+    """Each value has its JSON Schema type name; a subclass has that of its base."""
     assert json_type(value) == name
 
 
@@ -52,14 +52,14 @@ def test_type_names(value: Any, name: str) -> None:
         pytest.param(2**53 + 1, float(2**53), False, id="beyond doubles"),
     ],
 )
-def test_same_json(left: Any, right: Any, same: bool) -> None:
-    """Values are the same where JSON says so, whatever Python says."""
+def test_same_json_compares_as_json(left: Any, right: Any, same: bool) -> None:
+    """Values are equal if JSON says so, whatever Python says."""
     assert same_json(left, right) is same
     assert same_json(right, left) is same
 
 
 @given(LOOSE_JSON)
-def test_a_value_is_the_same_as_itself(value: Any) -> None:
+def test_same_json_is_reflexive(value: Any) -> None:
     """Every value is the same JSON as itself."""
     assert same_json(value, value)
 
@@ -76,13 +76,15 @@ def test_a_value_is_the_same_as_itself(value: Any) -> None:
         pytest.param([None] * 9, {"bytes": 8}, "bytes", id="nulls"),
     ],
 )
-def test_measured(value: Any, limits: dict[str, int], beyond: str | None) -> None:
-    """The first limit a value goes beyond is named."""
+def test_measured_names_the_first_exceeded_limit(
+    value: Any, limits: dict[str, int], beyond: str | None
+) -> None:
+    """The first limit that a value exceeds is named."""
     assert measured(value, Limits(**limits)).beyond == beyond
 
 
-def test_a_list_in_itself_is_measured() -> None:
-    """A value that holds itself ends at the depth that is looked at."""
+def test_measured_stops_in_a_list_that_contains_itself() -> None:
+    """A value that contains itself ends at the depth limit."""
     value: list[Any] = []
     value.append(value)
     assert measured(value, Limits()).beyond == "depth"

@@ -1,4 +1,4 @@
-"""Names that are one by case style or number, and names that only look so."""
+"""Names that are equal but for case style or number, and names that only look so."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ NAMES = st.lists(NAME | ANY_TEXT, max_size=6, unique=True)
         pytest.param("", "_", False, id="empty"),
     ],
 )
-def test_fold_name(one, other, same):
-    """Two names fold alike when they differ by case style and nothing else."""
+def test_fold_name_ignores_case_style_only(one, other, same):
+    """Two names fold alike if they differ in case style alone."""
     assert (fold_name(one) == fold_name(other)) is same
 
 
@@ -73,8 +73,8 @@ def test_fold_name(one, other, same):
         pytest.param("tag", ["tags"], None, id="plural-is-another-rule"),
     ],
 )
-def test_case_target(sent, declared, target):
-    """A name is led to the one declared name of the same fold, and an underscore in front is not taken away."""
+def test_case_target_finds_the_only_equal_fold(sent, declared, target):
+    """A name leads to the only declared name with the same fold; a leading underscore is never removed."""
     assert case_target(sent, folded_names(declared)) == target
 
 
@@ -123,14 +123,14 @@ def test_case_target(sent, declared, target):
         pytest.param("area", ["areas"], "areas", id="a-s"),
     ],
 )
-def test_plural_target(sent, declared, target):
-    """A name is led to its regular English plural, never back to a singular."""
+def test_plural_target_finds_regular_plurals(sent, declared, target):
+    """A name leads to its regular English plural, never back to a singular."""
     assert plural_target(sent, by_singular(declared, declared)) == target
 
 
 @given(ANY_TEXT | NAME, NAMES)
 def test_targets_are_declared_and_never_the_name_itself(sent, declared):
-    """Whatever is sent, a target is a declared name, and a declared name never has itself as a target."""
+    """A target is always a declared name, and a declared name is never its own target."""
     found = (
         case_target(sent, folded_names(declared)),
         plural_target(sent, by_singular(declared, declared)),
@@ -139,32 +139,32 @@ def test_targets_are_declared_and_never_the_name_itself(sent, declared):
 
 
 @given(ANY_TEXT | NAME, NAMES, st.randoms(use_true_random=False))
-def test_the_order_of_declared_names_says_nothing(sent, declared, random):
-    """The one target is the same in whatever order the names are declared."""
+def test_order_of_declared_names_does_not_matter(sent, declared, random):
+    """The target is the same in any order of the declared names."""
     shuffled = random.sample(declared, len(declared))
     assert case_target(sent, folded_names(declared)) == case_target(sent, folded_names(shuffled))
     assert plural_target(sent, by_singular(declared)) == plural_target(sent, by_singular(shuffled))
 
 
 @given(NAME, NAME)
-def test_uniqueness_is_symmetric(one, other):
-    """Where two declared names fold alike, neither is a target of anything."""
+def test_names_that_fold_alike_are_no_targets(one, other):
+    """If two declared names fold alike, neither is a target."""
     if one != other and fold_name(one) == fold_name(other):
         assert case_target(one.upper(), folded_names([one, other])) is None
         assert plural_target(one[:-1], by_singular([one, other])) is None
 
 
 @given(NAME, NAME)
-def test_a_plural_is_longer_by_its_ending_alone(one, other):
-    """A name that is renamed to a plural keeps its letters, but for a y before ies."""
+def test_plural_differs_by_its_ending_alone(one, other):
+    """A name that is renamed to a plural keeps its letters, except a y before ies."""
     if plural_target(one, by_singular([other])) is not None:
         assert fold_name(other).startswith(fold_name(one).removesuffix("y"))
         assert 1 <= len(fold_name(other)) - len(fold_name(one)) <= 2
 
 
 @given(ANY_TEXT)
-def test_fold_case_keeps_the_length_of_what_changes_none(text):
-    """Folding twice is folding once."""
+def test_folding_is_idempotent(text):
+    """Folding twice equals folding once."""
     assert fold_case(fold_case(text)) == fold_case(text)
     assert fold_name(fold_name(text)) == fold_name(text)
 

@@ -1,4 +1,4 @@
-"""Numbers in text and text from numbers: no digit is lost, and none is invented."""
+"""Numbers in text and text from numbers: no digit is lost or invented."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ NOT_A_JSON_NUMBER = [
 
 
 @pytest.mark.parametrize("text", NOT_A_JSON_NUMBER, ids=ascii)
-def test_not_spelled_as_json(text: str) -> None:
-    """What JSON does not spell as a number is no number."""
+def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
+    """A text that is not spelled as a JSON number is not a number."""
     assert number_in_text(text) is None
     assert integer_in_text(text) is None
 
@@ -114,8 +114,8 @@ def test_not_spelled_as_json(text: str) -> None:
         pytest.param("-0.10000000000000001", -0.1, id="negative-with-seventeen-digits-of-a-double"),
     ],
 )
-def test_number_in_text(text: str, number: float) -> None:
-    """A JSON number that loses no digit is read, an integer as int and any other as float."""
+def test_number_in_text_parses_json_numbers(text: str, number: float) -> None:
+    """A JSON number that loses no digit is parsed, an integer as int, any other as float."""
     read = number_in_text(text)
     assert read == number
     assert type(read) is type(number)
@@ -139,14 +139,14 @@ def test_number_in_text(text: str, number: float) -> None:
         pytest.param("1E999", id="overflow-in-upper-case"),
     ],
 )
-def test_number_that_loses_digits(text: str) -> None:
-    """A number that cannot be held to its last digit is refused, not rounded."""
+def test_numbers_that_lose_digits_are_refused(text: str) -> None:
+    """A number that a double cannot represent exactly is refused, not rounded."""
     assert number_in_text(text) is None
     assert integer_in_text(text) is None
 
 
 def test_negative_zero_keeps_its_sign() -> None:
-    """-0 is a float, the only number that has this sign."""
+    """-0 is a float, which keeps the sign."""
     assert str(number_in_text("-0")) == "-0.0"
     assert str(number_in_text("-0.0")) == "-0.0"
     assert type(number_in_text("-0")) is float
@@ -175,8 +175,8 @@ def test_negative_zero_keeps_its_sign() -> None:
         pytest.param("-0.0", None, id="negative-zero-float"),
     ],
 )
-def test_integer_in_text(text: str, integer: int | None) -> None:
-    """Text is an integer when its number is whole and kept to the last digit and sign."""
+def test_integer_in_text_parses_whole_numbers(text: str, integer: int | None) -> None:
+    """A text is an integer if its number is whole and loses no digit or sign."""
     read = integer_in_text(text)
     assert read == integer
     assert type(read) is type(integer)
@@ -198,8 +198,8 @@ def test_integer_in_text(text: str, integer: int | None) -> None:
         pytest.param(SpelledFloat(7.0, "7.00"), 7, id="spelled"),
     ],
 )
-def test_whole_float(value: float, integer: int | None) -> None:
-    """A float is an integer when it is whole and no larger than 2**53."""
+def test_whole_float_converts_exact_integers(value: float, integer: int | None) -> None:
+    """A float is an integer if it is whole and no larger than 2**53."""
     whole = whole_float(value)
     assert whole == integer
     assert type(whole) is type(integer)
@@ -238,8 +238,8 @@ def test_whole_float(value: float, integer: int | None) -> None:
         pytest.param(10**MAX_SPELLING + 1, None, id="longer-than-any-that-is-read"),
     ],
 )
-def test_number_as_text(value: float, text: str | None) -> None:
-    """A number is written only where it is sure how its sender wrote it."""
+def test_number_as_text_requires_a_certain_spelling(value: float, text: str | None) -> None:
+    """A number becomes text only if its sender's spelling is certain."""
     assert number_as_text(value) == text
 
 
@@ -255,8 +255,8 @@ def _few_digits() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_few_digits")
-def test_lower_digit_limit() -> None:
-    """Where the interpreter is set to fewer digits, longer numbers are refused without an error."""
+def test_lower_interpreter_digit_limit_refuses() -> None:
+    """If the interpreter's digit limit is lower, longer numbers are refused without an error."""
     assert number_in_text("9" * 700) is None
     assert integer_in_text("9" * 700) is None
     assert number_as_text(10**700 + 1) is None
@@ -267,13 +267,13 @@ def test_lower_digit_limit() -> None:
     [("3.10", "3.10"), ("1e3", "1e3"), ("0.30000000000000004", "0.30000000000000004"), ("1e999", None)],
 )
 def test_read_float_keeps_the_spelling(spelling: str, repeated: str | None) -> None:
-    """A float read from text gives its source spelling back."""
+    """A float parsed from text returns its source spelling."""
     read = read_float(spelling)
     assert (None if read is None else number_as_text(read)) == repeated
 
 
-def test_the_longest_number_of_json_text() -> None:
-    """A longer one is refused, whatever its digits are."""
+def test_longest_number_of_json_text() -> None:
+    """A longer number is refused, whatever its digits."""
     assert read_integer("9" * MAX_SPELLING) == 10**MAX_SPELLING - 1
     assert read_integer("9" * (MAX_SPELLING + 1)) is None
     assert read_float("1.".ljust(MAX_SPELLING, "0")) == 1
@@ -281,18 +281,18 @@ def test_the_longest_number_of_json_text() -> None:
 
 
 def test_read_integer_keeps_the_sign_of_zero() -> None:
-    """-0 is the one number without point and exponent that is a float."""
+    """-0 is the only number without point and exponent that is a float."""
     assert isinstance(read_integer("-0"), SpelledFloat)
     assert type(read_integer("0")) is int
 
 
 def pickled(value: Any) -> Any:
-    """The value after a round trip through pickle."""
+    """Return the value after a round trip through pickle."""
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
-def test_spelled_float_is_copied_whole(copied: Any) -> None:
+def test_copied_spelled_float_keeps_its_spelling(copied: Any) -> None:
     """A copy of a spelled float keeps value and spelling."""
     twin = copied(SpelledFloat(3.1, "3.10"))
     assert (twin, twin.spelling, type(twin)) == (3.1, "3.10", SpelledFloat)
@@ -304,7 +304,7 @@ def test_spelled_float_is_copied_whole(copied: Any) -> None:
     ids=repr,
 )
 def test_plain_returns_the_same_object(value: Any) -> None:
-    """A value without spelled floats is returned as it is."""
+    """A value without spelled floats is returned unchanged."""
     assert plain(value) is value
 
 
@@ -316,7 +316,7 @@ def _floats(value: Any) -> list[float]:
 
 
 def test_plain_replaces_every_spelled_float() -> None:
-    """Spelled floats become floats wherever they are; the value that was given keeps them."""
+    """Spelled floats become floats at every depth; the original keeps them."""
     untouched = ["x", {"y": 1}]
     given_value = {
         "a": SpelledFloat(1.5, "1.50"),
@@ -331,14 +331,14 @@ def test_plain_replaces_every_spelled_float() -> None:
     assert type(plain(SpelledFloat(1.5, "1.50"))) is float
 
 
-def test_plain_of_a_shared_list() -> None:
-    """A list that stands in two places is replaced in both."""
+def test_plain_replaces_in_shared_lists() -> None:
+    """A list that occurs twice is replaced in both places."""
     shared = [SpelledFloat(1.5, "1.50")]
     assert {type(number) for number in _floats(plain([shared, {"a": [shared]}]))} == {float}
 
 
-def test_plain_of_deep_nesting() -> None:
-    """Nesting far beyond the recursion limit does no harm."""
+def test_plain_handles_deep_nesting() -> None:
+    """Nesting far beyond the recursion limit is no problem."""
     value: Any = SpelledFloat(1.5, "1.50")
     for _ in range(20_000):
         value = [value]
@@ -355,8 +355,8 @@ json_numbers = st.from_regex(r"\A-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]
 @example("9007199254740993.0")
 @example("1e23")
 @example("0.1")
-def test_a_number_that_is_read_keeps_its_digits(text: str) -> None:
-    """A number read from JSON has the digits of the text, to within what the digits themselves tell."""
+def test_parsed_number_keeps_its_digits(text: str) -> None:
+    """A number parsed from JSON has the digits of the text."""
     number = number_in_text(text)
     if number is None:
         return
@@ -369,26 +369,26 @@ def test_a_number_that_is_read_keeps_its_digits(text: str) -> None:
 
 
 @given(st.integers())
-def test_an_integer_is_read_exactly(value: int) -> None:
-    """Every integer is read as itself."""
+def test_integers_are_parsed_exactly(value: int) -> None:
+    """Every integer is parsed as itself."""
     assert number_in_text(str(value)) == integer_in_text(f" {value}\n") == value
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_float_is_read_exactly(value: float) -> None:
-    """Every double that is written out is read as itself, sign of zero included."""
+def test_floats_are_parsed_exactly(value: float) -> None:
+    """Every printed double is parsed as itself, with the sign of zero."""
     assert repr(number_in_text(repr(value))) == repr(value)
 
 
 @given(st.integers() | st.floats())
-def test_a_number_written_as_text_is_the_number(value: float) -> None:
-    """What a number is written as reads back as that number."""
+def test_number_as_text_parses_back(value: float) -> None:
+    """The text of a number parses back to that number."""
     text = number_as_text(value)
     assert text is None or number_in_text(text) == value
 
 
 @given(st.text() | st.text("0123456789.eE+-_, \n\uff11", max_size=12))
-def test_any_text_is_taken(text: str) -> None:
-    """No text makes the readers raise, and an integer is a number too."""
+def test_any_text_is_parsed_or_refused(text: str) -> None:
+    """No text makes the parsers raise, and an integer is a number too."""
     integer = integer_in_text(text)
     assert integer is None or number_in_text(text) == integer

@@ -34,8 +34,8 @@ _BEFORE = (
     passwort kennwort contraseña senha motdepasse пароль 密码 パスワード 비밀번호
     """.split(),
 )
-def test_secret_names(name):
-    """A name with a stem of a secret in it is secret, in any case and run together or not."""
+def test_names_with_a_secret_stem_are_secret(name):
+    """A name with a secret's stem is secret, in any case, with or without separators."""
     assert secret_name(name)
 
 
@@ -51,19 +51,19 @@ def test_secret_names(name):
     certificates concert seed random_seed recover backup phrase spawned crawl
     """.split(),
 )
-def test_ordinary_names(name):
-    """Names that only look like it are not secret, so that their values can be named in an error."""
+def test_ordinary_names_are_not_secret(name):
+    """Names that only look secret are not, so that errors can show their values."""
     assert not secret_name(name)
 
 
-def test_a_secret_name_in_full_width_letters():
-    """A name that is written in full-width letters is read as the same name."""
+def test_full_width_secret_names_are_secret():
+    """A name in full-width letters is read as the same name."""
     assert secret_name("".join(chr(ord(letter) + 0xFEE0) for letter in "password"))
 
 
 @pytest.mark.parametrize("name", _BEFORE)
-def test_no_name_stops_being_secret(name):
-    """What was secret in an earlier version is secret still."""
+def test_once_secret_names_stay_secret(name):
+    """Every name that was secret in an earlier version still is."""
     assert secret_name(name)
     assert secret_name(name.title())
     assert secret_name(f"my_{name}_2")
@@ -74,18 +74,18 @@ def test_no_name_stops_being_secret(name):
     st.text(max_size=20),
     st.sampled_from(["password", "accesstoken", "clientsecret", "credentials", "signature"]),
 )
-def test_what_is_around_a_stem_does_not_matter(around, stem):
+def test_prefix_of_a_stem_does_not_matter(around, stem):
     """A long stem is found in any name that ends in it."""
     assert secret_name(around + stem)
 
 
-def test_a_long_name_is_secret():
-    """A name too long to be one is not looked through."""
+def test_long_names_are_secret():
+    """A name too long to be one is secret without a search."""
     assert secret_name("a" * 2**20)
 
 
-def test_names_of_the_policy_are_secret():
-    """Names that the operator lists are secret in whatever case and form."""
+def test_policy_names_are_secret():
+    """Names that the operator lists are secret in any case style."""
     assert secret_name("vaultCode", {"vault_code"})
     assert not secret_name("vault", {"vault_code"})
     assert not secret_name(5, {"vault_code"})
@@ -94,7 +94,7 @@ def test_names_of_the_policy_are_secret():
 @pytest.mark.parametrize(
     "name", ["search", "get-note", "v1.search", "mcp__server__tool", "a/b.c-d_e", "größe", "x" * 128, "2fa"]
 )
-def test_tool_names_that_are_shown(name):
+def test_valid_tool_names_are_shown(name):
     """At most 128 letters, digits and ``_-./`` are a name."""
     assert shown_name(name) == name
 
@@ -129,8 +129,8 @@ def test_tool_names_that_are_shown(name):
         "search#hunter2",
     ],
 )
-def test_tool_names_that_are_masked(name):
-    """Anything else is masked whole."""
+def test_other_tool_names_are_masked(name):
+    """Any other text is masked entirely."""
     assert shown_name(name) == HIDDEN
 
 
@@ -151,8 +151,8 @@ def test_tool_names_that_are_masked(name):
         "address2",
     ],
 )
-def test_keys_that_are_shown(key):
-    """A key is shown if it has the form of a parameter's name, or of an index."""
+def test_keys_like_parameter_names_are_shown(key):
+    """A key is shown if it has the form of a parameter name or an index."""
     assert shown_key(key) == key
 
 
@@ -190,8 +190,8 @@ def test_keys_that_are_shown(key):
         " ",
     ],
 )
-def test_keys_that_are_masked(key):
-    """Anything else is masked whole: separators, spaces, long numbers, text of any other kind."""
+def test_other_keys_are_masked(key):
+    """Separators, spaces, long numbers and other text are masked entirely."""
     assert shown_key(key) == HIDDEN
 
 
@@ -205,14 +205,14 @@ def test_keys_that_are_masked(key):
         "1.2.3+build.5",
     ],
 )
-def test_labels(text):
-    """What a program says of itself is shown in the usual forms."""
+def test_usual_labels_are_shown(text):
+    """The usual forms of a program's name and version are shown."""
     assert is_label(text)
 
 
 @pytest.mark.parametrize(
     "text", ["a: b", "a=b", '{"a": 1}', "a\nb", "a\u200b", "x" * 129, "", "key'x'", 5, None]
 )
-def test_what_is_no_label(text):
-    """What could hold a value beside a name is no label."""
+def test_labels_that_may_contain_values_are_refused(text):
+    """A text that could contain a value is not a label."""
     assert not is_label(text)

@@ -1,4 +1,4 @@
-"""Which names are noticed in another spelling, though none is renamed by it."""
+"""Misspelled names that are noticed, though no rule renames them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def slips(sent, *declared):
         pytest.param("$_", "$_", id="marks-alone"),
     ],
 )
-def test_squashed(name, letters):
-    """A name without its case and its marks, and as it is where it has nothing else."""
+def test_squashed_drops_case_and_separators(name, letters):
+    """A name loses its case and separators, unless it has nothing else."""
     assert squashed(name) == letters
 
 
-def test_names_of_the_same_letters_stand_together():
-    """Declared names that differ by case style alone have one entry."""
+def test_by_letters_groups_equal_names():
+    """Declared names that differ in case style alone have one entry."""
     assert by_letters(["dry_run", "tag", "dryRun"]) == {"dryrun": ("dry_run", "dryRun"), "tag": ("tag",)}
 
 
-def test_names_without_one_letter():
-    """Each letter is left out in turn, but no digit; where two names are left alike, both are known."""
+def test_by_letters_but_one_drops_each_letter():
+    """Each letter is left out in turn, but no digit; if two names become equal, both are kept."""
     shortened = by_letters_but_one(by_letters(["tag2", "tab2", "t_ab2"]))
     assert shortened == {
         "ag2": ("tag2",),
@@ -59,8 +59,8 @@ def test_names_without_one_letter():
         pytest.param("a" * 99, "a" * 100, id="of-the-longest"),
     ],
 )
-def test_one_slip_away(sent, declared):
-    """A letter too many, one missing, or two swapped."""
+def test_one_slip_away_finds_one_letter_slips(sent, declared):
+    """An extra letter, a missing one, or two swapped ones are found."""
     assert slips(sent, declared, "other") == [(declared,)]
     assert is_slip(sent, declared)
     assert is_slip(declared, sent)
@@ -83,8 +83,8 @@ def test_one_slip_away(sent, declared):
         pytest.param("ba", "ab", id="both-too-short"),
     ],
 )
-def test_more_than_a_slip(sent, declared):
-    """What differs by more, by a digit, or is too short to tell is no slip."""
+def test_larger_differences_are_no_slips(sent, declared):
+    """Names that differ by more, by a digit, or are too short or too long are not slips."""
     assert slips(sent, declared, "other") == []
     assert not is_slip(sent, declared)
     assert not is_slip(declared, sent)

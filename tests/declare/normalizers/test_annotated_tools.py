@@ -35,7 +35,7 @@ from mcp_lenient.declare.normalizers import (
 
 
 def worth_sending(kind):
-    """All values that a type takes, and some of those that it refuses."""
+    """Return all values that a type accepts, and some that it refuses."""
     adapter = TypeAdapter(kind)
     taken, refused = [], []
     for value in VALUES:
@@ -51,7 +51,7 @@ def worth_sending(kind):
 
 
 def server_with(kind, *, strict, default=inspect.Parameter.empty, lenient=False):
-    """A server whose tool takes one value of this type, and tells what it got."""
+    """Return a server whose tool takes one value of this type and returns what it received."""
 
     def tell(value):
         return repr(value)
@@ -67,14 +67,14 @@ def server_with(kind, *, strict, default=inspect.Parameter.empty, lenient=False)
 
 
 async def answers(server, values):
-    """What each value is answered with, and whether that is an error."""
+    """Return the answer to each value, and whether it is an error."""
     async with Client(server) as client:
         results = [await client.call_tool_mcp("tell", {"value": value}) for value in values]
     return [(result.is_error, result.content[0].text) for result in results]
 
 
 async def schema(server):
-    """What is published of the tool, as it goes over the wire."""
+    """Return the published schema of the tool, as sent over the wire."""
     async with Client(server) as client:
         (tool,) = await client.list_tools()
     return tool.model_dump_json(by_alias=True)
@@ -84,8 +84,8 @@ async def schema(server):
 @pytest.mark.parametrize(
     ("kind", "strict"), pairwise(each for each in usual(TYPES, *USUAL) if each.id != "discriminated")
 )
-async def test_marked_tools_are_as_unmarked(kind, strict):
-    """A marked parameter takes all that the unmarked one takes, and what is published is the same."""
+async def test_annotated_tools_behave_like_plain_ones(kind, strict):
+    """An annotated parameter accepts every value of the plain one, and its published schema is the same."""
     plain = server_with(kind, strict=strict)
     marked = server_with(Annotated[kind, normalizer(same)], strict=strict)
     assert await schema(marked) == await schema(plain)
@@ -96,8 +96,8 @@ async def test_marked_tools_are_as_unmarked(kind, strict):
         assert told == wanted, value
 
 
-async def test_discriminated_unions():
-    """A parameter's own union has its discriminator by ``Discriminator``: Pydantic would apply a ``Field`` last."""
+async def test_discriminated_unions_work_as_parameters():
+    """A parameter's own union uses ``Discriminator``, since Pydantic would apply a ``Field`` last."""
     field = server_with(Annotated[Point | Node, Field(discriminator="kind")], strict=False)
     marked = server_with(Annotated[Point | Node, Discriminator("kind"), parse_json()], strict=False)
     assert await schema(marked) == await schema(field)
@@ -119,8 +119,8 @@ async def test_discriminated_unions():
         pytest.param(int, Field(5, ge=1, description="many"), id="field"),
     ],
 )
-async def test_defaults_are_published_alike(kind, default):
-    """A default stands in the schema as without a mark, and is used."""
+async def test_defaults_are_published_unchanged(kind, default):
+    """A default is published as without an annotation, and is used."""
     plain = server_with(kind, strict=False, default=default)
     marked = server_with(Annotated[kind, strip()], strict=False, default=default)
     assert await schema(marked) == await schema(plain)
@@ -129,7 +129,7 @@ async def test_defaults_are_published_alike(kind, default):
 
 
 class State(Enum):
-    """What synonyms stand for."""
+    """The meanings of synonyms."""
 
     ACTIVE = "Active"
 
@@ -155,22 +155,22 @@ class State(Enum):
         pytest.param(Annotated[set[date], split(";")], "2024-01-31;", {date(2024, 1, 31)}, id="strict-type"),
     ],
 )
-async def test_ready_made_ones(kind, sent, got, strict, lenient):
-    """Each ready-made normalizer works on a parameter, whatever the server."""
+async def test_ready_made_normalizers_run_on_parameters(kind, sent, got, strict, lenient):
+    """Each ready-made normalizer works on a parameter, on every server."""
     assert await answers(server_with(kind, strict=strict, lenient=lenient), [sent]) == [(False, repr(got))]
 
 
 @on_both_servers
-async def test_null_for_the_default(strict):
-    """Null stands for a parameter's own default."""
+async def test_null_gives_the_default(strict):
+    """Null becomes a parameter's own default."""
     server = server_with(Annotated[int, default_on_null()], strict=strict, default=7)
     assert await answers(server, [None, 3]) == [(False, "7"), (False, "3")]
 
 
 @pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
 @on_both_servers
-async def test_fields_inside_of_models(strict, lenient):
-    """A normalizer works on fields of models inside of models."""
+async def test_normalizers_run_in_nested_models(strict, lenient):
+    """A normalizer works on fields of nested models."""
 
     class Note(BaseModel):
         labels: Annotated[list[str] | None, tags(lower=True)] = None
@@ -186,8 +186,8 @@ async def test_fields_inside_of_models(strict, lenient):
 
 
 @on_both_servers
-async def test_refused_without_middleware(strict):
-    """Without the middleware FastMCP tells what the normalizer says."""
+async def test_refusal_without_middleware_has_the_message(strict):
+    """Without the middleware FastMCP's error has the normalizer's message."""
     server = server_with(Annotated[list[str], tags()], strict=strict)
     ((is_error, told),) = await answers(server, [5])
     assert is_error
@@ -195,8 +195,8 @@ async def test_refused_without_middleware(strict):
 
 
 @on_both_servers
-async def test_refused_with_middleware(strict):
-    """With the middleware the envelope has the normalizer's code, with the parameter's name in it."""
+async def test_refusal_with_middleware_has_the_code(strict):
+    """With the middleware the envelope has the normalizer's code with the parameter's name in it."""
     server = server_with(Annotated[list[str], tags()], strict=strict, lenient=True)
     ((is_error, told),) = await answers(server, [[1, {}]])
     assert is_error
@@ -204,8 +204,8 @@ async def test_refused_with_middleware(strict):
     assert envelope["error_code"] == "INVALID_VALUE_TYPE"
 
 
-async def test_clients_see_errors_of_callables():
-    """An exception of an author's callable that Pydantic does not know is a tool's error."""
+async def test_exceptions_of_callables_are_tool_errors():
+    """An exception of an author's callable that Pydantic does not handle is a tool error."""
     server = server_with(Annotated[str, normalizer(lambda value: value["a"])], strict=False)
     async with Client(server) as client:
         with pytest.raises(ToolError):

@@ -1,4 +1,4 @@
-"""Normalizers as Pydantic runs them: what is accepted, what is published, and where errors stand."""
+"""Normalizers run by Pydantic: acceptance, published schemas, error locations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from mcp_lenient.errors import NormalizationError, SchemaError
 
 
 def outcome(adapter, value, mode):
-    """What validation gives, or what it holds against the value, and where."""
+    """Return the validated value, or the errors and their locations."""
     try:
         if mode == "lax":
             result = adapter.validate_python(value)
@@ -53,8 +53,8 @@ def outcome(adapter, value, mode):
 
 @pytest.mark.parametrize("mode", ["lax", "lax-json", "strict-json"])
 @pytest.mark.parametrize("kind", quick(TYPES, *EACH_KIND))
-def test_marked_is_as_unmarked(kind, mode):
-    """A marked type takes what the unmarked one takes, and refuses the rest in the same words and places."""
+def test_annotated_type_accepts_the_same(kind, mode):
+    """An annotated type accepts every value of the plain one, and refuses others with the same messages and locations."""
     plain = TypeAdapter(kind)
     marked = TypeAdapter(Annotated[kind, normalizer(same)])
     for value in VALUES:
@@ -63,7 +63,7 @@ def test_marked_is_as_unmarked(kind, mode):
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
 @pytest.mark.parametrize("kind", quick(TYPES, *EACH_KIND))
-def test_schema_is_unmarked(kind, mode):
+def test_json_schema_is_unchanged(kind, mode):
     """The JSON schema is the same, byte for byte."""
 
     class Plain(BaseModel):
@@ -81,8 +81,8 @@ def test_schema_is_unmarked(kind, mode):
 
 @pytest.mark.parametrize("round_trip", [False, True])
 @pytest.mark.parametrize("kind", TYPES)
-def test_serialization_is_unmarked(kind, round_trip):
-    """What was validated is written as before."""
+def test_serialization_is_unchanged(kind, round_trip):
+    """A validated value is serialized as without annotation."""
     plain = TypeAdapter(kind)
     marked = TypeAdapter(Annotated[kind, strip()])
     for value in VALUES:
@@ -114,8 +114,8 @@ CONSTRAINED = [
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(("kind", "field", "bad"), CONSTRAINED)
-def test_either_order(kind, field, bad, strict):
-    """A normalizer may stand in front of a constraint or behind it."""
+def test_normalizer_may_come_before_or_after_a_constraint(kind, field, bad, strict):
+    """A normalizer may come before or after a constraint."""
     plain = TypeAdapter(Annotated[kind, field])
     for marked in (Annotated[kind, field, strip()], Annotated[kind, strip(), lower(), field]):
         adapter = TypeAdapter(marked)
@@ -138,16 +138,16 @@ def test_either_order(kind, field, bad, strict):
         pytest.param(datetime, Field(gt=datetime(2024, 1, 1)), id="datetime"),  # noqa: DTZ001
     ],
 )
-def test_constraints_in_the_wrong_order(kind, field):
-    """Where Pydantic would check or publish a constraint wrongly, its author is told to move it."""
+def test_constraint_after_a_normalizer_may_be_refused(kind, field):
+    """If Pydantic would check or publish a constraint wrongly, an error asks its author to move it."""
     with pytest.raises(SchemaError, match="belong before it"):
         TypeAdapter(Annotated[kind, strip(), field]).json_schema()
     schema = TypeAdapter(Annotated[kind, field, strip()]).json_schema()
     assert schema == TypeAdapter(Annotated[kind, field]).json_schema()
 
 
-def test_validators_of_others_stay():
-    """An author's own validators run around the normalizer where they stand."""
+def test_other_validators_still_run():
+    """An author's own validators run in their order around the normalizer."""
     kind = Annotated[
         str, AfterValidator(lambda text: text + "!"), strip(), BeforeValidator(lambda text: text + " ")
     ]
@@ -156,8 +156,8 @@ def test_validators_of_others_stay():
     assert adapter.json_schema() == {"type": "string"}
 
 
-def test_left_to_right():
-    """Several normalizers side by side run from left to right, whatever is said between them."""
+def test_normalizers_run_from_left_to_right():
+    """Several normalizers run from left to right, whatever is between them."""
     first, second = normalizer(lambda text: text + "1"), normalizer(lambda text: text + "2")
     for kind in (Annotated[str, first, second], Annotated[str, first, Field(description="text"), second]):
         adapter = TypeAdapter(kind)
@@ -166,8 +166,8 @@ def test_left_to_right():
 
 
 @pytest.mark.parametrize("read", ["python", "strict-json"])
-def test_inside_of_types(read):
-    """A normalizer works on items, values, arms of a union and fields of models inside of models."""
+def test_normalizers_run_inside_types(read):
+    """A normalizer works on items, values, union members and fields of nested models."""
 
     class Inner(BaseModel):
         labels: Annotated[list[str] | None, tags()] = None
@@ -188,8 +188,8 @@ def test_inside_of_types(read):
     assert Outer.model_validate({"inner": [], "either": 9}).either == 5
 
 
-def test_models_that_hold_themselves():
-    """A model may be marked inside of itself."""
+def test_recursive_models_may_be_annotated():
+    """A model may be annotated inside itself."""
 
     class Tree(BaseModel):
         name: Annotated[str, strip()]
@@ -204,8 +204,8 @@ def test_models_that_hold_themselves():
     }  # fmt: skip
 
 
-def test_arms_of_discriminated_unions():
-    """The union as a whole may be marked in front of or behind its discriminator, where it is a model's field."""
+def test_discriminated_unions_may_be_annotated():
+    """In a model field, a union may be annotated before or after its discriminator."""
 
     class Model(BaseModel):
         one: Annotated[Point | Node, Field(discriminator="kind"), parse_json()]
@@ -218,8 +218,8 @@ def test_arms_of_discriminated_unions():
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_refusals(strict):
-    """A refusal is an error of its own type at the marked place, with code and message."""
+def test_refusal_is_an_error_of_its_own_type(strict):
+    """A refusal has its own error type, location, code and message."""
     adapter = TypeAdapter(dict[str, list[Annotated[list[str] | None, tags()]]])
     with pytest.raises(ValidationError) as refused:
         adapter.validate_json('{"a": [null, 5]}', strict=strict)
@@ -232,8 +232,8 @@ def test_refusals(strict):
 
 
 @pytest.mark.parametrize("message", ["{code} and {x}", "\ud800", "", "标签"])
-def test_any_message(message):
-    """Whatever an author writes as a message is told as it is, as far as UTF-8 can."""
+def test_any_message_is_reported(message):
+    """An author's message is reported unchanged, as far as UTF-8 allows."""
 
     def refuse(_value):
         code = "MY_CODE"
@@ -246,31 +246,31 @@ def test_any_message(message):
     assert error["ctx"]["code"] == "MY_CODE"
 
 
-def test_other_exceptions_go_on():
-    """What else a callable raises is treated as Pydantic treats it in any validator."""
+def test_other_exceptions_are_handled_by_pydantic():
+    """Other exceptions of a callable are treated as Pydantic treats them in any validator."""
     with pytest.raises(ZeroDivisionError):
         TypeAdapter(Annotated[int, normalizer(lambda value: 1 // value)]).validate_python(0)
     with pytest.raises(ValidationError, match="Value error"):
         TypeAdapter(Annotated[int, normalizer(int)]).validate_python("a")
 
 
-def test_values_that_are_no_json():
-    """In Python, values of any kind go through, also the tuple or model that a type takes as it is."""
+def test_non_json_values_pass():
+    """In Python mode values of any kind pass, such as a tuple or model that the type accepts."""
     point = Point(x=1)
     assert TypeAdapter(Annotated[Point, parse_json()]).validate_python(point) is point
     assert TypeAdapter(Annotated[list[str], tags()]).validate_python(("a", "b")) == ["a", "b"]
     assert TypeAdapter(Annotated[datetime, strip()]).validate_python(datetime(2024, 1, 31)).day == 31  # noqa: DTZ001
 
 
-def test_what_a_callable_gives_need_not_be_json():
-    """On a strict server, too, a callable may give a date or a model for a type that takes its JSON."""
+def test_callable_may_return_non_json_values():
+    """Also on a strict server a callable may return a date or a model for a type that accepts its JSON."""
     adapter = TypeAdapter(Annotated[date, normalizer(lambda _: date(2024, 1, 31))])
     assert adapter.validate_json('"today"', strict=True) == date(2024, 1, 31)
     adapter = TypeAdapter(Annotated[Point, normalizer(lambda _: Point(x=1))])
     assert adapter.validate_json("null", strict=True) == Point(x=1)
 
 
-def test_defaults():
+def test_defaults_are_not_normalized():
     """A default is not normalized, and null for the default gives it, or a new copy of it."""
 
     class Model(BaseModel):
@@ -291,8 +291,8 @@ def test_defaults():
     }  # fmt: skip
 
 
-def test_default_after_other_normalizers():
-    """What another normalizer makes null of stands for the default as well."""
+def test_null_of_another_normalizer_gives_the_default():
+    """A null that another normalizer returns gives the default as well."""
 
     class Model(BaseModel):
         items: Annotated[list[str], split(), default_on_null()] = ["x"]

@@ -1,4 +1,4 @@
-"""What authors may declare, and what a declaration is."""
+"""Arguments of declarations, and declarations as values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ EACH = [
 
 @pytest.mark.parametrize("declared", EACH, ids=repr)
 def test_declarations_are_values(declared):
-    """A declaration equals its copy and no other one, is hashable, and cannot be changed."""
+    """A declaration equals its copy and no other, is hashable, and cannot be changed."""
     assert [other for other in EACH if other == declared] == [declared]
     assert len(set(EACH)) == len(EACH)
     for twin in (copy.deepcopy(declared), pickle.loads(pickle.dumps(declared))):  # noqa: S301 - our own
@@ -71,13 +71,13 @@ def test_declarations_are_values(declared):
             setattr(declared, field.name, None)
 
 
-def test_order_of_synonyms_does_not_count():
-    """Equal mappings are equal declarations."""
+def test_order_of_synonyms_does_not_matter():
+    """Equal mappings give equal declarations."""
     assert synonyms({"a": "x", "b": "y"}) == synonyms({"b": "y", "a": "x"})
 
 
-def test_a_mapping_changed_later_changes_nothing():
-    """A declaration keeps what it was given."""
+def test_later_changes_of_a_mapping_have_no_effect():
+    """A declaration keeps its arguments."""
     meanings = {"a": "x"}
     declared = synonyms(meanings)
     meanings["a"] = "y"
@@ -131,15 +131,15 @@ def test_a_mapping_changed_later_changes_nothing():
         pytest.param(normalizer, (5,), {}, "callable", id="normalizer-number"),
     ],
 )
-def test_wrong_arguments(factory, arguments, options, told):
-    """A wrong argument is refused when it is declared, with what is allowed."""
+def test_invalid_arguments_are_refused(factory, arguments, options, told):
+    """An invalid argument is refused at the declaration, with the allowed values."""
     with pytest.raises(ValueError, match="must be") as refused:
         factory(*arguments, **options)
     assert told in str(refused.value)
 
 
 def test_async_callables_are_refused():
-    """What has to be awaited gives no value."""
+    """An async callable cannot be a normalizer."""
 
     async def later(value):
         return value
@@ -148,8 +148,8 @@ def test_async_callables_are_refused():
         normalizer(later)
 
 
-def test_synonyms_that_agree():
-    """One word may be listed in several spellings, and a meaning as a synonym of itself."""
+def test_synonyms_may_repeat_a_meaning():
+    """A word may be listed in several spellings, and a meaning as a synonym of itself."""
     declared = synonyms({"open": "Active", "Open": "Active", "active": "Active", "Active": "Active"})
     assert declared("ACTIVE") == "Active"
 
@@ -174,19 +174,19 @@ STRIP = Annotated[str, strip()]
         pytest.param(None, (), id="null"),
     ],
 )
-def test_normalizers_of_an_annotation(annotation, found):
-    """Those that stand on the whole parameter are found, in their order."""
+def test_annotated_normalizers_finds_those_of_the_whole_parameter(annotation, found):
+    """Normalizers of the whole parameter are found in order."""
     assert annotated_normalizers(annotation) == found
 
 
-def test_aliases_of_an_annotation():
-    """Other names are found in the same places, each once."""
+def test_annotated_aliases_finds_each_name_once():
+    """Aliases are found in the same places, each once."""
     assert annotated_aliases(Annotated[str, aliases("query", "q"), strip(), aliases("q")]) == ("query", "q")
     assert annotated_aliases(list[Annotated[str, aliases("q")]]) == ()
 
 
-def test_type_aliases_are_looked_into():
-    """A name for a type (`type Tags = ...`) is its type."""
+def test_type_aliases_are_resolved():
+    """A type alias (`type Tags = ...`) is its type."""
     typing = pytest.importorskip("typing")
     if not hasattr(typing, "TypeAliasType"):
         pytest.skip("type aliases came with Python 3.12")
@@ -195,15 +195,15 @@ def test_type_aliases_are_looked_into():
 
 
 def test_public_names():
-    """All names of the package can be imported from it, and each factory tells a normalizer or aliases."""
+    """All names of the package can be imported from it, and each factory returns a normalizer or aliases."""
     found = SimpleNamespace(**{name: getattr(normalizers, name) for name in normalizers.__all__})
     assert sorted(normalizers.__all__) == sorted(vars(found))
     assert isinstance(found.tags(), ValueNormalizer)
     assert not issubclass(Aliases, ValueNormalizer)
 
 
-def test_names_of_normalizers():
-    """A normalizer is called as its factory is."""
+def test_normalizer_has_the_name_of_its_factory():
+    """A normalizer has the name of its factory."""
     assert [declared.__name__ for declared in (tags(), parse_json(), default_on_null(), iso_date())] == [
         "tags",
         "parse_json",

@@ -1,4 +1,4 @@
-"""What holds for every ready-made normalizer and any JSON value."""
+"""Laws of every ready-made normalizer for any JSON value."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def deep(levels, wrap):
 
 
 def given_back(normalize, value):
-    """What the normalizer gives, in a list; an empty list where it refuses."""
+    """Return the normalizer's result in a list; an empty list if it refuses."""
     try:
         return [normalize(value)]
     except NormalizationError:
@@ -89,8 +89,8 @@ def given_back(normalize, value):
 @example(value="[" * 10_000)
 @example(value='["a",' * 10_000)
 @example(value=10**4000)
-def test_any_value(normalize, value):
-    """It refuses, or gives what it would give again, and never changes what it was given."""
+def test_normalizers_are_idempotent_and_pure(normalize, value):
+    """A normalizer refuses, or gives a stable result, and never changes its input."""
     before = json.dumps(value)
     for once in given_back(normalize, value):
         assert json.dumps(value) == before
@@ -105,8 +105,8 @@ def test_any_value(normalize, value):
 @pytest.mark.parametrize(
     "wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "objects"]
 )
-def test_deep_values(normalize, wrap):
-    """Values deeper than Python's stack are no trouble."""
+def test_deep_values_are_normalized(normalize, wrap):
+    """Values deeper than Python's stack are no problem."""
     value = deep(50_000, wrap)
     given_back(normalize, value)
     while isinstance(value, (list, dict)):  # taken apart here: to free it at once would overflow the stack
@@ -116,7 +116,7 @@ def test_deep_values(normalize, wrap):
 @pytest.mark.slow
 @pytest.mark.parametrize("between", quick({"bare": "", "apart": " ", "in-words": "a"}, "bare"))
 @pytest.mark.parametrize("normalize", [lower(), upper()], ids=repr)
-def test_case_of_every_character(normalize, between):
-    """Putting into lower or upper case twice is doing it once, whatever the characters."""
+def test_case_normalizers_are_idempotent_for_every_character(normalize, between):
+    """Lowercasing or uppercasing twice equals once, for every character."""
     once = normalize(between.join(map(chr, range(0x110000))))
     assert normalize(once) == once

@@ -1,4 +1,4 @@
-"""What each ready-made normalizer makes of a value, and what it refuses."""
+"""The results and refusals of each ready-made normalizer."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ LONG = "x" * 100_000
 
 
 def same(left, right):
-    """Equal, and of the same types: true is not 1."""
+    """Return whether values are equal and of the same types: true is not 1."""
     return left == right and repr(left) == repr(right)
 
 
 def table(*rows):
-    """The rows, each named by what is given."""
+    """Return the rows as parameters, each named by its input."""
     return pytest.mark.parametrize(("given", "wanted"), rows, ids=[ascii(row[0])[:40] for row in rows])
 
 
@@ -56,7 +56,7 @@ def table(*rows):
     ("null", None),
     ("None", None),
 )
-def test_tags(given, wanted):
+def test_tags_accepts_lists_and_single_texts(given, wanted):
     """Null, lists of strings, one string and the text of a list of strings are tags."""
     assert same(tags()(given), wanted)
 
@@ -91,8 +91,8 @@ def test_tags(given, wanted):
     ],
     ids=ascii,
 )
-def test_what_are_no_tags(given):
-    """Anything else is refused by its type, also a text that may be one tag or several."""
+def test_tags_refuses_other_values(given):
+    """Any other value is refused by type, also a text that may be one tag or several."""
     with pytest.raises(NormalizationError) as refused:
         tags()(given)
     assert refused.value.code == INVALID_TYPE
@@ -123,8 +123,8 @@ def test_what_are_no_tags(given):
         pytest.param({"max_count": 1, "max_length": 1}, None, None, id="bounds-of-null"),
     ],
 )
-def test_tags_options(options, given, wanted):
-    """Each option of tags does what it says."""
+def test_tags_options_apply(options, given, wanted):
+    """Each option of tags has its effect."""
     assert tags(**options)(given) == wanted
 
 
@@ -141,8 +141,8 @@ def test_tags_options(options, given, wanted):
         pytest.param({"separator": ","}, "", INVALID_TYPE, id="empty"),
     ],
 )
-def test_tags_out_of_bounds(options, given, code):
-    """Too many tags and tags too long are refused by their value."""
+def test_tags_out_of_bounds_are_refused(options, given, code):
+    """Too many tags and tags that are too long are refused by value."""
     with pytest.raises(NormalizationError) as refused:
         tags(**options)(given)
     assert refused.value.code == code
@@ -170,13 +170,13 @@ def test_tags_out_of_bounds(options, given, code):
     (5, 5),
     ("\ud800", "\ud800"),
 )
-def test_parse_json(given, wanted):
-    """A text that is wholly a JSON container is that container; all else stays."""
+def test_parse_json_parses_whole_containers(given, wanted):
+    """A text that is a whole JSON container becomes the container; any other stays."""
     assert same(parse_json()(given), wanted)
 
 
-def test_parse_json_kinds():
-    """Only the kinds that are asked for are read."""
+def test_parse_json_parses_requested_kinds_only():
+    """Only the requested kinds are parsed."""
     assert parse_json("array")('{"a": 1}') == '{"a": 1}'
     assert parse_json("object")('{"a": 1}') == {"a": 1}
     assert parse_json("object")("[1]") == "[1]"
@@ -201,20 +201,20 @@ def test_parse_json_kinds():
     ("红，绿", ["红，绿"]),
     ("1,2", ["1", "2"]),
 )
-def test_split(given, wanted):
-    """A text is split, without space and empty parts; lists stay."""
+def test_split_strips_and_drops_empty_parts(given, wanted):
+    """A text is split without spaces and empty parts; lists stay."""
     assert same(split()(given), wanted)
 
 
 @pytest.mark.parametrize("given", ['["a", "b', '{"a": 1, "b": 2}', '"a, b", c', "[a], [b]"])
-def test_split_keeps_off_json(given):
-    """A text that begins like JSON or a quotation, and is no array, has no parts that can be told."""
+def test_split_refuses_broken_json(given):
+    """A text that begins like JSON or a quotation and is not an array is refused."""
     with pytest.raises(NormalizationError) as refused:
         split()(given)
     assert refused.value.code == INVALID_TYPE
 
 
-def test_split_by_others():
+def test_split_accepts_any_separator():
     """The separator is any text."""
     assert split(";")("a, b; c") == ["a, b", "c"]
     assert split(" and ")("salt and pepper") == ["salt", "pepper"]
@@ -224,19 +224,19 @@ def test_split_by_others():
 @table(
     (" a ", "a"), ("\t\n", ""), ("\u3000红", "红"), ("a b", "a b"), (5, 5), (None, None), ([" a "], [" a "])
 )
-def test_strip(given, wanted):
-    """White space of any script is taken off a text, and nothing else is touched."""
+def test_strip_removes_white_space(given, wanted):
+    """White space of any script is stripped from a text; other values stay."""
     assert same(strip()(given), wanted)
 
 
 @table(("ABC", "abc"), ("ÄΣ", "äς"), ("", ""), (True, True), (["A"], ["A"]), ({"A": "B"}, {"A": "B"}))
-def test_lower(given, wanted):
+def test_lower_lowercases_text(given, wanted):
     """A text is put into lower case."""
     assert same(lower()(given), wanted)
 
 
 @table(("abc", "ABC"), ("straße", "STRASSE"), (None, None), (1.0, 1.0), (["a"], ["a"]))
-def test_upper(given, wanted):
+def test_upper_uppercases_text(given, wanted):
     """A text is put into upper case."""
     assert same(upper()(given), wanted)
 
@@ -257,14 +257,14 @@ def test_upper(given, wanted):
     (None, None),
     (["open"], ["open"]),
 )
-def test_synonyms(given, wanted):
-    """A synonym stands for its meaning in any case; other values stay."""
+def test_synonyms_ignore_case(given, wanted):
+    """A synonym becomes its meaning in any case; other values stay."""
     meanings = {"open": "Active", "开": "Active", "high": 1, "any": None, "yes": True}
     assert same(synonyms(meanings)(given), wanted)
 
 
-def test_synonyms_in_their_case():
-    """Where letter case counts, two words may differ by it alone."""
+def test_synonyms_may_match_case():
+    """If letter case matters, two words may differ in it alone."""
     minutes = synonyms({"m": "minutes", "M": "months"}, match_case=True)
     assert [minutes(text) for text in ("m", " M ", "mm")] == ["minutes", "months", "mm"]
 
@@ -289,35 +289,35 @@ def test_synonyms_in_their_case():
     (None, None),
     ([500], [500]),
 )
-def test_clamp(given, wanted):
-    """A number beyond a bound, in text as well, becomes the bound."""
+def test_clamp_limits_numbers_and_their_text(given, wanted):
+    """A number out of bounds, also in a text, becomes the bound."""
     assert same(clamp(1, 100)(given), wanted)
 
 
-def test_clamp_one_side():
-    """A bound may be left out; not a number is beyond none."""
+def test_clamp_accepts_one_bound():
+    """A bound may be omitted; NaN is never out of bounds."""
     assert [clamp(minimum=0)(number) for number in (-1, 10**9)] == [0, 10**9]
     assert [clamp(maximum=0.5)(number) for number in (-1, 1)] == [-1, 0.5]
     assert repr(clamp(1, 2)(float("nan"))) == "nan"
 
 
 @pytest.mark.parametrize("value", [[], {}, {"a": [1, None]}, "", "none", 0, 1.5, True, False, "\ud800"])
-def test_null_as(value):
-    """Null is the value; whatever else was sent stays."""
+def test_null_as_replaces_null_only(value):
+    """Null becomes the value; any other value stays."""
     assert same(null_as(value)(None), value)
     assert same(null_as(value)("null"), "null")
     assert same(null_as(value)(False), False)
 
 
-def test_null_as_is_new_each_time():
-    """What one call does to its value the next does not see."""
+def test_null_as_returns_a_new_copy():
+    """A call that changes its value does not affect the next one."""
     empty = null_as([])
     empty(None).append(1)
     assert empty(None) == []
 
 
-def test_default_on_null_by_itself():
-    """A default cannot be told by a value, so that null is left, and the normalizer says what it means."""
+def test_default_on_null_returns_null_when_called():
+    """A value cannot mean "use the default", so null stays and ``null_is_absent`` says so."""
     assert default_on_null()(None) is None
     assert default_on_null()("null") == "null"
     assert default_on_null().null_is_absent
@@ -360,29 +360,29 @@ def test_default_on_null_by_itself():
     (None, None),
     (["31/01/2024"], ["31/01/2024"]),
 )
-def test_iso_date(given, wanted):
-    """A date with one reading is written as ISO 8601 does; what is no date stays."""
+def test_iso_date_converts_unambiguous_dates(given, wanted):
+    """An unambiguous date is converted to ISO 8601; other texts stay."""
     assert same(iso_date()(given), wanted)
 
 
 @pytest.mark.parametrize("given", ["01/02/2024", "1.2.2024", "3-4-2024", "31/01/24", "1.2.24"])
-def test_dates_with_two_readings(given):
-    """A date that two orders make a date of, or whose century is not told, is refused."""
+def test_iso_date_refuses_ambiguous_dates(given):
+    """A date that is valid in two orders or has no century is refused."""
     with pytest.raises(NormalizationError) as refused:
         iso_date()(given)
     assert refused.value.code == INVALID_VALUE
     assert "YYYY-MM-DD" in refused.value.message
 
 
-def test_order_of_a_date():
-    """A declared order leaves one reading, and none where the calendar has no such day."""
+def test_iso_date_uses_the_declared_order():
+    """With a declared order a date is unambiguous, and stays unchanged if the day does not exist."""
     assert iso_date("dmy")("01/02/2024") == "2024-02-01"
     assert iso_date("mdy")("01/02/2024") == "2024-01-02"
     assert iso_date("mdy")("31/01/2024") == "31/01/2024"
 
 
-def test_a_callable_of_ones_own():
-    """Any callable is a normalizer; what it raises is raised."""
+def test_any_callable_is_a_normalizer():
+    """Any callable is a normalizer; its exceptions propagate."""
     shout = normalizer(str.upper)
     assert shout("a") == "A"
     assert shout.__name__ == "upper"
