@@ -104,8 +104,8 @@ def test_policy_is_frozen() -> None:
 
 
 @pytest.mark.parametrize("name", ["echo_values", "tell_model", "destructive"])
-def test_a_switch_is_a_boolean(name: str) -> None:
-    """Any other value, a word that says yes among them, is refused by name."""
+def test_flags_must_be_booleans(name: str) -> None:
+    """Any other value, also a word for yes, is refused by name."""
     with pytest.raises(PolicyError, match=rf"Policy\.{name} must be a bool, got 'yes'"):
         Policy(**{name: "yes"})
 

@@ -442,8 +442,8 @@ async def test_call_as_its_own_arguments_is_unwrapped(sent: Any, expected: Any) 
     assert (None if result.is_error else {"person": result.data}) == expected
 
 
-async def test_a_call_without_arguments_as_its_own_arguments() -> None:
-    """A tool without parameters that is sent its own call gets nothing."""
+async def test_own_call_of_a_tool_without_parameters_is_unwrapped() -> None:
+    """A tool without parameters that is sent its own call receives no arguments."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool
