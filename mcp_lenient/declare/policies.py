@@ -50,13 +50,13 @@ class Policies:
     def named(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without what the tool's author says."""
         return self._bounded(
-            self._private(_changed(self._pattern(tool) or self._server, self.declared(tool)))
+            self._with_server_privacy(_changed(self._pattern(tool) or self._server, self.declared(tool)))
         )
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """Return the policy in force: the operator's pattern, else the author's or server's, then declarations."""
         chosen = self._pattern(tool) or authors or self._server
-        policy = self._bounded(self._private(_changed(chosen, declared)))
+        policy = self._bounded(self._with_server_privacy(_changed(chosen, declared)))
         if policy.unrepairable is not None:
             return policy
         return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)

@@ -112,8 +112,8 @@ def _normalize_one(
             issue = ValidationIssue((name,), kind_of(error.code), error.message, error.code)
             return value, [], replace(issue, expected_types=error.expected_types)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
-            if tell:
-                _tell_of(name, normalize, error)
+            if log_errors:
+                _log_error(name, normalize, error)
             return value, [], ValidationIssue((name,), "value")
         if result is None and isinstance(normalize, ValueNormalizer) and normalize.null_is_absent:
             return ABSENT, [*rules, rule_name(normalize)], None

@@ -742,8 +742,8 @@ def ignored_names(
     if not found:
         return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
-    kept = [path for path in found if path in look.kept]
-    return (*kept, *unread_paths([path for path in found if path not in look.kept], arguments, validator))
+    kept = [path for path in found if path in search.kept]
+    return (*kept, *unread_paths([path for path in found if path not in search.kept], arguments, validator))
 
 
 def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:

@@ -142,7 +142,7 @@ def _rules(rules: object) -> tuple[Rule, ...]:
 
 def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
     for name in sorted(disabled - known):
-        near = get_close_matches(name, sorted(known), cutoff=_CUTOFF)
+        near = get_close_matches(name, sorted(known), cutoff=_NEAR)
         names = map(repr, near or sorted(known))
         hint = f"Did you mean {' or '.join(names)}?" if near else f"The rules are {', '.join(names)}."
         msg = f"Policy.disable names {name!r}, which is not a rule. {hint}"

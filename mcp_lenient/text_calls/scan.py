@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
-from mcp_lenient.text_calls.call import Found, ToolCall, calls_at, calls_in, claims_to_be_call
+from mcp_lenient.text_calls.call import Found, ToolCall, calls_at, calls_in, looks_like_call
 from mcp_lenient.text_calls.native import REASONING, add_call, end_of_reasoning
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
@@ -143,7 +143,7 @@ class _Scan:
             msg = "The text is empty, so it contains no tool call."
         elif self.unknown is not None:
             named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
-            msg = f"No tool call was found: '{named}' at {where} is not among the tools given."
+            msg = f"No tool call was found: '{named}' at {where} is not among the given tools."
             raise ToolCallError(msg)
         elif self.quoted is not None:
             msg = (
@@ -151,7 +151,7 @@ class _Scan:
                 "a call must be on lines of its own."
             )
         elif self.data is not None:
-            msg = f"No tool call was found: the JSON at {source.where(self.data)} has not both a tool's name and arguments."
+            msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
         raise NoToolCallError(msg)
 
     def _add(self, call: ToolCall, at: int) -> None:
@@ -225,7 +225,7 @@ class _Scan:
         known, tool = self.tools.schemas or {}, tags[-1]
         if tool.name in known and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
             end = self._past_closing(tags[0], after) if len(tags) == 2 else after
-            if self._stands_alone(tags[0].at, end):
+            if self._is_on_own_lines(tags[0].at, end):
                 self._add(ToolCall(tags[0].name if len(tags) == 2 else None, tool.name, {}), tool.at)
                 return end
         if len(tags) > 1:

@@ -308,10 +308,10 @@ class ParameterEntry(_Entry):
         default = () if self.default is None else (self.default,)
         return Stated(tuple(self.type), self.required, default, self.description, where)
 
-    def made(self) -> tuple[Normalize, ...]:
+    def build(self) -> tuple[Normalize, ...]:
         """Return the normalizers, in the order of the fields above, whatever their order in the file."""
         made = (getattr(self, name) for name in type(self).model_fields if name not in ("aliases", *_STATED))
-        return tuple(one.made() if isinstance(one, TagsEntry) else one for one in made if one is not None)
+        return tuple(one.build() if isinstance(one, TagsEntry) else one for one in made if one is not None)
 
 
 def _check_owners(others: Mapping[str, list[str]]) -> None:
