@@ -734,6 +734,8 @@ MAX_TRIED = 6
 MAX_PLACES = 8
 MAX_ARGUMENTS = 100_000
 _SEPARATORS = re.compile(r"\s*[,;\n]\s*")
+_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4}")
+_DECIMALS = re.compile(r"-?(?:0|[1-9][0-9]{0,14}),[0-9]{1,14}")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
 _MOVED_BY = frozenset({"wrap_arguments", "unwrap_arguments"})
@@ -988,8 +990,17 @@ def _as_list(place: Location) -> Iterator[list[Any]]:
         return
     if all(map(_NUMBER.fullmatch, parts)):
         yield [json.loads(part) for part in parts]
+        yield from ([one] for one in _one_number(text.strip()))
     listed = all(len(part.split()) <= _MAX_WORDS_OF_AN_ITEM and part[-1] not in ".!?" for part in parts)
     yield from ((parts, [text]) if listed else ([text], parts))
+
+
+def _one_number(text: str) -> Iterator[float]:
+    """Yield the number that a text may be whose commas stand between thousands or before decimals."""
+    if _THOUSANDS.fullmatch(text):
+        yield int(text.replace(",", ""))
+    elif _DECIMALS.fullmatch(text):
+        yield float(text.replace(",", "."))
 
 
 def _as_text(refusal: Refusal, place: Location) -> Iterator[str]:

@@ -178,7 +178,7 @@ def missing(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation
     about = description(spot.forms)
     if about:
         words += f" It means: {about.rstrip('.')}."
-    if at_length and not refusal.outcome.arguments:
+    if at_length and not refusal.outcome.arguments and not refusal.outcome.repairs:
         words = f"the arguments arrived empty ({{}}). {words}"
     return Violation(
         "",
@@ -340,7 +340,7 @@ def _accepted(refusal: Refusal, parent: Location) -> str:
     while sum(map(len, told)) > MAX_NAMES_TEXT:
         told.pop()
     rest = len(names) - len(told)
-    return f"Accepted are {', '.join(told)}{f' and {rest} more' if rest else ''}."
+    return f"Accepted {'is' if len(names) == 1 else 'are'} {', '.join(told)}{f' and {rest} more' if rest else ''}."
 
 
 MAX_TIE = 800
@@ -799,7 +799,11 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
 
 def _veiled(words: Violation, hiding: Path) -> Violation:
     """Speak of a value below a key that may be secret, without that key."""
-    expected = f"must be {either(list(words.expected_types))}" if words.expected_types else "is not accepted"
+    expected = (
+        f"must be {either(list(map(with_article, words.expected_types)))}"
+        if words.expected_types
+        else "is not accepted"
+    )
     return Violation(
         "",
         parameter(hiding),
