@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fuzz.choices import Choices
 from mcp_lenient.values.display import secret_name
+from mcp_lenient.values.names import fold_name
 
 Schema = dict[str, Any]
 
@@ -151,7 +152,9 @@ def arguments(choices: Choices, schema: Schema) -> Any:
     if isinstance(made, dict):
         for _ in range(choices.below(3)):
             name, value = choices.one_of(_UNDECLARED), choices.one_of((CANARY, {"a": [CANARY]}, None))
-            if name not in _followed(schema, schema).get("properties", {}):
+            # Another spelling of a declared name is that name: its value may be shown.
+            declared = map(fold_name, _followed(schema, schema).get("properties", {}))
+            if fold_name(name) not in declared:
                 made[name] = value
     return made
 
