@@ -16,7 +16,6 @@ from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizingValidator
-from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import (
@@ -361,10 +360,12 @@ class Gate:
             warn("tool_not_compiled", tool.name, read.told)
         policy = self._policies.of(tool.name, tool.policy, declared)
         destructive = tool.destructive if policy.destructive is None else policy.destructive
-        validator = tool.validator or PublishedSchemaValidator(read)
-        if declared.normalizers:
-            validator = NormalizingValidator(validator, declared.normalizers)
-        return ToolContract(Plan(read, policy, destructive=destructive, tool=tool.name), validator)
+        contract = ToolContract.of_schema(
+            read, policy, destructive=destructive, tool=tool.name, validator=tool.validator
+        )
+        if not declared.normalizers:
+            return contract
+        return ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
 
     def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
         self._telemetry.record(event, _recorded(call, compiled), **outcome)

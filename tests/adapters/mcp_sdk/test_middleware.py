@@ -584,3 +584,20 @@ async def test_a_list_within_a_call_is_no_second_event(events):
     """What is asked of the server to judge a call is not a call."""
     await call(Low().server, "note", {"text": "x"})
     assert events.names == ["call_accepted"]
+
+
+@pytest.mark.parametrize(("closed", "limit"), [(False, 10), (True, 3)])
+async def test_a_name_that_the_sdk_drops_is_renamed_where_the_policy_is_closed(closed, limit):
+    """An SDK server ignores a name that it does not know; ``closed`` counts it as refused, and so renames it."""
+    server = functions(middleware=[LenientServerMiddleware(Policy(closed=closed))])
+    result = await call(server, "note", {"text": "x", "Limit": 3})
+    assert got(result)["limit"] == limit
+
+
+async def test_an_unknown_name_is_refused_where_the_policy_is_closed():
+    """With ``closed`` nothing that was sent is lost in silence."""
+    server = functions(middleware=[LenientServerMiddleware(Policy(closed=True))])
+    assert (
+        refusal(await call(server, "note", {"text": "x", "color": "red"}))["error_code"]
+        == "UNKNOWN_PARAMETER"
+    )
