@@ -138,8 +138,13 @@ SECTIONS = (
         ),
     ),
     Section(
-        "updateContext, which is no tool",
+        "updateContext, another spelling of update_context",
         "updateContext",
+        (DemoCall({"context_id": 1}, repairs=("rename_tool",), effect={"content": "Plan"}),),
+    ),
+    Section(
+        "edit_context, which is no tool",
+        "edit_context",
         (DemoCall({"context_id": 1}, refused="UNKNOWN_TOOL"),),
     ),
     Section(
@@ -181,8 +186,8 @@ class Answer:
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """Return the envelope of a refusal; empty where the text is none."""
-        return dict(json.loads(self.text)) if self.text.startswith("{") and not self.ran else {}
+        """Return the envelope of a refusal; empty where there is none."""
+        return dict(self.meta.get(META, {})) if not self.ran else {}
 
     @property
     def repairs(self) -> list[dict[str, str]]:

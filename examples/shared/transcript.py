@@ -302,7 +302,8 @@ def value(result: CallToolResult) -> Any:
 def envelope(result: CallToolResult) -> dict[str, Any]:
     """Return the envelope of a refusal; empty where a result has none."""
     text = text_of(result)
-    return dict(json.loads(text)) if result.is_error and text.startswith('{"status"') else {}
+    said = dict(json.loads(text)) if result.is_error and text.startswith('{"status"') else {}
+    return dict((result.meta or {}).get("mcp_lenient", said)) if said else {}
 
 
 def _written(told: Any) -> str:
