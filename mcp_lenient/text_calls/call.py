@@ -34,7 +34,11 @@ _CALL_KEY_PATTERNS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call: the server if the text names one, the tool and the arguments."""
+    """One call: the server if the text names one, the tool and the arguments.
+
+    Numbers in ``arguments`` are plain, ``3.140`` is 3.14; :func:`mcp_lenient.normalize` keeps the spelling of
+    arguments that it is given as JSON text.
+    """
 
     server: str | None
     tool: str
