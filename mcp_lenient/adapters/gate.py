@@ -285,8 +285,8 @@ class Gate:
             final = validator.settled(arguments)
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
         if not repairs:
-            if self._telemetry.watches_accepted():
-                self._telemetry.record_accepted(
+            if self._telemetry.count_accepted(call.name, call.started):
+                self._telemetry.write_accepted(
                     _recorded(call, compiled), compiled.contract.plan.root, arguments
                 )
             return AS_SENT

@@ -459,7 +459,7 @@ def _moves_to(refusal: Refusal, parent: Location, name: str) -> Iterator[Patch]:
     names = refusal.names_at(parent)
     likely = _ranked((likely_name(names, other, name), other) for other in names.extra)
     likely += [sent for sent in holding_tag(refusal, parent, (*parent.path, name)) if sent not in likely]
-    for sent in (other for other in likely if may_move(other, name, _ending_alike(parent, other))):
+    for sent in (other for other in likely if may_move(other, name, _ending_alike(refusal, parent, other))):
         yield (_move((*parent.path, sent), (*parent.path, name)),)
     if parent.path and name in refusal.names_at(refusal.look(())).extra:
         yield (_move((name,), (*parent.path, name)),)
@@ -479,7 +479,7 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
     moves: list[Patch] = [
         (_move((*parent.path, sent), (*parent.path, name)),)
         for name in likely
-        if may_move(sent, name, _ending_alike(parent, sent))
+        if may_move(sent, name, _ending_alike(refusal, parent, sent))
     ]
     belongs = home(refusal, parent, sent)
     if belongs is not None:
@@ -506,11 +506,16 @@ def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
     return any_fits(refusal.look(path).forms, value)
 
 
-def _ending_alike(parent: Location, sent: str) -> int:
-    """Return how many declared names end in the sent one."""
-    own = "".join(name_words(sent))
-    names = names_of(parent.forms)
-    return sum("".join(name_words(name)).endswith(own) for name in names) if own else 0
+def _ending_alike(refusal: Refusal, parent: Location, sent: str) -> int:
+    """Return how many declared names end in the sent one, if that is a bare identifier; else 1."""
+    words = name_words(sent)
+    if len(words) != 1 or words[0] not in _IDENTIFIERS:
+        return 1
+    return sum(name.endswith(words[0]) for name in refusal.reader.once(_run_together, parent.forms))
+
+
+def _run_together(forms: Forms) -> tuple[str, ...]:
+    return tuple("".join(name_words(name)) for name in names_of(forms))
 
 
 def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
@@ -544,7 +549,7 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
 
 def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
     """Return whether a message may say that a name was meant for another; never in a destructive tool."""
-    return not refusal.destructive and may_move(sent, name, _ending_alike(parent, sent))
+    return not refusal.destructive and may_move(sent, name, _ending_alike(refusal, parent, sent))
 
 
 def holding_tag(refusal: Refusal, parent: Location, path: Path) -> list[str]:

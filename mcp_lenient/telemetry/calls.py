@@ -122,25 +122,24 @@ class CallTelemetry:
         if wanted:
             self._write(event, call, hints=kept_texts(*kept_in) if kept_in is not None else (), **outcome)
 
-    def watches_accepted(self) -> bool:
-        """Return whether metrics or log want calls that were right."""
-        return self._metrics.live or self.log.wants("call_accepted")
+    def count_accepted(self, tool: str, started: int) -> bool:
+        """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""
+        if self._metrics.live:
+            self._metrics.accepted(tool, started)
+        return self.log.wants("call_accepted")
 
-    def record_accepted(
+    def write_accepted(
         self, call: RecordedCall, schema: Mapping[str, Any], arguments: Mapping[str, Any]
     ) -> None:
-        """Record a call that was right: count it, and nothing more unless the log wants it.
+        """Log a call that was right.
 
         Args:
             call: The call.
             schema: The tool's schema, to look for texts that were kept.
             arguments: What the tool gets.
         """
-        if self._metrics.live:
-            self._metrics.accepted(call.name, call.started)
-        if self.log.wants("call_accepted"):
-            spans.record("call_accepted", tool=call.name)
-            self._write("call_accepted", call, hints=kept_texts(schema, arguments))
+        spans.record("call_accepted", tool=call.name)
+        self._write("call_accepted", call, hints=kept_texts(schema, arguments))
 
     def _write(self, event: EventName, call: RecordedCall, **outcome: Any) -> None:
         duration = (perf_counter_ns() - call.started) // 1000

@@ -116,8 +116,8 @@ class Telemetry(CallTelemetry):
 
     def accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
         """Record a call that was right; its context is read only where somebody wants it."""
-        if self.watches_accepted():
-            self.record_accepted(CallInfo.of(call.context, cached, call.started), cached.plan.root, arguments)
+        if self.count_accepted(call.context.message.name, call.started):
+            self.write_accepted(CallInfo.of(call.context, cached, call.started), cached.plan.root, arguments)
 
     def record(self, event: EventName, call: RecordedCall, **outcome: Any) -> None:
         """Record a call that was not right, on a span of its own where FastMCP has none for it yet."""
