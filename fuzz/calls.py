@@ -144,6 +144,10 @@ def _union(choices: Choices, depth: int) -> Schema:
 # --- arguments ----------------------------------------------------------------------------------------
 
 
+def _folded(schema: Schema) -> set[str]:
+    return set(map(fold_name, _followed(schema, schema).get("properties", {})))
+
+
 def arguments(choices: Choices, schema: Schema) -> Any:
     """Arguments that follow the schema for the most part; now and then anything at all."""
     if not choices.below(16):
@@ -152,9 +156,10 @@ def arguments(choices: Choices, schema: Schema) -> Any:
     if isinstance(made, dict):
         for _ in range(choices.below(3)):
             name, value = choices.one_of(_UNDECLARED), choices.one_of((CANARY, {"a": [CANARY]}, None))
-            # Another spelling of a declared name is that name: its value may be shown.
-            declared = map(fold_name, _followed(schema, schema).get("properties", {}))
-            if fold_name(name) not in declared:
+            # A name that the schema declares anywhere, in any spelling, may be shown.
+            if f'"{name.lower()}"' not in json.dumps(schema).lower() and fold_name(name) not in _folded(
+                schema
+            ):
                 made[name] = value
     return made
 
