@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.events import EventName
+    from mcp_lenient.telemetry.log import LibraryEventName
 
 _MOST: Final = 10_000
 _MANY_PARAMETERS: Final = 100
@@ -338,37 +339,50 @@ class Gate:
             return cached
         if len(source.compiled) >= _MOST:
             source.compiled.pop(next(iter(source.compiled)), None)
-        compiled = source.compiled[tool.name] = CompiledTool(tool, self._contract(tool))
+        contract = contract_of(tool, self._policies, self._telemetry.log.warn_once)
+        compiled = source.compiled[tool.name] = CompiledTool(tool, contract)
         return compiled
-
-    def _contract(self, tool: HostTool) -> ToolContract:
-        declared, schema = combined(tool.declared, self._policies.declared(tool.name)), tool.schema
-        warn = self._telemetry.log.warn_once
-        if declared.stated:
-            from mcp_lenient.declare.definitions.statements import with_statements
-
-            declared, schema = with_statements(
-                tool.name,
-                declared,
-                schema,
-                tool.validator or PublishedSchemaValidator(readable(schema)),
-                certain=tool.validator is not None,
-                warn=lambda reason: warn("definition_unused", reason, reason),
-            )
-        read = readable(schema)
-        if read.unread:
-            warn("tool_not_compiled", tool.name, read.told)
-        policy = self._policies.of(tool.name, tool.policy, declared)
-        destructive = tool.destructive if policy.destructive is None else policy.destructive
-        contract = ToolContract.of_schema(
-            read, policy, destructive=destructive, tool=tool.name, validator=tool.validator
-        )
-        if not declared.normalizers:
-            return contract
-        return ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
 
     def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
         self._telemetry.record(event, _recorded(call, compiled), **outcome)
+
+
+def contract_of(
+    tool: HostTool, policies: Policies, warn: Callable[[LibraryEventName, str, str], None]
+) -> ToolContract:
+    """Return what decides about a tool's calls.
+
+    Args:
+        tool: The tool.
+        policies: The operator's policies and definitions.
+        warn: Called with an event, its subject and the reason if something declared or published cannot be used.
+
+    Raises:
+        DefinitionError: When a definitions file contradicts a function of this process.
+    """
+    declared, schema = combined(tool.declared, policies.declared(tool.name)), tool.schema
+    if declared.stated:
+        from mcp_lenient.declare.definitions.statements import with_statements
+
+        declared, schema = with_statements(
+            tool.name,
+            declared,
+            schema,
+            tool.validator or PublishedSchemaValidator(readable(schema)),
+            certain=tool.validator is not None,
+            warn=lambda reason: warn("definition_unused", reason, reason),
+        )
+    read = readable(schema)
+    if read.unread:
+        warn("tool_not_compiled", tool.name, read.told)
+    policy = policies.of(tool.name, tool.policy, declared)
+    destructive = tool.destructive if policy.destructive is None else policy.destructive
+    contract = ToolContract.of_schema(
+        read, policy, destructive=destructive, tool=tool.name, validator=tool.validator
+    )
+    if not declared.normalizers:
+        return contract
+    return ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
 
 
 def _loaded(definitions: str | Path) -> Definitions:
@@ -387,18 +401,23 @@ async def _decided(
         arguments: Mapping[str, Any] = {} if sent is None else sent
         if contract.accepts(arguments):
             return Decision("accepted", arguments, (), (), compiled.policy.mode), (), None
-        return await _in_thread_if_slow(contract, contract.decide_rejected, arguments), (), None
+        return await decided_aside(contract, contract.decide_rejected, arguments), (), None
     read = arguments_in_text(sent, compiled.policy, destructive=contract.plan.destructive)
     if read is None:
         return None, (), not_an_object(sent)
     arguments, record = read
-    return await _in_thread_if_slow(contract, contract.decide_parsed, arguments), (record,), None
+    return await decided_aside(contract, contract.decide_parsed, arguments), (record,), None
 
 
-async def _in_thread_if_slow(
-    contract: ToolContract, decide: Callable[[Mapping[str, Any]], Decision], arguments: Mapping[str, Any]
+async def decided_aside(
+    contract: ToolContract,
+    decide: Callable[[Mapping[str, Any]], Decision],
+    arguments: Mapping[str, Any],
+    *,
+    always: bool = False,
 ) -> Decision:
+    """Decide in a thread where that may take long, or ``always``."""
     is_wide = len(contract.plan.top.shape.properties) > _MANY_PARAMETERS
-    if is_wide or holds_many(arguments):
+    if always or is_wide or holds_many(arguments):
         return await anyio.to_thread.run_sync(decide, arguments)
     return decide(arguments)

@@ -20,12 +20,12 @@ from pydantic_core import to_jsonable_python
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
+from mcp_lenient.adapters.gate import HostTool, contract_of, decided_aside
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
-from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
+from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import (
     META_KEY,
@@ -37,10 +37,9 @@ from mcp_lenient.refusal.envelope import (
     written,
 )
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Repair, ValidationIssue, Validator
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import has_many, holds_many, json_type, takes_long
+from mcp_lenient.values.json_values import has_many, json_type, takes_long
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -390,7 +389,6 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
 
 
 _MOST = 10_000
-_MANY_PARAMETERS = 100
 _TRIES = 3
 Key = tuple[int, str, str | None]
 
@@ -458,10 +456,8 @@ class CachedTool:
 
     async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that were not accepted, in a thread where that may take long."""
-        is_wide = len(self.plan.top.shape.properties) > _MANY_PARAMETERS
-        if self.in_thread or is_wide or holds_many(arguments):
-            return await anyio.to_thread.run_sync(self.contract.decide_rejected, arguments)
-        return self.contract.decide_rejected(arguments)
+        contract = self.contract
+        return await decided_aside(contract, contract.decide_rejected, arguments, always=self.in_thread)
 
     def refusal(
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
@@ -532,31 +528,16 @@ class ToolCache:
         return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
 
     def _compiled(self, server: FastMCP, name: str, target: Target) -> CachedTool:
-        schema = target.schema or target.tool.parameters
-        declared = combined(target.declared, self._policies.declared(name))
-        if declared.stated:
-            from mcp_lenient.declare.definitions.statements import with_statements
-
-            validator = target.validator or PublishedSchemaValidator(readable(schema))
-            declared, schema = with_statements(
-                name,
-                declared,
-                schema,
-                validator,
-                certain=target.certain,
-                warn=lambda reason: self._warn("definition_unused", reason, reason),
-            )
-        read = readable(schema)
-        if read.unread:
-            self._warn("tool_not_compiled", name, read.told)
-        policy = self._policies.of(name, target.policy, declared)
-        destructive = is_destructive(target.tool) if policy.destructive is None else policy.destructive
-        contract = ToolContract.of_schema(
-            read, policy, destructive=destructive, tool=name, validator=target.validator
+        tool = HostTool(
+            name,
+            target.schema or target.tool.parameters,
+            destructive=is_destructive(target.tool),
+            validator=target.validator,
+            declared=target.declared,
+            policy=target.policy,
         )
+        contract = contract_of(tool, self._policies, self._warn)
         validator = contract.validator
-        if declared.normalizers:
-            validator = NormalizingValidator(validator, declared.normalizers)
         return CachedTool(
             weakref.ref(server),
             target.tool,
@@ -564,8 +545,8 @@ class ToolCache:
             validator,
             contract.plan,
             in_thread=target.has_validators,
-            normalizers=declared.normalizers,
-            mode=policy.mode,
+            normalizers=validator.normalizers if isinstance(validator, NormalizingValidator) else {},
+            mode=contract.plan.policy.mode,
         )
 
 
