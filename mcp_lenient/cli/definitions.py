@@ -31,7 +31,7 @@ def definitions(
     from mcp_lenient.devtools.printing import put
 
     if config is not None and not prompt:
-        fail("--config says what stands in a prompt: give --prompt, too")
+        fail("--config is used for a prompt only: add --prompt")
     declared = None if config is None else load_definitions(config)
     with one_line_errors(" ".join(target)), no_name_warnings():
         tools = [each.tool for each in asyncio.run(published(target_of(target)))]

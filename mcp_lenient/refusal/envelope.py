@@ -296,7 +296,7 @@ def _said_once(details: Mapping[str, Any], message: str) -> Iterator[tuple[str, 
 def _slim(
     violation: Mapping[str, Any], message: str, details: Mapping[str, Any], offered: list[Any]
 ) -> dict[str, Any]:
-    """Return a violation without what stands in the message, on top of the details or in its pointer.
+    """Return a violation without what the message, the top of the details or its pointer already says.
 
     Args:
         violation: As the envelope has it.

@@ -125,7 +125,7 @@ def test_a_file_says_it_better(server, tmp_path, capsys):
     assert run(["definitions", str(server), "--prompt", "--config", str(file)]) == 0
     assert '- label (a string or null, optional, default "x"): Its name' in capsys.readouterr().out
     assert run(["definitions", str(server), "--config", str(file)]) == 2
-    assert "give --prompt" in capsys.readouterr().err
+    assert "add --prompt" in capsys.readouterr().err
 
 
 def test_a_contradiction_is_told_in_one_line(server, capsys):

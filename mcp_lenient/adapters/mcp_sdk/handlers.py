@@ -58,7 +58,7 @@ def make_lenient(
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
-        TypeError: When it is no server of the official SDK.
+        TypeError: When it is not a server of the official SDK.
         ValueError: When the server has no handler of calls yet.
     """
     settings: dict[str, Any] = {"tools": tools, "definitions": definitions, "clients": clients}
