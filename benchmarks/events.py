@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from benchmarks import servers
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from mcp_lenient.adapters.fastmcp.telemetry import CallInfo
+    from mcp_lenient.telemetry.log import RecordedCall
 
 _BATCHES = 60
 _CALLS = 100
@@ -72,16 +73,20 @@ async def _measured(mode: str) -> dict[tuple[str, str], float]:
 
 
 def _figures(context: Context) -> Iterator[tuple[tuple[str, str], float]]:
-    from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
+    from mcp_lenient.adapters.fastmcp.caller import caller_fields
+    from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 
     for way, settled in _WAYS.items():
         for event in _events():
             with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere), settled():
-                telemetry, call = Telemetry(), CallInfo(context, "store_context", perf_counter_ns())
+                telemetry, call = (
+                    CallTelemetry(),
+                    RecordedCall("store_context", perf_counter_ns(), partial(caller_fields, context, None)),
+                )
                 yield (event.title, way), _microseconds(telemetry.record, event, call)
 
 
-def _microseconds(record: Callable[..., None], event: _Event, call: CallInfo) -> float:
+def _microseconds(record: Callable[..., None], event: _Event, call: RecordedCall) -> float:
     gc.collect()
     batches = []
     for _ in range(_BATCHES):

@@ -27,7 +27,7 @@ from mcp_lenient.refusal.envelope import (
     written,
 )
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.telemetry.calls import CallTelemetry, Sent, shown
+from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near
@@ -184,34 +184,10 @@ def is_destructive(annotations: object) -> bool:
     return getattr(annotations, name, None) is True
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """A call as telemetry reads it."""
-
-    call: HostCall
-    exists: bool
-    secret: frozenset[str] = frozenset()
-    sent: Sent | None = None
-
-    @property
-    def name(self) -> str:
-        return self.call.name
-
-    @property
-    def started(self) -> int:
-        return self.call.started
-
-    def client(self) -> str | None:
-        return self.call.who().get("client_name")
-
-    def caller(self) -> dict[str, str | None]:
-        return self.call.who()
-
-
-def _recorded(call: HostCall, compiled: CompiledTool) -> _Recorded:
+def _recorded(call: HostCall, compiled: CompiledTool) -> RecordedCall:
     sent = call.arguments if isinstance(call.arguments, Mapping) else None
     told = shown(compiled.policy, compiled.contract.plan.root, sent)
-    return _Recorded(call, exists=True, secret=compiled.policy.secret, sent=told)
+    return RecordedCall(call.name, call.started, call.who, secret=compiled.policy.secret, sent=told)
 
 
 class Gate:
@@ -326,7 +302,9 @@ class Gate:
             return AS_SENT
         answer = unknown_tool(call.name, near(call.name, set(await source.names()) - {call.name}))
         event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
-        self._telemetry.record(event, _Recorded(call, exists=False), code=answer["error_code"])
+        self._telemetry.record(
+            event, RecordedCall(call.name, call.started, call.who, exists=False), code=answer["error_code"]
+        )
         return (
             AS_SENT
             if policy.mode == "observe"

@@ -38,7 +38,7 @@ from mcp_lenient.adapters.fastmcp.server_name import name_of
 from mcp_lenient.cli.errors import CommandError, fail
 from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.telemetry.log import silenced
+from mcp_lenient.telemetry.sinks import silenced
 from mcp_lenient.values.display import shown
 
 if TYPE_CHECKING:

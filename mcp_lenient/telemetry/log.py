@@ -1,33 +1,37 @@
-"""Write events to the configured log, without ever failing a call or writing to stdout."""
+"""Record what becomes of calls, whatever the host: in the log, on the span and in the metrics.
+
+A log that fails never fails a call, and nothing is written to stdout.
+"""
 
 from __future__ import annotations
 
-import json
 import logging
-import select
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
-from contextlib import contextmanager, suppress
-from functools import lru_cache
-from random import random
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from time import perf_counter_ns
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-import pydantic_core
-
-from mcp_lenient.telemetry.events import LEVELS, CallEvent, colored, event_parts, plain, timestamp
+from mcp_lenient.refusal.envelope import error_code
+from mcp_lenient.telemetry import otel as spans
+from mcp_lenient.telemetry.events import LEVELS, event_fields, timestamp
+from mcp_lenient.telemetry.kept_texts import kept_texts
+from mcp_lenient.telemetry.otel import Metrics
+from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
 from mcp_lenient.values.display import escaped, shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Sequence
 
+    from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.events import EventName
+    from mcp_lenient.types import Repair, Violation
 
 LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
 """Events about the library itself."""
 
-EVENTS: Final = logging.getLogger("mcp_lenient.events")
-"""Holds the handlers of :func:`mcp_lenient.configure_logging`; no record is ever logged to it."""
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
 _METHODS: Final = MappingProxyType(
@@ -179,206 +183,121 @@ def _level_check(logger: Any) -> Callable[[int], Any] | None:
     return None
 
 
-class Silence(logging.NullHandler):
-    """A handler that drops every event."""
-
-    def write(self, _level: str, _fields: Mapping[str, Any]) -> None:
-        """Write nothing."""
-
-    def wants(self, _event: EventName) -> bool:
-        """Return False."""
-        return False
+Sent = tuple["Mapping[str, Any]", "Mapping[str, Any]"]
+"""A tool's schema, and what was sent to it."""
 
 
-class Destination(logging.NullHandler):
-    """The destination of :func:`mcp_lenient.configure_logging`.
+def shown(policy: Policy, root: Mapping[str, Any], sent: Mapping[str, Any] | None) -> Sent | None:
+    """Return the schema and what was sent where the policy wants shapes logged."""
+    return (root, sent) if policy.log_values == "shapes" and sent is not None else None
 
-    It is a standard handler because those are shared by the process and closed at its end.
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call whose outcome is recorded.
+
+    Attributes:
+        name: The name by which the tool was called.
+        started: When it came, by ``perf_counter_ns``.
+        caller: Returns the fields of an event that say who called; asked only where somebody wants them.
+        exists: Whether the server has such a tool.
+        secret: Names of the tool's policy below which keys are not shown.
+        sent: The tool's schema and what was sent, where the policy wants shapes logged.
+    """
+
+    name: str
+    started: int
+    caller: Callable[[], dict[str, str | None]]
+    exists: bool = True
+    secret: frozenset[str] = frozenset()
+    sent: Sent | None = None
+
+
+class CallTelemetry:
+    """The telemetry of one adapter.
 
     Args:
-        sink: The stream or file.
-        render: Returns the line of an event.
-        least: The minimum level.
-        accepted: The share of accepted calls that is written.
+        clients: Names of clients that metrics tell apart besides the well-known ones.
+        own_spans: Whether a call gets a span of its own where none is recorded yet.
+
+    Attributes:
+        names: Names under which servers are logged instead of their own.
     """
 
-    def __init__(self, sink: Stderr | logging.Handler, render: Render, least: int, accepted: float) -> None:
-        super().__init__()
-        self._sink = sink
-        self._logger = LineLogger(sink, _with_bound, render)
-        self._accepted = accepted
-        self._least = least
+    __slots__ = ("_metrics", "_own_spans", "log", "names")
 
-    def wants(self, event: EventName) -> bool:
-        """Return whether an event of this name would be written; accepted calls are sampled."""
-        if event == "call_accepted":
-            return self._accepted > 0 and random() < self._accepted  # noqa: S311 - sampling needs no secure random
-        return LEVELS[event] >= self._least
+    def __init__(self, clients: Collection[str] = (), *, own_spans: bool = False) -> None:
+        self.log = EventLog()
+        self.names: dict[str, str] = {}
+        self._metrics = Metrics(clients)
+        self._own_spans = own_spans
 
-    def write(self, level: str, fields: Mapping[str, Any]) -> None:
-        """Write one event with the context variables that the application bound by structlog."""
-        self._logger.write(level, fields)
+    def record(
+        self,
+        event: EventName,
+        call: RecordedCall,
+        *,
+        repairs: Sequence[Repair] = (),
+        violations: Sequence[Violation] = (),
+        code: str | None = None,
+        kept_in: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Record a call that was not right.
 
-    def close(self) -> None:
-        """Close the file, if there is one; a later write, as after ``dictConfig``, opens it again."""
-        if isinstance(self._sink, logging.Handler):
-            with suppress(OSError):  # a full disk: the buffer cannot be written
-                self._sink.close()
-        super().close()
-
-
-def destination() -> Destination | Silence | None:
-    """Return the handler of events: that of :func:`silenced`, else that of ``configure_logging``, else None."""
-    chosen: Destination | None = None
-    for handler in EVENTS.handlers:
-        if isinstance(handler, Silence):
-            return handler
-        if isinstance(handler, Destination):
-            chosen = handler
-    return chosen
-
-
-@contextmanager
-def silenced() -> Iterator[None]:
-    """Write no events inside the block, regardless of the configuration."""
-    silence = Silence()
-    EVENTS.addHandler(silence)
-    try:
-        yield
-    finally:
-        EVENTS.removeHandler(silence)
-
-
-_CHUNK: Final = 1_000
-"""Characters written at once: in UTF-8 at most the 4,096 bytes that a ready pipe can take."""
-_WAIT_MS: Final = 20
-"""The time that the rest of a line waits for its reader."""
-
-
-class StderrFullError(BlockingIOError):
-    """An error for a stderr pipe that is full."""
-
-
-class Stderr:
-    """The current ``sys.stderr``.
-
-    If a client starts a server over stdio and never reads its stderr, the pipe fills up and a write would block the
-    call forever. So a line that does not fit is dropped.
-    """
-
-    def info(self, line: str) -> None:
-        """Write one line.
-
-        Raises:
-            StderrFullError: When the pipe is full; part of a long line may have been written.
+        Args:
+            event: What became of it.
+            call: The call.
+            repairs: What was changed, or would have been.
+            violations: What was still wrong after repair.
+            code: The envelope's code where no argument was wrong.
+            kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
         """
-        stream = sys.stderr
-        if stream is None:
+        if self._metrics.live:
+            self._metrics.count(
+                event,
+                tool=call.name if call.exists else None,
+                client=call.caller().get("client_name"),
+                started=call.started,
+                repairs=repairs,
+                violations=violations,
+            )
+        recording, wanted = self._own_spans or spans.recording(), self.log.wants(event)
+        if not recording and not wanted:
             return
-        text = f"{line}\n"
-        for at in range(0, len(text), _CHUNK):
-            if not _has_room(stream, _WAIT_MS if at else 0):
-                raise StderrFullError
-            stream.write(text[at : at + _CHUNK])
-            stream.flush()
+        code = error_code(violations) if violations else code
+        outcome: dict[str, Any] = {"repairs": repairs, "violations": violations, "error_code": code}
+        with spans.own_span(call.name) if self._own_spans and not spans.recording() else nullcontext():
+            if recording:
+                spans.record(event, tool=call.name, secret=call.secret, **outcome)
+            if wanted:
+                self._write(event, call, hints=kept_texts(*kept_in) if kept_in is not None else (), **outcome)
 
-    debug = warning = info
+    def count_accepted(self, tool: str, started: int) -> bool:
+        """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""
+        if self._metrics.live:
+            self._metrics.accepted(tool, started)
+        return self.log.wants("call_accepted")
 
+    def write_accepted(
+        self, call: RecordedCall, schema: Mapping[str, Any], arguments: Mapping[str, Any]
+    ) -> None:
+        """Log a call that was right.
 
-def _has_room(stream: TextIO, wait_ms: int) -> bool:
-    """Return whether a write would not block; True on systems without ``poll``."""
-    if not hasattr(select, "poll"):
-        return True
-    try:
-        number = stream.fileno()
-    except (AttributeError, OSError, ValueError):  # a custom stream without a file
-        return True
-    poll = select.poll()
-    poll.register(number, select.POLLOUT)
-    return bool(poll.poll(wait_ms))
+        Args:
+            call: The call.
+            schema: The tool's schema, to look for texts that were kept.
+            arguments: What the tool gets.
+        """
+        spans.record("call_accepted", tool=call.name)
+        self._write("call_accepted", call, hints=kept_texts(schema, arguments))
 
-
-Fields = MutableMapping[str, Any]
-Render = Callable[[Any, str, Fields], str]
-"""The last structlog processor of a chain; returns the line of an event."""
-_BOUND: Final = "context"
-"""The key of the application's bound variables in an event; no event has a field of this name."""
-
-
-class LineLogger:
-    """A logger that runs structlog's processors and passes the line to the sink's method of the event's level.
-
-    Args:
-        sink: An object with the methods ``debug``, ``info`` and ``warning``, which take a line.
-        processors: The processors; the last one returns the line.
-    """
-
-    __slots__ = ("_logger",)
-
-    def __init__(self, sink: object, *processors: Callable[[Any, str, Any], Any]) -> None:
-        import structlog
-
-        self._logger = structlog.wrap_logger(
-            sink,
-            processors=(_ordered_fields, *processors),
-            wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
-            context_class=dict,
-        ).bind()
-
-    def write(self, level: str, fields: Mapping[str, Any]) -> None:
-        """Write one event; its fields include ``event``."""
-        # One keyword argument, since many would be copied at each step down to the processors.
-        getattr(self._logger, level)(fields["event"], fields=fields)
-
-
-def _ordered_fields(_sink: Any, level: str, passed: Fields) -> Fields:
-    """Return the event's fields, time and level first (a processor)."""
-    fields = passed["fields"]
-    return {"timestamp": fields["timestamp"], "level": level, **fields}
-
-
-def _with_bound(_sink: Any, _level: str, fields: Fields) -> Fields:
-    """Add the context variables that the application bound by structlog (a processor)."""
-    bound = sys.modules["structlog.contextvars"].get_contextvars()
-    if bound:
-        own = _own_fields()
-        fields[_BOUND] = {f"context_{name}" if name in own else name: value for name, value in bound.items()}
-    return fields
-
-
-@lru_cache(maxsize=1)
-def _own_fields() -> frozenset[str]:
-    return frozenset({*CallEvent.model_fields, "level", "reason"})
-
-
-def json_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """Return one line of JSON (a processor); in ASCII, since stderr may use another encoding."""
-    bound = fields.pop(_BOUND, None)
-    if bound is None:
-        return _ascii(_encoded(fields))
-    try:
-        encoded = _encoded({**fields, **bound})
-    except pydantic_core.PydanticSerializationError:  # a lone surrogate in a bound variable
-        shown = {ascii(name)[1:-1]: ascii(value) for name, value in bound.items()}
-        encoded = _encoded({**fields, **shown})
-    return _ascii(encoded)
-
-
-def _encoded(fields: Mapping[str, Any]) -> bytes:
-    return pydantic_core.to_json(fields, inf_nan_mode="null", fallback=repr)
-
-
-def _ascii(encoded: bytes) -> str:
-    if encoded.isascii():
-        return encoded.decode()
-    return json.dumps(pydantic_core.from_json(encoded), separators=(",", ":"))
-
-
-def plain_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """Return a line for people (a processor)."""
-    return plain(event_parts(fields))
-
-
-def colored_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """Return a colored line for people (a processor)."""
-    return colored(event_parts(fields))
+    def _write(self, event: EventName, call: RecordedCall, **outcome: Any) -> None:
+        duration = (perf_counter_ns() - call.started) // 1000
+        caller = call.caller()
+        server = caller.get("server")
+        if server in self.names:
+            caller["server"] = self.names[server]
+        fields = event_fields(
+            event, call.name, caller, duration_us=duration, sent=call.sent, secret=call.secret, **outcome
+        )
+        self.log.emit(fields)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.telemetry.log import EVENTS, Destination, Stderr, colored_line, json_line, plain_line
+from mcp_lenient.telemetry.sinks import EVENTS, Destination, Stderr, colored_line, json_line, plain_line
 
 Style = Literal["json", "console", "text"]
 Level = Literal["info", "warning", "error", "INFO", "WARNING", "ERROR"]

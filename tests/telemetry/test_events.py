@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mcp_lenient.telemetry.events import LEVELS, LISTED, CallEvent, event_fields, read_event
-from mcp_lenient.telemetry.log import json_line
+from mcp_lenient.telemetry.sinks import json_line
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import escaped, escaped_pointer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic, perf_counter_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -16,13 +17,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, CallToolResult, PaginatedRequestParams, TextContent
 from typing_extensions import Self
 
+from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.proxy.middleware import UPSTREAM_KEY, refusal_in_text
-from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.refusal.envelope import META_KEY, envelope, repairs_told, written
-from mcp_lenient.telemetry.calls import shown
+from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
 from mcp_lenient.types import Repair, Violation
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class LenientSession:
     ) -> None:
         self._session = session
         self._policies = Policies(policy, tools or {}, None)
-        self._telemetry = Telemetry()
+        self._telemetry = CallTelemetry(own_spans=host.SPAN_IS_INSIDE)
         self._contracts: dict[str, tuple[Tool, ToolContract]] = {}
         self._listed = -_FRESH
 
@@ -187,7 +189,9 @@ class LenientSession:
         policy = known.plan.policy
         is_object = isinstance(sent, Mapping)
         told = shown(policy, known.plan.root, sent if is_object else None)
-        info = CallInfo(None, name, started, secret=policy.secret, sent=told)
+        info = RecordedCall(
+            name, started, partial(caller_fields, None, None), secret=policy.secret, sent=told
+        )
         held = not is_object or policy.unrepairable == "refuse"
         event: EventName = "call_rejected" if held else "call_forwarded"
         if policy.mode == "observe":

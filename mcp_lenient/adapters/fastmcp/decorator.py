@@ -22,10 +22,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.settings import settings
-from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, is_destructive
 from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
 from mcp_lenient.declare.declared import Declared, Normalize
@@ -45,8 +45,8 @@ from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
 from mcp_lenient.engine.plan import Plan
 from mcp_lenient.refusal.envelope import as_text, envelope
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.telemetry.calls import shown
 from mcp_lenient.telemetry.events import EventName
+from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Violation
 
 
@@ -88,7 +88,7 @@ class DecoratedTool:
         self.declared = declared
         self.policy = policy
         self.decorated = function
-        self._telemetry = Telemetry()
+        self._telemetry = CallTelemetry(own_spans=host.SPAN_IS_INSIDE)
 
     @cached_property
     def tool(self) -> Tool:
@@ -179,12 +179,9 @@ class DecoratedTool:
         """Record on the span, in the log and in the metrics what becomes of a call."""
         asks = self.policy.log_values == "shapes"
         sent = shown(self.policy, self.schema(), host.sent_arguments(self.tool.name)) if asks else None
-        self._telemetry.record(
-            event,
-            CallInfo(current_context(), self.tool.name, started, secret=self.policy.secret, sent=sent),
-            repairs=repairs,
-            violations=violations,
-        )
+        caller = partial(caller_fields, current_context(), None)
+        call = RecordedCall(self.tool.name, started, caller, secret=self.policy.secret, sent=sent)
+        self._telemetry.record(event, call, repairs=repairs, violations=violations)
 
 
 def _exception(refusal: Mapping[str, Any]) -> InvalidArguments:

@@ -16,9 +16,9 @@ from fastmcp.server.middleware import Middleware
 from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.settings import settings
-from mcp_lenient.adapters.fastmcp.telemetry import CallInfo, Telemetry
 from mcp_lenient.adapters.fastmcp.tools import (
     CachedTool,
     Call,
@@ -26,6 +26,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     ToolCache,
     as_result,
     current,
+    recorded,
     repaired_result,
     run,
     run_raising,
@@ -36,6 +37,7 @@ from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.refusal.envelope import unknown_tool
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
+from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import plain
@@ -105,7 +107,7 @@ class RawRequests:
         last: The server of the latest message, by weak reference; its messages were looked at.
     """
 
-    def __init__(self, policy_for: Callable[[str], Policy], telemetry: Telemetry) -> None:
+    def __init__(self, policy_for: Callable[[str], Policy], telemetry: CallTelemetry) -> None:
         self._policy_for = policy_for
         self._telemetry = telemetry
         self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
@@ -200,7 +202,7 @@ class RawRequests:
         violations = () if raw.violation is None else (raw.violation,)
         async with Context(fastmcp=server, session=ctx.session) as context:
             exists = await server.get_tool(name) is not None
-            info = CallInfo(context, name, started, exists)
+            info = RecordedCall(name, started, partial(caller_fields, context, None), exists)
             self._telemetry.record("call_observed", info, repairs=raw.repairs, violations=violations)
 
 
@@ -258,7 +260,7 @@ class LenientMiddleware(Middleware):
             policy = (policy or Policy()).changed(mode=mode)
         self._definitions = definitions
         self._policies = Policies(policy, tools or {}, definitions, self.unrepairable, own.bounded)
-        self._telemetry = Telemetry(clients)
+        self._telemetry = CallTelemetry(clients, own_spans=host.SPAN_IS_INSIDE)
         self._tools = ToolCache(self._policies, self._telemetry.log.warn_once)
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         hooks = (type(self).on_message, type(self).on_request)
@@ -374,7 +376,7 @@ class LenientMiddleware(Middleware):
             return await self._not_accepted(call, server, cached, arguments)
         if cached.normalizers or call.sent_as_text:
             return await self._accepted(call, server, cached, arguments)
-        self._telemetry.accepted(call, cached, arguments)
+        self._record_accepted(call, cached, arguments)
         # As in `run`, without another coroutine: here goes every call that was right.
         try:
             token = call.enter(cached)
@@ -486,7 +488,7 @@ class LenientMiddleware(Middleware):
             )
             tell_model = cached.policy.tell_model
             return repaired_result(await run(call, cached, context), repairs, tell_model=tell_model)
-        self._telemetry.accepted(call, cached, arguments)
+        self._record_accepted(call, cached, arguments)
         return await run(call, cached, context)
 
     async def _refused(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
@@ -567,9 +569,15 @@ class LenientMiddleware(Middleware):
         self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
+    def _record_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
+        """Record a call that was right; its context is read only where somebody wants it."""
+        if self._telemetry.count_accepted(call.name, call.started):
+            own = recorded(call.context, cached, call.started)
+            self._telemetry.write_accepted(own, cached.plan.root, arguments)
+
     def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
         """Record in the log, on the span and in the metrics what becomes of a call."""
-        self._telemetry.record(event, CallInfo.of(call.context, cached, call.started), **outcome)
+        self._telemetry.record(event, recorded(call.context, cached, call.started), **outcome)
 
 
 async def check_statements(server: FastMCP) -> None:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
@@ -18,6 +19,7 @@ from pydantic_core import ValidationError as PydanticError
 from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.gate import HostTool, contract_of, decided_aside
@@ -37,6 +39,7 @@ from mcp_lenient.refusal.envelope import (
     written,
 )
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Validator
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import has_many, json_type, takes_long
@@ -645,6 +648,20 @@ class Call:
     def handles_mode(self, mode: Mode) -> bool:
         """Return whether a mounted server's own middleware of this mode has nothing left to do."""
         return self.mode in ("repair", mode)
+
+
+def recorded(context: CallContext, cached: CachedTool | None, started: int) -> RecordedCall:
+    """Return what is recorded of a call of this tool; None stands for a tool that does not exist."""
+    own, message = context.fastmcp_context, context.message
+    if cached is None:
+        return RecordedCall(message.name, started, partial(caller_fields, own, None), exists=False)
+    return RecordedCall(
+        message.name,
+        started,
+        partial(caller_fields, own, cached.target.mounted),
+        secret=cached.policy.secret,
+        sent=shown(cached.policy, cached.plan.root, message.arguments),
+    )
 
 
 current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)

@@ -28,8 +28,7 @@ from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
-from mcp_lenient.adapters.fastmcp.telemetry import CallInfo
-from mcp_lenient.adapters.fastmcp.tools import as_result, run
+from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
 from mcp_lenient.refusal.envelope import META_KEY, envelope, upstream_unavailable
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label, sentence
@@ -356,7 +355,7 @@ class ProxyMiddleware(LenientMiddleware):
     def _record_upstream(
         self, event: EventName, context: CallContext, cached: CachedTool | None, code: str
     ) -> None:
-        self._telemetry.record(event, CallInfo.of(context, cached, perf_counter_ns()), code=code)
+        self._telemetry.record(event, recorded(context, cached, perf_counter_ns()), code=code)
 
 
 def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:

@@ -1,0 +1,49 @@
+"""Who called, over which way: the fields of an event, from FastMCP's context of a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastmcp.server.dependencies import get_access_token
+
+from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.telemetry.otel import trace_ids
+
+if TYPE_CHECKING:
+    from fastmcp import Context
+
+
+def caller_fields(context: Context | None, mounted: str | None) -> dict[str, str | None]:
+    """Return the fields of an event that say who called; what is not known, as outside a request, is None."""
+    trace_id, span_id = trace_ids()
+    if context is None:
+        return {"mounted": mounted, "trace_id": trace_id, "span_id": span_id}
+    request = context.request_context
+    name, version = host.client_of(request) if request is not None else (None, None)
+    return {
+        "server": context.fastmcp.name,
+        "mounted": mounted,
+        "client_name": name,
+        "client_version": version,
+        "subject": _subject(),
+        "session_id": context.session_id if request else None,
+        "request_id": str(request.request_id) if request and request.request_id is not None else None,
+        "transport": context.transport,
+        "trace_id": trace_id,
+        "span_id": span_id,
+    }
+
+
+def _subject() -> str | None:
+    try:
+        token = get_access_token()
+    except TypeError:  # a token of a kind that FastMCP does not know
+        return None
+    if token is None:
+        return None
+    claimed = token.claims.get("sub")
+    return (
+        claimed
+        if isinstance(claimed, str) and claimed
+        else getattr(token, "subject", None) or token.client_id
+    )
