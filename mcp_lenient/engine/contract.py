@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import Plan, repair, repair_parsed, repair_rejected, still_wrong
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Validator, Violation
@@ -104,34 +104,28 @@ class ToolContract:
             arguments: The arguments sent; never modified.
             observer: Receives each step of the decision.
         """
-        from mcp_lenient.engine.repair import repair
-
         return self._decide(repair, arguments, observer)
 
     def decide_parsed(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """Decide about arguments parsed from text, whose numbers keep their source spelling."""
-        from mcp_lenient.engine.repair import repair_parsed
-
         return self._decide(repair_parsed, arguments, observer)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""
-        from mcp_lenient.engine.repair import repair_rejected
-
         return self._decide(repair_rejected, arguments, None)
 
     def _decide(
         self,
-        repair: Callable[[Plan, Mapping[str, Any], Validator], Outcome],
+        made: Callable[[Plan, Mapping[str, Any], Validator], Outcome],
         arguments: Mapping[str, Any],
         observer: Observer | None,
     ) -> Decision:
         if observer is None:
-            outcome = repair(self.plan, arguments, self.validator)
+            outcome = made(self.plan, arguments, self.validator)
         else:
             from mcp_lenient.engine.observer import ObservedValidator, observed_plan
 
-            outcome = repair(
+            outcome = made(
                 observed_plan(self.plan, observer), arguments, ObservedValidator(self.validator, observer)
             )
             observer.decided(outcome)
@@ -139,7 +133,6 @@ class ToolContract:
         return Decision(outcome.status, outcome.arguments, outcome.repairs, found, self.plan.policy.mode)
 
     def _violations(self, outcome: Outcome) -> tuple[Violation, ...]:
-        from mcp_lenient.engine.repair import still_wrong
         from mcp_lenient.refusal.violations import violations
 
         plan, validator = self.plan, self.validator

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import Plan
 from mcp_lenient.rules.rules import Apply, Rule, Site
 from mcp_lenient.types import Outcome, ValidationIssue, Validator
 

@@ -16,8 +16,7 @@ from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, find_target
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import Repair
 

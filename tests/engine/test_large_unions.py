@@ -7,8 +7,7 @@ from time import process_time
 import pytest
 
 from mcp_lenient import Policy, normalize
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import Outcome, ValidationIssue
 

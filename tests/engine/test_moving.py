@@ -10,8 +10,7 @@ from fastmcp.tools import FunctionTool, Tool
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome
 

@@ -6,7 +6,7 @@ import pytest
 
 from mcp_lenient import Policy
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import Plan
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 
 SCHEMA = {

@@ -13,7 +13,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from strategies import LAW, LOOSE_JSON, NAMES, Json, schemas, values
 
-from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import Plan
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable

@@ -22,8 +22,7 @@ from sampling import quick
 from strategies import TEXTS
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome, Path, Validator

@@ -19,8 +19,7 @@ from pydantic import (
 )
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Outcome
 

@@ -18,7 +18,7 @@ NOT_IMPORTED = """
 cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 ruamel.yaml structlog
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
-mcp_lenient.engine.repair mcp_lenient.refusal.violations mcp_lenient.refusal.violations mcp_lenient.engine.repair
+mcp_lenient.refusal.violations mcp_lenient.refusal.fixes
 mcp_lenient.devtools.report mcp_lenient.rules.catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
 """.split()
 
@@ -98,7 +98,7 @@ def test_importing_the_middleware_imports_nothing_that_only_some_calls_or_server
 
 @pytest.mark.slow
 def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
-    """Building the middleware and answering a right call imports no repair, no refusal, no log and no metrics."""
+    """Building the middleware and answering a right call imports no refusal, no structlog and no metrics."""
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
 
 
@@ -106,7 +106,7 @@ def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
 def test_a_repair_imports_no_refusal():
     """A repaired call imports the repair, and nothing of the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
-    assert "mcp_lenient.engine.repair" in found
+    assert "mcp_lenient.adapters.fastmcp.middleware" in found
     assert found.isdisjoint({"mcp_lenient.refusal.violations", "opentelemetry.metrics"})
 
 
@@ -155,7 +155,7 @@ def test_a_repair_without_a_server_imports_no_refusal():
     """A first `normalize` that has nothing to refuse does not wait for the wording of refusals."""
     schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
     found = imported(f'from mcp_lenient import normalize\nnormalize({schema}, {{"limit": "5"}})', before="")
-    assert "mcp_lenient.engine.repair" in found
+    assert "mcp_lenient.normalization" in found
     assert not [name for name in found if name.startswith("mcp_lenient.refusal")]
 
 

@@ -29,8 +29,7 @@ from tables import (
 )
 
 from mcp_lenient import normalize
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import ValidationIssue

@@ -27,8 +27,7 @@ from tables import (
     union,
 )
 
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Repair, ValidationIssue

@@ -9,8 +9,7 @@ import pytest
 from strategies import Json, exactly
 
 from mcp_lenient import normalize
-from mcp_lenient.engine.plan import Plan
-from mcp_lenient.engine.repair import repair
+from mcp_lenient.engine.repair import Plan, repair
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.rules.policy import Policy
 

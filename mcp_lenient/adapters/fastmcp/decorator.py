@@ -42,7 +42,7 @@ from mcp_lenient.declare.decorator_metadata import (
 from mcp_lenient.declare.normalizers.annotation import Aliases, annotated_normalizers
 from mcp_lenient.engine.contract import ToolContract, own_validator
 from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
-from mcp_lenient.engine.plan import Plan
+from mcp_lenient.engine.repair import Plan
 from mcp_lenient.refusal.envelope import as_text, envelope
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.events import EventName

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.declared import Normalizers
-    from mcp_lenient.engine.plan import Plan
+    from mcp_lenient.engine.repair import Plan
     from mcp_lenient.rules.policy import Mode
     from mcp_lenient.telemetry.log import LibraryEventName
     from mcp_lenient.types import Violation

@@ -14,8 +14,8 @@ from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.engine.contract import Decision
-from mcp_lenient.engine.plan import Plan
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.repair import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.wording import description, either, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
