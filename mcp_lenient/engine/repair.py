@@ -923,6 +923,13 @@ def _with(container: Any, tree: Mapping[Any, Any], value: Any) -> Any:
     return changed
 
 
+def _may_hold_names(value: Any) -> bool:
+    """Return whether a value is an object, or a list with anything but scalars."""
+    if isinstance(value, list):
+        return any(isinstance(entry, (dict, list)) for entry in value)
+    return isinstance(value, dict)
+
+
 @dataclass(slots=True)
 class _NameSearch:
     """A search for misspelled names.
@@ -982,7 +989,7 @@ class _NameSearch:
         if isinstance(value, list):
             item_at = node.item_nodes(mixed=False)
             for index, entry in enumerate(value):
-                if isinstance(entry, (dict, list)):
+                if _may_hold_names(entry):
                     yield self._names(item_at(index), entry, (*path, index), in_union=in_union)
         elif isinstance(value, Mapping):
             free = not shape.properties and not shape.closed and self.open_branches_know_all
@@ -992,7 +999,7 @@ class _NameSearch:
                 unknown = _undeclared(node, value)
                 yield ((*path, key) for key in unknown if self._is_spelling(node, value, path, key)), ()
             for key, entry in value.items():
-                child = node.property(key) if isinstance(entry, (dict, list)) else None
+                child = node.property(key) if _may_hold_names(entry) else None
                 if child is not None:
                     yield self._names(child, entry, (*path, key), in_union=in_union)
 

@@ -90,6 +90,11 @@ class EventLog:
         except Exception:  # noqa: BLE001 - as in `_write`, which gets the same failure and reports it
             return True
 
+    def warm(self) -> None:
+        """Load what the first event that is written would load."""
+        if destination() is None and not _is_configured() and self.wants("call_rejected"):
+            self._own_logger()
+
     def emit(self, fields: Mapping[str, Any]) -> None:
         """Write one event at its level.
 

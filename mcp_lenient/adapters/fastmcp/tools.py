@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
-from mcp.types import TextContent
+from mcp.types import CallToolRequestParams, TextContent
 from pydantic_core import ValidationError as PydanticError
 from pydantic_core import to_jsonable_python
 
@@ -28,7 +29,7 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
-from mcp_lenient.errors import SchemaError, check_code
+from mcp_lenient.errors import DefinitionError, SchemaError, check_code
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     as_text,
@@ -39,6 +40,7 @@ from mcp_lenient.refusal.envelope import (
     written,
 )
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Validator
 from mcp_lenient.values.display import shown_name
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
-    from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
     from mcp_lenient.declare.policies import Policies
@@ -396,6 +397,10 @@ _TRIES = 3
 Key = tuple[int, str, str | None]
 
 
+_WRONG: Final = [{"\x00": [None]}]
+"""A list that almost no parameter accepts, not even once it is repaired."""
+
+
 @dataclass(frozen=True, slots=True)
 class CachedTool:
     """A tool with what it accepts.
@@ -462,6 +467,18 @@ class CachedTool:
         contract = self.contract
         return await decided_aside(contract, contract.decide_rejected, arguments, always=self.in_thread)
 
+    @property
+    def runs_code_of_author(self) -> bool:
+        """Whether validation runs validators or normalizers that the author wrote."""
+        return self.in_thread or bool(self.normalizers)
+
+    def rehearse(self) -> None:
+        """Decide about a call without arguments and one whose arguments are all wrong, and word the refusals."""
+        wrong = dict.fromkeys(self.plan.top.properties, _WRONG)
+        for arguments in ({}, wrong):
+            decision = self.contract.decide(arguments)
+            self.refusal(self.tool.name, decision.violations)
+
     def refusal(
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
     ) -> ToolResult:
@@ -518,6 +535,16 @@ class ToolCache:
             self._cached.pop(next(iter(self._cached)))
         self._cached[id(server), message.name, _version_key(message)] = compiled
         return compiled
+
+    async def warm(self, server: FastMCP) -> None:
+        """Compile every tool of a server, and refuse a call of each, so that no later call waits for either."""
+        with spans.aside():
+            tools = await server.list_tools()
+        for tool in tools:
+            with suppress(DefinitionError):  # the first list of tools or call raises it
+                cached = await self.look_up(server, CallToolRequestParams(name=tool.name))
+                if cached is not None and not cached.runs_code_of_author:
+                    await anyio.to_thread.run_sync(cached.rehearse)
 
     async def is_replaced(
         self,

@@ -1,0 +1,80 @@
+"""``LenientMiddleware(warm=True)``: what the first wrong call would load is loaded at a server's first message."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from fastmcp import Client, FastMCP
+
+from mcp_lenient import LenientMiddleware, lenient
+
+FIRST_WRONG_CALLS = """
+import asyncio, json, sys
+from fastmcp import Client, FastMCP
+from mcp_lenient import LenientMiddleware
+
+server = FastMCP("notes", middleware=[LenientMiddleware(warm=json.loads(sys.argv[1]))])
+
+@server.tool
+def store(text: str, tags: list[str] | None = None, limit: int = 5) -> str:
+    return text
+
+async def main():
+    async with Client(server) as client:
+        await client.call_tool("store", {"text": "a"})
+        before = set(sys.modules)
+        for tags in ('["a"]', 5):
+            await client.call_tool("store", {"text": "a", "tags": tags}, raise_on_error=False)
+        print(json.dumps([name for name in set(sys.modules) - before if name.startswith("mcp_lenient")]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("warm", [True, False])
+def test_the_first_wrong_calls_import_nothing(warm):
+    """A repair and a refusal find all modules loaded; without ``warm`` they load some."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_WRONG_CALLS, json.dumps(warm)], capture_output=True, text=True, check=True
+    )
+    assert (json.loads(done.stdout) == []) is warm
+
+
+@pytest.mark.parametrize("warm", [True, False])
+async def test_every_tool_is_compiled_at_the_first_message(warm, events):
+    """What cannot be read of a tool's schema is logged when a client connects, before any call."""
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=warm)])
+
+    @server.tool
+    def store(text: str) -> str:
+        return text
+
+    tool = await server.get_tool("store")
+    assert tool is not None
+    tool.parameters["properties"]["text"] = {"$ref": "https://example.com/text.json"}
+    async with Client(server) as client:
+        await client.list_resources()
+    assert [event["event"] for event in events] == (["tool_not_compiled"] if warm else [])
+
+
+async def test_no_body_and_no_code_of_the_author_runs(events):
+    """Neither the tools nor normalizers that their author declared run before a call comes."""
+    ran = []
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True)])
+
+    def trimmed(value: object) -> object:
+        ran.append(value)
+        return value
+
+    @server.tool
+    @lenient(text=trimmed)
+    def store(text: str) -> str:
+        ran.append(text)
+        return text
+
+    async with Client(server) as client:
+        await client.list_resources()
+    assert ran == []
+    assert events == []
