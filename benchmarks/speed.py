@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import subprocess
+import sys
 import tracemalloc
 from contextlib import suppress
 from statistics import median, quantiles
@@ -36,7 +39,7 @@ def figures() -> list[tuple[str, str, str]]:
     servers.quiet()
     gc.collect()
     gc.freeze()
-    return [*asyncio.run(_added()), *_normalizer(), _rotation(), _memory()]
+    return [*asyncio.run(_added()), *_normalizer(), _rotation(), _memory(), *_first_calls()]
 
 
 def main(console: Console) -> None:
@@ -45,6 +48,47 @@ def main(console: Console) -> None:
     for row in figures():
         table.add_row(*row)
     console.print(table)
+
+
+_FIRST = """
+import asyncio, sys
+from time import process_time_ns
+from fastmcp import Client, FastMCP
+from mcp_lenient import LenientMiddleware, configure_logging
+configure_logging(file=sys.argv[2])
+from benchmarks.overhead import five
+
+server = FastMCP("first", middleware=[LenientMiddleware(warm=sys.argv[1] == "warm")])
+server.tool(five)
+
+async def main():
+    async with Client(server) as client:
+        for _ in range(20):
+            await client.call_tool("five", {right})
+        times = []
+        for _ in range(6):
+            started = process_time_ns()
+            await client.call_tool("five", {wrong}, raise_on_error=False)
+            times.append(process_time_ns() - started)
+    print(times[0] - sorted(times[1:])[2])
+
+asyncio.run(main())
+"""
+
+
+def _first_calls() -> list[tuple[str, str, str]]:
+    """Return what the first wrong call of a process takes beyond the next ones, in the median of seven processes."""
+    program = _FIRST.replace("{right}", repr(_RIGHT)).replace("{wrong}", repr(_REFUSED))
+
+    def beyond(kind: str) -> float:
+        command = [sys.executable, "-c", program, kind, os.devnull]
+        done = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(7)]  # noqa: S603
+        return median(int(each.stdout) for each in done) / 1e6
+
+    return [
+        ("first refused call of a process, beyond the next ones", f"{beyond('cold'):.1f} ms", "-"),
+        ("the same with LenientMiddleware(warm=True)", f"{beyond('warm'):.2f} ms", "1 ms"),
+    ]
 
 
 def _server(*middleware: Any) -> FastMCP[Any]:

@@ -36,8 +36,11 @@ asyncio.run(main())
 @pytest.mark.parametrize("warm", [True, False])
 def test_the_first_wrong_calls_import_nothing(warm):
     """A repair and a refusal find all modules loaded; without ``warm`` they load some."""
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_WRONG_CALLS, json.dumps(warm)], capture_output=True, text=True, check=True
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", FIRST_WRONG_CALLS, json.dumps(warm)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert (json.loads(done.stdout) == []) is warm
 
