@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio.to_thread
 
+from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.declare.policies import Policies
@@ -196,7 +197,8 @@ class Gate:
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         tools: Policies for tool names that match a pattern; the first match wins.
-        definitions: A YAML or TOML file that declares aliases, normalizers and policies by tool.
+        definitions: A YAML or TOML file that declares aliases, normalizers and policies by tool; left out, the one
+            that ``MCP_LENIENT_CONFIG`` names.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
 
     Raises:
@@ -211,7 +213,11 @@ class Gate:
         definitions: str | Path | None = None,
         clients: Collection[str] = (),
     ) -> None:
-        self._policies = Policies(policy, tools or {}, None if definitions is None else _loaded(definitions))
+        own = settings()
+        file = own.config if definitions is None else definitions
+        self._policies = Policies(
+            policy, tools or {}, None if file is None else _loaded(file), bounded=own.bounded
+        )
         self._telemetry = CallTelemetry(clients)
 
     def policy_for(self, tool: str) -> Policy:

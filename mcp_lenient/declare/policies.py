@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mcp_lenient.declare.declared import Declared
-from mcp_lenient.rules.policy import Policy, Unrepairable
+from mcp_lenient.rules.policy import Mode, Policy, Unrepairable, added_aliases
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.definitions import Definitions
@@ -22,6 +22,7 @@ class Policies:
         definitions: What a file declares.
         unrepairable: What happens to a call that cannot be repaired where no policy says so.
         bounded: What has the last word on every policy.
+        mode: The mode of the server's policy, whatever that policy and the file say.
 
     Raises:
         TypeError: When a policy is not a :class:`mcp_lenient.Policy`.
@@ -34,12 +35,15 @@ class Policies:
         definitions: Definitions | None,
         unrepairable: Unrepairable = "forward",
         bounded: Callable[[Policy], Policy] = lambda policy: policy,
+        mode: Mode | None = None,
     ) -> None:
         self._unrepairable = unrepairable
         self._bounded = bounded
         self._definitions = definitions
         server = _checked("policy", policy if policy is not None else Policy())
-        self._server = server.changed(**definitions.policy) if definitions is not None else server
+        if definitions is not None and definitions.policy:
+            server = Policy().changed(**definitions.policy).under(server)
+        self._server = server if mode is None else server.changed(mode=mode)
         if not isinstance(patterns, Mapping) or not all(isinstance(name, str) and name for name in patterns):
             msg = f"LenientMiddleware: tools must map name patterns to policies, got {patterns!r}."
             raise TypeError(msg)
@@ -49,17 +53,31 @@ class Policies:
 
     def named(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without what the tool's author says."""
-        return self._bounded(
-            self._with_server_privacy(_changed(self._pattern(tool) or self._server, self.declared(tool)))
-        )
+        return self._chosen(tool, None, self.declared(tool))
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
-        """Return the policy in force: the operator's pattern, else the author's or server's, then declarations."""
-        chosen = self._pattern(tool) or authors or self._server
-        policy = self._bounded(self._with_server_privacy(_changed(chosen, declared)))
+        """Return the policy in force.
+
+        A pattern of the constructor counts before what the file declares of the tool, and that before the author's
+        policy, or else the server's.
+        """
+        pattern = self._pattern(tool)
+        chosen = _changed(authors or self._server if pattern is None else Policy(), declared)
+        policy = self._bounded(
+            self._with_server_privacy(chosen if pattern is None else chosen.under(pattern))
+        )
         if policy.unrepairable is not None:
             return policy
         return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)
+
+    def _chosen(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
+        pattern = self._pattern(tool)
+        chosen = pattern or authors or self._server
+        if declared.policy or declared.aliases:
+            chosen = (
+                _changed(chosen, declared) if pattern is None else _changed(Policy(), declared).under(pattern)
+            )
+        return self._bounded(self._with_server_privacy(chosen))
 
     def _with_server_privacy(self, policy: Policy) -> Policy:
         """Return the policy with everything hidden that the server's policy hides."""
@@ -89,15 +107,4 @@ def _checked(name: str, policy: object) -> Policy:
 
 
 def _changed(policy: Policy, declared: Declared) -> Policy:
-    if not declared.policy and not declared.aliases:
-        return policy
-    changes: dict[str, Any] = {**declared.policy}
-    taken = {other for others in declared.aliases.values() for other in others}
-    # An alias declared for the tool overrides the same alias in the server's policy.
-    aliases = {
-        name: tuple(other for other in others if other not in taken)
-        for name, others in policy.aliases.items()
-    }
-    for name, others in declared.aliases.items():
-        aliases[name] = (*aliases.get(name, ()), *dict.fromkeys(others))
-    return policy.changed(**changes, aliases=aliases)
+    return policy.changed(**declared.policy, aliases=added_aliases(policy.aliases, declared.aliases))

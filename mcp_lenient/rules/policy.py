@@ -112,6 +112,21 @@ class Policy:
         """Return a copy with changed fields, validated like a new policy."""
         return replace(self, **changes)
 
+    def under(self, upper: Policy) -> Policy:
+        """Return a copy in which every field that ``upper`` states, other than its default, is that of ``upper``.
+
+        Aliases add up, and what either keeps secret stays secret.
+
+        >>> Policy(mode="off", drop={"trace"}).under(Policy(mode="observe", secret={"pin"}))
+        Policy(mode='observe', drop={'trace'}, secret={'pin'})
+        """
+        together = {
+            "aliases": added_aliases(self.aliases, upper.aliases),
+            "limits": replace(self.limits, **stated(upper.limits)),
+            "secret": self.secret | upper.secret,
+        }
+        return replace(self, **{**stated(upper), **together})
+
 
 def _set(policy: Policy, name: str, value: object) -> None:
     object.__setattr__(policy, name, value)
@@ -149,10 +164,34 @@ def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
         raise PolicyError(msg)
 
 
-def _differing(given: Policy | Limits) -> str:
+def added_aliases(
+    aliases: Mapping[str, Sequence[str]], added: Mapping[str, Sequence[str]]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return aliases with others added; an alias that both give belongs to the parameter that the added ones name.
+
+    >>> added_aliases({"query": ["q", "text"]}, {"body": ["text"]})
+    {'query': ('q',), 'body': ('text',)}
+    """
+    taken = {other for others in added.values() for other in others}
+    found = {name: tuple(other for other in others if other not in taken) for name, others in aliases.items()}
+    for name, others in added.items():
+        found[name] = (*found.get(name, ()), *dict.fromkeys(others))
+    return found
+
+
+def stated(given: Policy | Limits) -> dict[str, Any]:
+    """Return the fields that differ from the defaults.
+
+    >>> stated(Policy(mode="observe", echo_values=True))
+    {'mode': 'observe'}
+    """
     default = type(given)()
     values = {entry.name: getattr(given, entry.name) for entry in fields(given)}
-    shown = [f"{name}={_shown(each)}" for name, each in values.items() if each != getattr(default, name)]
+    return {name: value for name, value in values.items() if value != getattr(default, name)}
+
+
+def _differing(given: Policy | Limits) -> str:
+    shown = [f"{name}={_shown(each)}" for name, each in stated(given).items()]
     return f"{type(given).__name__}({', '.join(shown)})"
 
 

@@ -20,6 +20,7 @@ from typing_extensions import Self
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.proxy.middleware import UPSTREAM_KEY, refusal_in_text
+from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
@@ -70,7 +71,7 @@ class LenientSession:
         self, session: Session, policy: Policy | None = None, *, tools: Mapping[str, Policy] | None = None
     ) -> None:
         self._session = session
-        self._policies = Policies(policy, tools or {}, None)
+        self._policies = Policies(policy, tools or {}, None, bounded=settings().bounded)
         self._telemetry = CallTelemetry(own_spans=host.SPAN_IS_INSIDE)
         self._contracts: dict[str, tuple[Tool, ToolContract]] = {}
         self._listed = -_FRESH

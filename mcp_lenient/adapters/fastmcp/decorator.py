@@ -25,9 +25,9 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.fastmcp.settings import settings
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, is_destructive
 from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
+from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import (
     Marks,

@@ -18,7 +18,6 @@ from mcp.types import CallToolRequestParams
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.settings import settings
 from mcp_lenient.adapters.fastmcp.tools import (
     CachedTool,
     Call,
@@ -32,6 +31,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     run_raising,
     version_asked,
 )
+from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.refusal.envelope import unknown_tool
@@ -231,7 +231,7 @@ class LenientMiddleware(Middleware):
         definitions: What a file declares of tools, see :meth:`from_file`; left out, the file that
             ``MCP_LENIENT_CONFIG`` names.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
-        mode: The mode of ``policy``, in a word.
+        mode: The mode of the server-wide policy, whatever ``policy`` and the file say.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes about a millisecond for each tool.
 
@@ -259,10 +259,8 @@ class LenientMiddleware(Middleware):
             from mcp_lenient.declare.definitions import load_definitions
 
             definitions = load_definitions(own.config)
-        if mode is not None:
-            policy = (policy or Policy()).changed(mode=mode)
         self._definitions = definitions
-        self._policies = Policies(policy, tools or {}, definitions, self.unrepairable, own.bounded)
+        self._policies = Policies(policy, tools or {}, definitions, self.unrepairable, own.bounded, mode)
         self._telemetry = CallTelemetry(clients, own_spans=host.SPAN_IS_INSIDE)
         self._tools = ToolCache(self._policies, self._telemetry.log.warn_once)
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
@@ -278,14 +276,18 @@ class LenientMiddleware(Middleware):
         policy: Policy | None = None,
         tools: Mapping[str, Policy] | None = None,
         clients: Collection[str] = (),
+        mode: Mode | None = None,
+        warm: bool = False,
     ) -> LenientMiddleware:
         """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
         Args:
             path: The file; its suffix tells the format.
-            policy: As for :class:`LenientMiddleware`; the file's own policy is laid over it.
-            tools: As for :class:`LenientMiddleware`.
+            policy: As for :class:`LenientMiddleware`; what it states counts before the file's own policy.
+            tools: As for :class:`LenientMiddleware`; they count before what the file says of a tool.
             clients: As for :class:`LenientMiddleware`.
+            mode: As for :class:`LenientMiddleware`.
+            warm: As for :class:`LenientMiddleware`.
 
         Raises:
             DefinitionError: When the file is wrong; names file, line or path, and field.
@@ -293,7 +295,8 @@ class LenientMiddleware(Middleware):
         # A server without such a file does not pay for a YAML parser.
         from mcp_lenient.declare.definitions import load_definitions
 
-        return cls(policy, tools=tools, definitions=load_definitions(path), clients=clients)
+        definitions = load_definitions(path)
+        return cls(policy, tools=tools, definitions=definitions, clients=clients, mode=mode, warm=warm)
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, apart from what the tool's author says of it."""

@@ -176,3 +176,13 @@ async def test_all_pages_of_tools_are_read():
     async with lenient_session(Client(mcp)) as session:
         assert list(await session.tools()) == [f"tool_{number}" for number in range(5)]
         assert (await session.call_tool("tool_4", {"n": "7"})).data == 7
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+async def test_the_environment_stops_repairs(server, monkeypatch, events, mode):
+    """The kill switch stands above the policy of the session."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
+    async with lenient_session(Client(server), tools={"*": Policy()}) as session:
+        with pytest.raises(ToolError):
+            await session.call_tool("bazi", SENT)
+    assert [event["event"] for event in events] == (["call_observed"] if mode == "observe" else [])

@@ -601,3 +601,22 @@ async def test_an_unknown_name_is_refused_where_the_policy_is_closed():
         refusal(await call(server, "note", {"text": "x", "color": "red"}))["error_code"]
         == "UNKNOWN_PARAMETER"
     )
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+async def test_the_environment_stops_repairs(monkeypatch, events, mode):
+    """The kill switch stands above every policy; in observe mode the log says what would have been repaired."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
+    server = functions(middleware=[LenientServerMiddleware(tools={"*": Policy()})])
+    result = await call(server, "note", {"text": "x", "limit": None})
+    assert result.is_error
+    assert events.names == (["call_observed"] if mode == "observe" else [])
+
+
+async def test_the_environment_names_a_file(monkeypatch, tmp_path):
+    """Its definitions count where the program names none."""
+    file = tmp_path / "lenient.yaml"
+    file.write_text("tools: {note: {parameters: {text: {aliases: [body]}}}}", encoding="utf-8")
+    monkeypatch.setenv("MCP_LENIENT_CONFIG", str(file))
+    result = await call(functions(middleware=[LenientServerMiddleware()]), "note", {"body": "x"})
+    assert (got(result)["text"], rules(result)) == ("x", ["rename_alias"])

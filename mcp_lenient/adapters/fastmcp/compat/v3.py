@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_core import SchemaValidator
 
-READS_RAW_REQUESTS: Final = False
 SPAN_IS_INSIDE: Final = True
 STRICT_READS_JSON: Final = False
 MCPError = McpError

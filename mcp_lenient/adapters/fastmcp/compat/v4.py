@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 MCPError = exceptions.MCPError
 HTTPError = httpx2.HTTPError
-READS_RAW_REQUESTS: Final = True
-"""Whether arguments that are not an object can be read."""
 SPAN_IS_INSIDE: Final = False
 """Whether FastMCP starts the span of a call after its middleware."""
 STRICT_READS_JSON: Final = VERSION >= (4, 1)

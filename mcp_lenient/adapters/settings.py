@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
 from typing import Final
+
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules.policy import Mode, Policy
 
-_MODE: Final = "MCP_LENIENT_MODE"
-_CONFIG: Final = "MCP_LENIENT_CONFIG"
 _LEAST_FIRST: Final[tuple[Mode, ...]] = ("off", "observe", "repair")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(BaseSettings):
     """Read when a middleware is made, or a function is decorated.
 
     Attributes:
         mode: The most that may be done: a policy that does less stays as it is.
         config: A file of definitions, for a program that names none.
     """
+
+    model_config = SettingsConfigDict(env_prefix="MCP_LENIENT_", env_ignore_empty=True, frozen=True)
 
     mode: Mode = "repair"
     config: str | None = None
@@ -36,10 +36,11 @@ def settings() -> Settings:
     """Return what the environment says now.
 
     Raises:
-        PolicyError: When it names a mode that there is not.
+        PolicyError: When it names a mode that does not exist.
     """
-    mode = os.environ.get(_MODE) or "repair"
-    if mode not in _LEAST_FIRST:
-        msg = f"{_MODE} must be one of {', '.join(map(repr, _LEAST_FIRST))}, got {mode!r}."
-        raise PolicyError(msg)
-    return Settings(mode, os.environ.get(_CONFIG) or None)
+    try:
+        return Settings()
+    except ValidationError as error:
+        allowed, sent = ", ".join(map(repr, _LEAST_FIRST)), error.errors()[0]["input"]
+        msg = f"MCP_LENIENT_MODE must be one of {allowed}, got {sent!r}."
+        raise PolicyError(msg) from None

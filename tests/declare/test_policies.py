@@ -1,0 +1,75 @@
+"""Which policy counts where several speak: the kill switch, patterns, the author, the server's, the defaults."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_lenient import LenientMiddleware, Limits, Policy
+
+FILE = """
+policy:
+  mode: observe
+  disable: [rename_plural]
+  limits: {bytes: 1000, depth: 9}
+  aliases: {query: [q, text]}
+tools:
+  pay:
+    policy: {mode: "off", unrepairable: refuse}
+    parameters: {amount: {aliases: [sum, text]}}
+"""
+
+
+def in_force(tmp_path, tool, **settings):
+    """Return the operator's policy for a tool of a server with this file and these settings."""
+    file = tmp_path / "lenient.yaml"
+    file.write_text(FILE, encoding="utf-8")
+    return LenientMiddleware.from_file(file, **settings).policy_for(tool)
+
+
+@pytest.mark.parametrize(
+    ("tool", "settings", "mode"),
+    [
+        pytest.param("read", {}, "observe", id="file for the server"),
+        pytest.param("read", {"policy": Policy(mode="off")}, "off", id="constructor before file"),
+        pytest.param("read", {"policy": Policy(drop={"x"})}, "observe", id="constructor says nothing of it"),
+        pytest.param("read", {"mode": "repair"}, "repair", id="mode in a word"),
+        pytest.param("pay", {}, "off", id="file for the tool"),
+        pytest.param("pay", {"policy": Policy(mode="observe")}, "off", id="tool before server"),
+        pytest.param("pay", {"tools": {"p*": Policy(mode="observe")}}, "observe", id="pattern before file"),
+        pytest.param("pay", {"tools": {"p*": Policy(drop={"x"})}}, "off", id="pattern says nothing of it"),
+        pytest.param("read", {"tools": {"r*": Policy()}}, "repair", id="pattern in place of the server's"),
+    ],
+)
+def test_the_mode_in_force(tmp_path, tool, settings, mode):
+    """A pattern of the constructor, what the file says of the tool, the constructor's policy, then the file's."""
+    assert in_force(tmp_path, tool, **settings).mode == mode
+
+
+def test_the_kill_switch_comes_first(tmp_path, monkeypatch):
+    """What the environment turns off nothing turns on."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", "observe")
+    assert in_force(tmp_path, "read", mode="repair").mode == "observe"
+    assert in_force(tmp_path, "read", tools={"*": Policy()}).mode == "observe"
+
+
+def test_fields_of_constructor_and_file_add_up(tmp_path):
+    """A field that the constructor does not state is the file's, also of the limits."""
+    policy = in_force(tmp_path, "read", policy=Policy(limits=Limits(depth=3), unrepairable="refuse"))
+    assert policy.limits == Limits(bytes=1000, depth=3)
+    assert (policy.unrepairable, policy.disable) == ("refuse", {"rename_plural"})
+
+
+def test_aliases_of_constructor_and_file_add_up(tmp_path):
+    """An alias that both give belongs to the parameter that the one who counts more gives it to."""
+    server = in_force(tmp_path, "read", policy=Policy(aliases={"body": ("text",)}))
+    assert server.aliases == {"query": ("q",), "body": ("text",)}
+    tool = in_force(tmp_path, "pay", tools={"pay": Policy(aliases={"amount": ("total",), "note": ("sum",)})})
+    assert tool.aliases == {"amount": ("text", "total"), "note": ("sum",)}
+
+
+def test_secrets_of_constructor_and_file_add_up(tmp_path):
+    """Nobody's secret is shown because another names other ones."""
+    file = tmp_path / "secret.yaml"
+    file.write_text("policy: {secret: [pin]}\n", encoding="utf-8")
+    middleware = LenientMiddleware.from_file(file, policy=Policy(secret={"seed"}), tools={"a": Policy()})
+    assert middleware.policy_for("a").secret == middleware.policy_for("b").secret == {"pin", "seed"}
