@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         tags,
         upper,
     )
+    from mcp_lenient.engine.contract import Decision
     from mcp_lenient.errors import (
         DefinitionError,
         LenientError,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_RULES",
+    "Decision",
     "DefinitionError",
     "Dispatched",
     "DispatchedCall",
@@ -99,6 +101,7 @@ _HOMES = {
     "mcp_lenient.adapters.client.dispatch": "Dispatched DispatchedCall dispatch",
     "mcp_lenient.adapters.client.session": "LenientSession lenient_session",
     "mcp_lenient.adapters.fastmcp.decorator": "lenient",
+    "mcp_lenient.engine.contract": "Decision",
     "mcp_lenient.errors": "DefinitionError LenientError LoggingError NoToolCallError NormalizationError PolicyError "
     "SchemaError ToolCallError",
     "mcp_lenient.values.limits": "Limits",

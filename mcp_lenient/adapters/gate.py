@@ -268,7 +268,7 @@ class Gate:
             final = validator.settled(arguments)
             arguments, repairs = final.arguments, (*repairs, *final.repairs)
         if not repairs:
-            if self._telemetry.count_accepted(call.name, call.started):
+            if self._telemetry.count_accepted(call.name, call.started, arguments, compiled.policy.mode):
                 self._telemetry.write_accepted(
                     _recorded(call, compiled), compiled.contract.plan.root, arguments
                 )

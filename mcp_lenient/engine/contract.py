@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mcp_lenient.schema.compile import ReadableSchema
 
 
+Status = Literal["accepted", "repaired", "refused"]
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The decision about one call.
@@ -31,13 +34,15 @@ class Decision:
         repairs: The changes made.
         violations: The remaining errors; empty unless ``refused``.
         mode: The mode of the policy in force: whether an adapter applies this decision or only logs it.
+        tool: The tool's name, where it is known.
     """
 
-    status: Literal["accepted", "repaired", "refused"]
+    status: Status
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...]
     violations: tuple[Violation, ...]
     mode: Mode
+    tool: str | None = None
 
 
 def own_validator(plan: Plan, validator: Validator) -> Validator:
@@ -130,7 +135,10 @@ class ToolContract:
             )
             observer.decided(outcome)
         found = self._violations(outcome) if outcome.status == "refused" else ()
-        return Decision(outcome.status, outcome.arguments, outcome.repairs, found, self.plan.policy.mode)
+        plan = self.plan
+        return Decision(
+            outcome.status, outcome.arguments, outcome.repairs, found, plan.policy.mode, plan.tool
+        )
 
     def _violations(self, outcome: Outcome) -> tuple[Violation, ...]:
         from mcp_lenient.refusal.violations import violations

@@ -9,27 +9,30 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
 from time import perf_counter_ns
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from mcp_lenient.engine.contract import Decision
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.events import LEVELS, event_fields, timestamp
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
-from mcp_lenient.values.display import escaped, shown_name
+from mcp_lenient.values.display import escaped, escaped_pointer, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.engine.contract import Status
+    from mcp_lenient.rules.policy import Mode, Policy
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Repair, Violation
 
-LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused"]
+LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused", "definitions_kept"]
 """Events about the library itself."""
 
 _LOGGER: Final = "mcp_lenient"
@@ -112,15 +115,18 @@ class EventLog:
             reason: The reason, in one sentence without values.
         """
         key = (event, escaped(subject))
-        if key in self._warned or len(self._warned) >= _MAX_SUBJECTS:
-            return
-        self._warned.add(key)
+        if key not in self._warned and len(self._warned) < _MAX_SUBJECTS:
+            self._warned.add(key)
+            self.warn_each_time(event, subject, reason)
+
+    def warn_each_time(self, event: LibraryEventName, subject: str, reason: str) -> None:
+        """Warn about a limitation, each time."""
         if not self.wants("call_rejected"):  # a warning too
             return
         fields = {
             "event": event,
             "timestamp": timestamp(),
-            "subject": shown_name(subject) if event == "tool_not_compiled" else key[1],
+            "subject": shown_name(subject) if event == "tool_not_compiled" else escaped(subject),
             "reason": escaped(reason, limit=_MAX_REASON),
         }
         self._write("warning", fields)
@@ -163,14 +169,17 @@ class EventLog:
         return cached
 
     def _report(self, error: str) -> None:
-        if self._failed:
-            return
-        self._failed = True
-        with suppress(Exception):  # the standard logger may lead to the same broken sink
-            _STANDARD.warning(
+        if not self._failed:
+            self._failed = True
+            _warn(
                 "A log event could not be written: the log raised %s. Further failures are not reported.",
                 error,
             )
+
+
+def _warn(message: str, error: str) -> None:
+    with suppress(Exception):  # the standard logger may lead to the same broken sink
+        _STANDARD.warning(message, error)
 
 
 def _is_configured() -> bool:
@@ -208,6 +217,7 @@ class RecordedCall:
         exists: Whether the server has such a tool.
         secret: Names of the tool's policy below which keys are not shown.
         sent: The tool's schema and what was sent, where the policy wants shapes logged.
+        arguments: What was sent, for hooks that ask for values.
     """
 
     name: str
@@ -216,6 +226,62 @@ class RecordedCall:
     exists: bool = True
     secret: frozenset[str] = frozenset()
     sent: Sent | None = None
+    arguments: Mapping[str, Any] | None = None
+
+
+class DecisionHook:
+    """The function of an application that is called with each decision.
+
+    Args:
+        function: Called with a :class:`mcp_lenient.Decision`. What it raises fails no call: the first error is
+            reported to the standard logger ``mcp_lenient``.
+        values: Whether decisions hold arguments, messages, received values and fixes.
+
+    Raises:
+        TypeError: When it is not a function, or a coroutine function.
+    """
+
+    __slots__ = ("_failed", "_function", "_values")
+
+    def __init__(self, function: Callable[[Decision], object], *, values: bool) -> None:
+        if not callable(function) or iscoroutinefunction(function):
+            msg = f"on_decision must be a function that is not async, got {function!r}."
+            raise TypeError(msg)
+        self._function = function
+        self._values = values
+        self._failed = False
+
+    def __call__(self, decision: Decision, secret: frozenset[str] = frozenset()) -> None:
+        """Call the function with a decision; where values are not asked for, without them."""
+        try:
+            self._function(decision if self._values else _without_values(decision, secret))
+        except Exception as error:  # noqa: BLE001 - whatever the application's function raises
+            if not self._failed:
+                self._failed = True
+                _warn("on_decision raised %s. Further errors are not reported.", type(error).__name__)
+
+
+def _without_values(decision: Decision, secret: frozenset[str]) -> Decision:
+    return replace(
+        decision,
+        arguments={},
+        repairs=tuple(
+            repair._replace(pointer=escaped_pointer(repair.pointer, secret)) for repair in decision.repairs
+        ),
+        violations=tuple(
+            replace(
+                violation,
+                pointer=escaped_pointer(violation.pointer, secret),
+                parameter=None if violation.parameter is None else shown_name(violation.parameter),
+                message="",
+                received_value=None,
+                has_received_value=False,
+                fixes=(),
+            )
+            for violation in decision.violations
+        ),
+        tool=None if decision.tool is None else shown_name(decision.tool),
+    )
 
 
 class CallTelemetry:
@@ -224,14 +290,18 @@ class CallTelemetry:
     Args:
         clients: Names of clients that metrics tell apart besides the well-known ones.
         own_spans: Whether a call gets a span of its own where none is recorded yet.
+        hook: Called with each decision.
 
     Attributes:
         names: Names under which servers are logged instead of their own.
     """
 
-    __slots__ = ("_metrics", "_own_spans", "log", "names")
+    __slots__ = ("_hook", "_metrics", "_own_spans", "log", "names")
 
-    def __init__(self, clients: Collection[str] = (), *, own_spans: bool = False) -> None:
+    def __init__(
+        self, clients: Collection[str] = (), *, own_spans: bool = False, hook: DecisionHook | None = None
+    ) -> None:
+        self._hook = hook
         self.log = EventLog()
         self.names: dict[str, str] = {}
         self._metrics = Metrics(clients)
@@ -257,6 +327,12 @@ class CallTelemetry:
             code: The envelope's code where no argument was wrong.
             kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
         """
+        if self._hook is not None:
+            arguments = (call.arguments or {}) if kept_in is None else kept_in[1]
+            status: Status = "refused" if violations or code else "repaired"
+            mode: Mode = "observe" if event == "call_observed" else "repair"
+            decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
+            self._hook(decision, call.secret)
         if self._metrics.live:
             self._metrics.count(
                 event,
@@ -277,8 +353,10 @@ class CallTelemetry:
             if wanted:
                 self._write(event, call, hints=kept_texts(*kept_in) if kept_in is not None else (), **outcome)
 
-    def count_accepted(self, tool: str, started: int) -> bool:
+    def count_accepted(self, tool: str, started: int, arguments: Mapping[str, Any], mode: Mode) -> bool:
         """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""
+        if self._hook is not None:
+            self._hook(Decision("accepted", arguments, (), (), mode, tool))
         if self._metrics.live:
             self._metrics.accepted(tool, started)
         return self.log.wants("call_accepted")

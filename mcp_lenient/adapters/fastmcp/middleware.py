@@ -10,6 +10,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
@@ -34,10 +35,11 @@ from mcp_lenient.adapters.fastmcp.tools import (
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.errors import DefinitionError
 from mcp_lenient.refusal.envelope import unknown_tool
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
+from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook, RecordedCall
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import plain
@@ -51,12 +53,24 @@ if TYPE_CHECKING:
     from fastmcp.tools import Tool, ToolResult
     from mcp.server.context import ServerRequestContext
     from mcp.types import ListToolsRequest
+    from typing_extensions import TypedDict, Unpack
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
-    from mcp_lenient.declare.definitions import Definitions
+    from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.rules.policy import Mode, Unrepairable
     from mcp_lenient.telemetry.events import EventName
+
+    class _Settings(TypedDict, total=False):
+        """The arguments of :class:`LenientMiddleware` besides ``definitions``."""
+
+        policy: Policy | None
+        tools: Mapping[str, Policy] | None
+        clients: Collection[str]
+        mode: Mode | None
+        on_decision: Callable[[Decision], object] | None
+        decision_values: bool
+        warm: bool
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
@@ -232,6 +246,9 @@ class LenientMiddleware(Middleware):
             ``MCP_LENIENT_CONFIG`` names.
         clients: Names of clients that metrics tell apart, besides the well-known ones.
         mode: The mode of the server-wide policy, whatever ``policy`` and the file say.
+        on_decision: Called with the :class:`Decision` about each call, before its tool runs; accepted calls included. It
+            must not block. What it raises fails no call.
+        decision_values: Whether these decisions hold values: the arguments, messages, received values and fixes.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes about a millisecond for each tool.
 
@@ -239,7 +256,8 @@ class LenientMiddleware(Middleware):
         unrepairable: What happens to a call that cannot be repaired where no policy says so.
 
     Raises:
-        PolicyError: Where a policy is built that names what does not exist.
+        PolicyError: Where ``MCP_LENIENT_MODE`` is not a mode.
+        TypeError: Where ``on_decision`` is not a function, or a coroutine function.
     """
 
     unrepairable: ClassVar[Unrepairable] = "forward"
@@ -252,6 +270,8 @@ class LenientMiddleware(Middleware):
         definitions: Definitions | None = None,
         clients: Collection[str] = (),
         mode: Mode | None = None,
+        on_decision: Callable[[Decision], object] | None = None,
+        decision_values: bool = False,
         warm: bool = False,
     ) -> None:
         own = settings()
@@ -259,10 +279,13 @@ class LenientMiddleware(Middleware):
             from mcp_lenient.declare.definitions import load_definitions
 
             definitions = load_definitions(own.config)
-        self._definitions = definitions
-        self._policies = Policies(policy, tools or {}, definitions, self.unrepairable, own.bounded, mode)
-        self._telemetry = CallTelemetry(clients, own_spans=host.SPAN_IS_INSIDE)
-        self._tools = ToolCache(self._policies, self._telemetry.log.warn_once)
+        self._policies_with = partial(
+            Policies, policy, tools or {}, unrepairable=self.unrepairable, bounded=own.bounded, mode=mode
+        )
+        self._watched: WatchedDefinitions | None = None
+        hook = None if on_decision is None else DecisionHook(on_decision, values=decision_values)
+        self._telemetry = CallTelemetry(clients, own_spans=host.SPAN_IS_INSIDE, hook=hook)
+        self._definitions, self._policies, self._tools = self._defined(definitions)
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
         hooks = (type(self).on_message, type(self).on_request)
@@ -270,33 +293,42 @@ class LenientMiddleware(Middleware):
 
     @classmethod
     def from_file(
-        cls,
-        path: str | Path,
-        *,
-        policy: Policy | None = None,
-        tools: Mapping[str, Policy] | None = None,
-        clients: Collection[str] = (),
-        mode: Mode | None = None,
-        warm: bool = False,
+        cls, path: str | Path, *, reload: bool = False, **settings: Unpack[_Settings]
     ) -> LenientMiddleware:
         """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
         Args:
             path: The file; its suffix tells the format.
-            policy: As for :class:`LenientMiddleware`; what it states counts before the file's own policy.
-            tools: As for :class:`LenientMiddleware`; they count before what the file says of a tool.
-            clients: As for :class:`LenientMiddleware`.
-            mode: As for :class:`LenientMiddleware`.
-            warm: As for :class:`LenientMiddleware`.
+            reload: Whether a changed file is read anew, at most once a second, when a call comes. A wrong one changes
+                nothing: a ``definitions_kept`` line says why.
+            **settings: As for :class:`LenientMiddleware`: ``policy`` and ``tools`` count before the file's own.
 
         Raises:
             DefinitionError: When the file is wrong; names file, line or path, and field.
         """
         # A server without such a file does not pay for a YAML parser.
-        from mcp_lenient.declare.definitions import load_definitions
+        from mcp_lenient.declare.definitions import WatchedDefinitions, load_definitions
 
-        definitions = load_definitions(path)
-        return cls(policy, tools=tools, definitions=definitions, clients=clients, mode=mode, warm=warm)
+        watched = WatchedDefinitions(path) if reload else None
+        middleware = cls(definitions=load_definitions(path), **settings)
+        middleware._watched = watched
+        middleware._goes_straight &= not reload  # every message has to look at the file
+        return middleware
+
+    def _defined(self, definitions: Definitions | None) -> tuple[Definitions | None, Policies, ToolCache]:
+        policies = self._policies_with(definitions=definitions)
+        return definitions, policies, ToolCache(policies, self._telemetry.log.warn_once)
+
+    async def _reload(self, server: FastMCP, watched: WatchedDefinitions) -> None:
+        """Put a changed file in force, if it is right and does not contradict a tool of this server."""
+        try:
+            definitions = await anyio.to_thread.run_sync(watched.load)
+            defined = self._defined(definitions)
+            await _check_statements(server, definitions, defined[-1])
+        except (DefinitionError, OSError) as error:
+            self._telemetry.log.warn_each_time("definitions_kept", watched.name, str(error))
+        else:
+            self._definitions, self._policies, self._tools = defined
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, apart from what the tool's author says of it."""
@@ -317,7 +349,10 @@ class LenientMiddleware(Middleware):
         return await self._tools.look_up(server, CallToolRequestParams(name=tool))
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Read arguments that came whole as text; pass every other message on."""
+        """Read a changed file of definitions, and arguments that came whole as text; pass every message on."""
+        own, watched = context.fastmcp_context, self._watched
+        if watched is not None and own is not None and watched.is_changed():
+            await self._reload(own.fastmcp, watched)
         if self._raw_requests.concern(context):
             await self._warm_up(context)
             answer = await self._raw_requests.on_message(context)
@@ -359,9 +394,7 @@ class LenientMiddleware(Middleware):
         Raises:
             DefinitionError: When it contradicts a function; names file and line.
         """
-        for name, declared in self._definitions.tools.items() if self._definitions is not None else ():
-            if declared.stated:
-                await self.known(server, name)
+        await _check_statements(server, self._definitions, self._tools)
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Validate one call, repair or refuse it, and log it."""
@@ -586,13 +619,19 @@ class LenientMiddleware(Middleware):
 
     def _record_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
         """Record a call that was right; its context is read only where somebody wants it."""
-        if self._telemetry.count_accepted(call.name, call.started):
+        if self._telemetry.count_accepted(call.name, call.started, arguments, cached.mode):
             own = recorded(call.context, cached, call.started)
             self._telemetry.write_accepted(own, cached.plan.root, arguments)
 
     def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
         """Record in the log, on the span and in the metrics what becomes of a call."""
         self._telemetry.record(event, recorded(call.context, cached, call.started), **outcome)
+
+
+async def _check_statements(server: FastMCP, definitions: Definitions | None, tools: ToolCache) -> None:
+    for name, declared in definitions.tools.items() if definitions is not None else ():
+        if declared.stated:
+            await tools.look_up(server, CallToolRequestParams(name=name))
 
 
 async def check_statements(server: FastMCP) -> None:

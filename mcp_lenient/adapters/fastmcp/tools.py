@@ -688,6 +688,7 @@ def recorded(context: CallContext, cached: CachedTool | None, started: int) -> R
         partial(caller_fields, own, cached.target.mounted),
         secret=cached.policy.secret,
         sent=shown(cached.policy, cached.plan.root, message.arguments),
+        arguments=message.arguments,
     )
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path as FilePath
+from time import monotonic
 from types import MappingProxyType
+from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -27,6 +29,8 @@ from mcp_lenient.values.display import place
 from mcp_lenient.values.limits import Limits
 
 MAX_FAULTS = 20
+_PAUSE: Final = 1.0
+"""Seconds between two looks at a file."""
 
 
 def load_definitions(path: str | PathLike[str]) -> Definitions:
@@ -48,6 +52,43 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
     if document.issues:
         raise _refusal(file, document, [])
     return _definitions(entry, partial(_where, file, document))
+
+
+class WatchedDefinitions:
+    """A definitions file that may be edited while the server runs.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        name: Its path.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._path = FilePath(path)
+        self.name = str(path)
+        self._stamp = self._read_stamp()
+        self._next = monotonic() + _PAUSE
+
+    def is_changed(self) -> bool:
+        """Return whether the file changed since this was last True; looks at most once a second."""
+        now = monotonic()
+        if now < self._next:
+            return False
+        self._next = now + _PAUSE
+        before, self._stamp = self._stamp, self._read_stamp()
+        return before != self._stamp
+
+    def load(self) -> Definitions:
+        """Load the file as it is now; raises as :func:`load_definitions`."""
+        return load_definitions(self._path)
+
+    def _read_stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:

@@ -1,0 +1,101 @@
+"""``LenientMiddleware(on_decision=...)``: an application is called with each decision."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from calls import call, got
+from fastmcp import FastMCP
+
+from mcp_lenient import Decision, LenientMiddleware, Policy
+
+
+def store(text: str, tags: list[str] | None = None) -> str:
+    """A tool."""
+    return f"{text}{tags or ''}"
+
+
+def watched(**settings):
+    """Return a server of one tool, and the list that its decisions go to."""
+    decisions: list[Decision] = []
+    server: FastMCP = FastMCP("watched")
+    server.add_middleware(LenientMiddleware(on_decision=decisions.append, **settings))
+    server.tool(store)
+    return server, decisions
+
+
+pytestmark = pytest.mark.usefixtures("events")
+CALLS = pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        pytest.param({"text": "a", "tags": ["b"]}, "accepted", id="right"),
+        pytest.param({"text": "a", "tags": '["b"]'}, "repaired", id="repaired"),
+        pytest.param({"text": "a", "tags": "<b>"}, "refused", id="refused"),
+    ],
+)
+
+
+@CALLS
+async def test_each_call_is_told_without_values(sent, status):
+    """A decision says what was decided about which tool, and nothing of what was sent."""
+    server, decisions = watched()
+    await call(server, "store", sent)
+    (decision,) = decisions
+    assert (decision.status, decision.tool, decision.mode) == (status, "store", "repair")
+    assert decision.arguments == {}
+    assert not any(each.message or each.fixes or each.has_received_value for each in decision.violations)
+    assert [each.pointer for each in decision.violations] == (["/tags"] if status == "refused" else [])
+    assert [each.rule for each in decision.repairs] == (
+        ["json_text_to_array"] if status == "repaired" else []
+    )
+
+
+@CALLS
+async def test_values_are_told_on_request(sent, status):
+    """Arguments are those that the tool gets, and of a refused call those that were sent."""
+    server, decisions = watched(decision_values=True)
+    await call(server, "store", sent)
+    (decision,) = decisions
+    assert decision.arguments == ({"text": "a", "tags": ["b"]} if status != "refused" else sent)
+    assert all(each.message for each in decision.violations)
+
+
+async def test_observed_calls_are_told():
+    """In observe mode the decision says what would have been done."""
+    server, decisions = watched(policy=Policy(mode="observe"))
+    await call(server, "store", {"text": "a", "tags": '["b"]'})
+    assert [(each.status, each.mode) for each in decisions] == [("repaired", "observe")]
+
+
+async def test_an_unknown_tool_is_told():
+    """A call of a tool that does not exist is refused."""
+    server, decisions = watched()
+    await call(server, "stor", {})
+    assert [(each.status, each.tool) for each in decisions] == [("refused", "stor")]
+
+
+async def test_what_it_raises_fails_no_call(caplog):
+    """The call runs, and the first error is reported without its text."""
+
+    def fail(_decision: Decision) -> None:
+        msg = "secret"
+        raise RuntimeError(msg)
+
+    server: FastMCP = FastMCP("watched", middleware=[LenientMiddleware(on_decision=fail)])
+    server.tool(store)
+    with caplog.at_level(logging.WARNING, "mcp_lenient"):
+        for _ in range(2):
+            assert got(await call(server, "store", {"text": "a"})) == "a"
+    assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
+
+
+async def _later(_decision: Decision) -> None:
+    """An asynchronous function."""
+
+
+@pytest.mark.parametrize("hook", ["print", _later])
+def test_only_a_plain_function_is_taken(hook):
+    """A coroutine would never be awaited."""
+    with pytest.raises(TypeError, match="on_decision must be a function that is not async"):
+        LenientMiddleware(on_decision=hook)

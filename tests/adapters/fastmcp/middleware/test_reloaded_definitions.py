@@ -1,0 +1,110 @@
+"""``from_file(..., reload=True)``: a definitions file that is edited while the server runs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from calls import Log, call, rules
+from fastmcp import FastMCP
+
+from mcp_lenient import LenientMiddleware
+
+ALIAS = "tools: {store: {parameters: {text: {aliases: [%s]}}}}"
+WRONG = [
+    pytest.param("tools: {store: {parameters: {text: {alias: [words]}}}}", "alias", id="no such field"),
+    pytest.param("tools: [", "", id="no YAML"),
+    pytest.param(
+        "tools: {store: {parameters: {text: {type: integer}}}}", "text", id="contradicts the function"
+    ),
+]
+
+
+def store(text: str) -> str:
+    """A tool."""
+    return text
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file that declares the alias ``body``."""
+    path = tmp_path / "lenient.yaml"
+    path.write_text(ALIAS % "body", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """Let two seconds pass at once."""
+    now = time.monotonic
+    passed = [0.0]
+    monkeypatch.setattr("mcp_lenient.declare.definitions.loading.monotonic", lambda: now() + passed[0])
+
+    def wait() -> None:
+        passed[0] += 2
+
+    return wait
+
+
+def server_of(file, **settings) -> FastMCP:
+    """Return a server whose definitions are in a file."""
+    server: FastMCP = FastMCP("edited", middleware=[LenientMiddleware.from_file(file, **settings)])
+    server.tool(store)
+    return server
+
+
+async def accepted(server: FastMCP, name: str) -> bool:
+    """Return whether the parameter may be called by a name."""
+    result = await call(server, "store", {name: "a"})
+    return not result.is_error and rules(result) == ["rename_alias"]
+
+
+async def test_a_changed_file_is_in_force(file, later, events: Log):
+    """What it says counts for the next call, and what it said before no longer."""
+    server = server_of(file, reload=True)
+    assert await accepted(server, "body")
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    later()
+    assert await accepted(server, "words")
+    assert not await accepted(server, "body")
+    assert "definitions_kept" not in events.names
+
+
+async def test_it_is_looked_at_once_a_second(file):
+    """A call within the same second does not read the file."""
+    server = server_of(file, reload=True)
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    assert not await accepted(server, "words")
+
+
+async def test_without_reload_nothing_changes(file, later):
+    """The file is read once."""
+    server = server_of(file)
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    later()
+    assert await accepted(server, "body")
+
+
+@pytest.mark.parametrize(("text", "named"), WRONG)
+async def test_a_wrong_file_changes_nothing(file, later, events: Log, text, named):
+    """What it said before stays in force, and one line says where it is wrong, until it changes again."""
+    server = server_of(file, reload=True)
+    file.write_text(text, encoding="utf-8")
+    for _ in range(2):
+        later()
+        assert await accepted(server, "body")
+    (kept,) = [event for event in events if event["event"] == "definitions_kept"]
+    assert kept["subject"] == str(file)
+    assert named in kept["reason"]
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    later()
+    assert await accepted(server, "words")
+
+
+async def test_a_deleted_file_changes_nothing(file, later, events: Log):
+    """A file that an editor is about to replace is not an empty one."""
+    server = server_of(file, reload=True)
+    file.unlink()
+    later()
+    assert await accepted(server, "body")
+    assert events.names.count("definitions_kept") == 1
