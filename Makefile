@@ -28,7 +28,7 @@ setup: $(READY) ## Set up .venv with the library and all it is built and tested 
 # pip is made new first: the one that comes with Python 3.10 to 3.13 knows no dependency groups.
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.10 or newer with venv was found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@echo "Setting up $(VENV) ..."
+	@echo "Setting up $(VENV): mcp-lenient, FastMCP and the tools it is developed with, about 150 packages; it takes a minute or two ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --editable . --group dev

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -324,7 +325,46 @@ def _repair(repair: Mapping[str, str]) -> str:
     return f"{repair['rule']} {repair['pointer'] or 'of the whole'}{types}"
 
 
-def _show(console: Console, rows: list[Row], folder: Path) -> None:
+_SHOWN_REFUSALS = 4
+
+
+def _short(rows: list[Row]) -> Iterator[Table]:
+    """Yield a table of the repaired calls and one of some refused ones."""
+    repaired = [row for row in rows if row.lenient.repairs]
+    refused = [row for row in rows if row.lenient.envelope]
+    some = refused[:: len(refused) // _SHOWN_REFUSALS][:_SHOWN_REFUSALS]
+    for title, chosen, told in (
+        ("Rejected by FastMCP alone, repaired by mcp-lenient", repaired, _repaired_shortly),
+        ("Refused by both: what a model reads", some, _refused_shortly),
+    ):
+        table = Table(
+            box=box.SIMPLE_HEAD, title=Text(title, "bold"), title_justify="left", expand=True, pad_edge=False
+        )
+        table.add_column("tool", no_wrap=True, ratio=4)
+        table.add_column("sent", no_wrap=True, ratio=9)
+        table.add_column("with mcp-lenient", overflow="fold", ratio=13)
+        for row in chosen:
+            table.add_row(row.section.tool, _sent(row.call), told(row.lenient))
+        yield table
+
+
+def _repaired_shortly(answer: Answer) -> Text:
+    return Text.assemble(
+        ("runs", "green"), f": {', '.join(dict.fromkeys(each['rule'] for each in answer.repairs))}"
+    )
+
+
+def _refused_shortly(answer: Answer) -> Text:
+    violations = answer.envelope.get("details", {}).get("violations", [])
+    return Text(violations[0]["message"] if violations else answer.envelope["message"])
+
+
+def _show_short(console: Console, rows: list[Row]) -> None:
+    for table in _short(rows):
+        show(console, table)
+
+
+def _show_all(console: Console, rows: list[Row], folder: Path) -> None:
     for table in _tables(rows):
         show(console, table)
         console.print()
@@ -348,22 +388,25 @@ def _sum_up(rows: list[Row]) -> str:
     alone = sum(row.alone.ran for row in rows)
     mended = sum(row.lenient.ran for row in rows) - alone
     refused = sum(bool(row.lenient.envelope) for row in rows)
-    return (
-        f"{len(rows)} calls: {alone} run with FastMCP alone and run as sent with mcp-lenient, "
-        f"{mended} more run after repair, {refused} are refused with an envelope."
-    )
+    return f"{len(rows)} calls: {alone} run either way, {mended} more run after repair, {refused} are refused with an envelope."
 
 
-def main() -> int:
+def main(*, everything: bool = False) -> int:
     """Run the demo.
+
+    Args:
+        everything: Whether every call is shown with both answers, one refusal in full and one event.
 
     Returns:
         0 when each call did what it must, else 1.
     """
-    return asyncio.run(_main())
+    logging.getLogger("client").setLevel(
+        logging.ERROR
+    )  # the SDK warns of results of tools that are not listed
+    return asyncio.run(_main(everything=everything))
 
 
-async def _main() -> int:
+async def _main(*, everything: bool) -> int:
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
     console = Console(width=width, highlight=False)
     console.print(Text(f"The same calls to the same server, {SERVER.name}, over stdio.\n"))
@@ -372,12 +415,18 @@ async def _main() -> int:
         rows = await _rows(folder)
         surprises = [f"{row.section.tool} {_sent(row.call)}: {it}" for row in rows for it in row.surprises()]
         surprises += [] if _event(folder) else ["The server has logged no repaired call."]
-        _show(console, rows, folder)
+        if everything:
+            _show_all(console, rows, folder)
+        else:
+            _show_short(console, rows)
     for surprise in surprises:
         console.print(Text(f"NOT AS EXPECTED  {surprise}", "bold red"))
+    if not everything:
+        more = "mcp-lenient demo --all shows each call with both answers, a refusal in full and a log line.\n"
+        console.print(Text(more))
     show(console, Text(_sum_up(rows) if not surprises else f"{len(surprises)} surprises.", "bold"))
     return 1 if surprises else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(everything="--all" in sys.argv))

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 
-def demo() -> int:
-    """Show nearly right calls run: FastMCP alone beside FastMCP with mcp-lenient, over stdio."""
+from cyclopts import Parameter
+
+
+def demo(*, everything: Annotated[bool, Parameter(name="--all", negative="")] = False) -> int:
+    """Show nearly right calls run: FastMCP alone beside FastMCP with mcp-lenient, over stdio.
+
+    Args:
+        everything: Show each call with both answers, a refusal in full and a log line.
+    """
     from pathlib import Path
     from runpy import run_path
 
@@ -12,4 +20,4 @@ def demo() -> int:
     # It is one of the examples, which the wheel has within the package.
     files = (folder / "examples" / "demo.py" for folder in (package, package.parent))
     main = run_path(str(next(file for file in files if file.exists())))["main"]
-    return int(main())
+    return int(main(everything=everything))
