@@ -61,11 +61,31 @@ def pytest_collection() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What only the whole of the tests runs is slow as well."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave rows that a test does not name to the slower parts; what only the whole of the tests runs is slow as well."""
+    for mark, left_out in (("quick_rows", pytest.mark.slow), ("usual_rows", pytest.mark.full)):
+        _leave_out_rows(items, mark, left_out, complete=not any("::" in each for each in config.args))
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.slow)
+
+
+def _leave_out_rows(
+    items: list[pytest.Item], mark: str, left_out: pytest.MarkDecorator, *, complete: bool
+) -> None:
+    unknown = set()
+    found = set()
+    for item in items:
+        if (named := item.get_closest_marker(mark)) is None:
+            continue
+        test, _, row = item.nodeid.partition("[")
+        found.add((test, row[:-1]))
+        unknown.update((test, name) for name in named.args)
+        if row[:-1] not in named.args:
+            item.add_marker(left_out)
+    if complete and (unknown := unknown - found):
+        message = f"{mark} names rows that are not there: {sorted(unknown)}"
+        raise pytest.UsageError(message)
 
 
 def pytest_report_header() -> str | None:

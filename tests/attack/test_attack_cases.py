@@ -506,6 +506,7 @@ def whole() -> Iterator[Callable[[str, str], Any]]:
         yield send
 
 
+@pytest.mark.quick_rows("text", "two-keys-alike")
 @pytest.mark.parametrize("name", WHOLE)
 @not_on_3(RAW)
 def test_whole_arguments_of_a_function_keep_the_spelling(whole, name):

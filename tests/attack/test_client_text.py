@@ -58,6 +58,7 @@ async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client
     return "".join(log) + "".join(span.to_json() for span in served), answers
 
 
+@pytest.mark.quick_rows("JSON", "line")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_name_of_an_unknown_tool(form, log):
     """A tool name that holds a value is in no log, no span, and not in the envelope."""
@@ -67,6 +68,7 @@ async def test_the_name_of_an_unknown_tool(form, log):
     assert SECRET not in told
 
 
+@pytest.mark.quick_rows("JSON", "full-width comma")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_an_undeclared_key(form, log):
     """A key that holds a value is in no log and no span, at any depth."""
@@ -82,6 +84,7 @@ async def test_an_undeclared_key(form, log):
     assert SECRET not in recorded
 
 
+@pytest.mark.quick_rows("JSON", "full-width comma")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_client_information(form, log):
     """A client name or version that holds a value is masked."""
@@ -143,6 +146,7 @@ async def test_keys_of_a_secret_map(log):
     assert "hunter" not in recorded
 
 
+@pytest.mark.quick_rows("map", "one key of several")
 @pytest.mark.parametrize(
     "arguments",
     [

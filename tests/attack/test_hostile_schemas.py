@@ -154,6 +154,7 @@ def test_doubled_dynamic_references_are_answered_soon():
     assert process_time() - started < _ANSWERED_WITHIN
 
 
+@pytest.mark.quick_rows("properties-100", "properties-20000")
 @pytest.mark.parametrize("levels", [100, 1_000, 20_000])
 @pytest.mark.parametrize("keyword", ["properties", "items", "allOf", "not"])
 def test_levels_of_schemas_are_bounded(keyword, levels):

@@ -131,6 +131,7 @@ def _raising(error: type[BaseException]) -> Any:
     return process
 
 
+@pytest.mark.quick_rows("OSError", "StopIteration")
 @pytest.mark.parametrize(
     "error",
     [OSError, ValueError, KeyError, RecursionError, MemoryError, UnicodeEncodeError, StopIteration],

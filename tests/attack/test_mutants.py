@@ -210,6 +210,7 @@ async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does
     assert rules(answer) == ["rename_case"]
 
 
+@pytest.mark.quick_rows("[[1, 2]]")
 @pytest.mark.parametrize("text", ["[[1, 2]]", "[5]", "[]", '"a"'])
 async def test_only_an_object_is_taken_out_of_a_wrapper(text):
     """Where the text of the whole arguments is no object, the call is refused as any other wrong one."""

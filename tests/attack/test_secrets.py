@@ -102,6 +102,7 @@ CALLER_ONLY = [
 ]
 
 
+@pytest.mark.quick_rows("secret name", "writeOnly", "format password")
 @pytest.mark.parametrize("arguments", NOWHERE)
 async def test_told_nowhere(arguments, log, exporter):
     """What is secret, undeclared, long or text for a container is in no log, no span and no answer."""
@@ -111,6 +112,7 @@ async def test_told_nowhere(arguments, log, exporter):
     assert SECRET not in told
 
 
+@pytest.mark.quick_rows("value of a map")
 @pytest.mark.parametrize("arguments", CALLER_ONLY)
 async def test_told_to_the_caller_alone(arguments, log, exporter):
     """A short scalar of a declared parameter may come back to the caller, and is in no log and no span."""
@@ -119,6 +121,7 @@ async def test_told_to_the_caller_alone(arguments, log, exporter):
     assert SECRET not in recorded
 
 
+@pytest.mark.quick_rows("secret name", "in cut-off text for a model", "value of a map")
 @pytest.mark.parametrize("arguments", [*NOWHERE, *CALLER_ONLY])
 async def test_a_published_schema_tells_no_more(arguments, log, exporter):
     """Where only a schema is known, refused or forwarded, the log and the spans are as silent."""

@@ -33,6 +33,7 @@ def server_file(folder, annotation):
     return str(file)
 
 
+@pytest.mark.quick_rows("nothing found", "below the level")
 @pytest.mark.parametrize(
     ("annotation", "options", "code"),
     [
@@ -87,6 +88,7 @@ def test_sarif_and_github_are_written_whole(tmp_path, capsys):
     assert not capsys.readouterr().out
 
 
+@pytest.mark.quick_rows("nobody listens")
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -121,6 +121,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.quick_rows("command0")
 @pytest.mark.parametrize("command", [["check"], ["stress", "--yes"]])
 def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, command):
     """A server that answers what the protocol does not know cannot be asked."""

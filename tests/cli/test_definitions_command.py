@@ -83,6 +83,7 @@ def test_the_file_can_be_read_back(server, capsys):
     assert capsys.readouterr().out == file.read_text(encoding="utf-8")
 
 
+@pytest.mark.quick_rows("context_store.py")
 @pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "agent_platform/server.py"])
 async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path):
     """The file of each example can be given to its own server."""

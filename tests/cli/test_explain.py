@@ -48,6 +48,7 @@ def server(tmp_path):
     return str(file)
 
 
+@pytest.mark.quick_rows("right", "JSON text")
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -204,6 +204,7 @@ def test_what_was_not_tried_is_said_first(choosy, capsys):
     assert "not tried: take\n  the tool does not take what was made up" in out
 
 
+@pytest.mark.quick_rows("written0")
 @pytest.mark.parametrize("written", [{"take": {"key": "K-314"}}, {"take": [{"key": "K-314"}]}])
 @not_on_3(STRICT)
 def test_given_arguments_are_damaged(choosy, capsys, written):
@@ -228,6 +229,7 @@ def test_given_arguments_that_a_tool_does_not_take_make_the_exit_code_1(choosy, 
     assert 'the tool does not take what was given, {"key": "K-1"}' in capsys.readouterr().out
 
 
+@pytest.mark.quick_rows("no tool")
 @pytest.mark.parametrize(
     ("written", "says"),
     [

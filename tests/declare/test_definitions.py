@@ -308,6 +308,7 @@ def test_parameter_errors_name_their_place(refused, entry, told):
     assert sentences[0].startswith(told)
 
 
+@pytest.mark.quick_rows("field", "rule", "large")
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -352,6 +353,7 @@ def test_file_errors_name_their_place(refused, text, told):
     assert sentences[0].startswith(told)
 
 
+@pytest.mark.quick_rows("misspelt", "deep")
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -53,6 +53,7 @@ def unconfigured_structlog():
     structlog.reset_defaults()
 
 
+@pytest.mark.quick_rows("README.md", "docs/rules.md", "docs/envelope.md", "docs/logging.md", "docs/index.md")
 @pytest.mark.parametrize(
     "file",
     [pytest.param(file, marks=[pytest.mark.slow] if "how-to" in file.parts else []) for file in DOCUMENTS],

@@ -162,6 +162,7 @@ def test_self_containing_list_is_refused() -> None:
     assert timed(endless, {"p": value}).violations
 
 
+@pytest.mark.quick_rows("None-60", "None-10000")
 @pytest.mark.parametrize("levels", [60, 100, 10_000])
 @pytest.mark.parametrize("key", [None, "a", "p"])
 def test_deep_values_are_refused(levels: int, key: str | None) -> None:
@@ -245,6 +246,7 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
     return value
 
 
+@pytest.mark.quick_rows("objects-anyOf-short")
 @pytest.mark.parametrize(
     "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.full)]
 )

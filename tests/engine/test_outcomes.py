@@ -192,6 +192,7 @@ def _place(path: Path) -> str:
     return f"/{'/'.join(map(ascii, path))}"
 
 
+@pytest.mark.quick_rows("optional_list")
 @pytest.mark.parametrize("annotation", quick(TYPES, *EACH_KIND))
 def test_every_value_for_a_type(annotation, request, file_regression):
     """The outcomes of values of each kind for a required parameter of this type."""

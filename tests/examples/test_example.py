@@ -50,6 +50,7 @@ async def test_search_wants_all_tags(client):
     assert [one["context_id"] for one in newest] == [4]
 
 
+@pytest.mark.quick_rows("content")
 @pytest.mark.parametrize(
     ("change", "stored"),
     [
@@ -82,6 +83,7 @@ async def test_update_of_nothing_is_answered_in_the_envelopes_form(client):
     assert await call(client, "search_context", query="") == []
 
 
+@pytest.mark.quick_rows("null-keeps", "json-text")
 @pytest.mark.parametrize(
     ("sent", "stored"),
     [

@@ -63,6 +63,7 @@ def envelope(result):
     return json.loads(result.content[0].text)
 
 
+@pytest.mark.quick_rows("words", "particle")
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -137,6 +138,7 @@ async def state(server, device_id):
     return (await answer(server, "get_status", {"device_id": device_id})).structured_content
 
 
+@pytest.mark.quick_rows("too-many-arguments")
 @pytest.mark.parametrize(
     ("device_id", "command", "code", "details"),
     [
@@ -163,6 +165,7 @@ async def test_a_wrong_command_changes_nothing_and_is_answered_in_the_envelopes_
     assert await state(home, "abc123") == before
 
 
+@pytest.mark.quick_rows("softer", "warmer-than-what", "other-device")
 @pytest.mark.parametrize(
     ("said", "capabilities", "current", "chosen"),
     [
@@ -317,6 +320,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.quick_rows("str-list-strict", "whole-wrapped-strict")
 @pytest.mark.parametrize(
     ("tool", "sent", "right", "strict"),
     lax_and_strict(
@@ -346,6 +350,7 @@ async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, 
         assert await state(home, "abc123") == await state(other, "abc123")
 
 
+@pytest.mark.quick_rows("str-null-strict", "names-unknown-strict")
 @pytest.mark.parametrize(
     ("tool", "sent", "code", "words", "strict"),
     lax_and_strict(
@@ -394,6 +399,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.quick_rows("right-strict", "names-strict")
 @on_both_servers
 @pytest.mark.parametrize(("search", "execute"), FORMS)
 def test_the_conversation_runs_to_its_last_line(home, search, execute):

@@ -133,6 +133,7 @@ def build(_folder, lenient):
 RIGHT = Call("double", {"numbers": "[1, 2]"}, ("json_text_to_array",), gives=[2, 4])
 
 
+@pytest.mark.quick_rows("right", "counts-on-nothing")
 @pytest.mark.parametrize(
     ("call", "told"),
     [

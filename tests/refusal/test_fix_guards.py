@@ -75,6 +75,7 @@ def _delete(path: str, mode: str = "soft") -> str:
     return f"{path}{mode}"
 
 
+@pytest.mark.quick_rows("sent0-destructive")
 @pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
 @pytest.mark.parametrize("sent", [{"file_path": "/a"}, {"path": False}])
 async def test_a_destructive_tool_gets_no_fix(sent, destructive):

@@ -40,6 +40,7 @@ def _server(kind: Any) -> FastMCP:
     return lenient(Tool.from_function(take, name="take"))
 
 
+@pytest.mark.quick_rows("one of some", "a map inside an object")
 @pytest.mark.parametrize(
     ("kind", "value", "code", "told"),
     [

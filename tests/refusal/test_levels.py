@@ -57,6 +57,7 @@ def _server() -> FastMCP:
     return lenient(open_tool, *tools, policy=refusing, patterns={"delete": wrapped})
 
 
+@pytest.mark.quick_rows("a whole call", "arguments")
 @pytest.mark.parametrize(
     ("tool", "sent", "told", "ran"),
     [
@@ -136,6 +137,7 @@ async def test_the_first_fix_mends(tool, sent, told, ran):
         assert got(await call(server, tool, mended)) == ran
 
 
+@pytest.mark.quick_rows("two objects that could own it")
 @pytest.mark.parametrize(
     ("tool", "sent", "told"),
     [
@@ -197,6 +199,7 @@ async def test_a_wrapper_in_an_open_object():
     assert got(await call(_server(), "find", mended)) == {"got": {"query": "x"}}
 
 
+@pytest.mark.quick_rows("required and optional", "items of a list")
 @pytest.mark.parametrize(
     ("schema", "told"),
     [
@@ -315,6 +318,7 @@ async def test_accepted_names_of_the_branch_that_was_meant():
     assert not any("fixes" in violation for violation in found)
 
 
+@pytest.mark.quick_rows("flat")
 @pytest.mark.parametrize(
     ("sent", "places"),
     [

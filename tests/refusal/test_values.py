@@ -66,6 +66,7 @@ async def _told(server: FastMCP, value: Any) -> str:
     return told
 
 
+@pytest.mark.quick_rows("Decimal", "a day that is none", "a word for null")
 @pytest.mark.parametrize(
     ("kind", "value", "told"),
     [
@@ -363,6 +364,7 @@ async def test_what_would_be_right(kind, value, told):
     assert await _told(_server(kind), value) == told
 
 
+@pytest.mark.quick_rows("word for null", "numbers and commas")
 @pytest.mark.parametrize(
     ("kind", "default", "value", "told", "ran"),
     [
@@ -414,6 +416,7 @@ async def test_the_first_fix_mends(kind, default, value, told, ran):
     assert got(await call(server, "take", jsonpatch.apply_patch(sent, violation["fixes"][0]))) == ran
 
 
+@pytest.mark.quick_rows("a required value cannot be left out", "a key of a map in a map")
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

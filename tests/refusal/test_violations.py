@@ -190,6 +190,7 @@ ONE_FAULT = [
 ]
 
 
+@pytest.mark.quick_rows("type", "unknown")
 @pytest.mark.parametrize(("sent", "code", "pointer", "message"), ONE_FAULT)
 def test_one_fault(sent, code, pointer, message):
     """One fault is one line: where, what came, what is expected, what may be meant, how to write it."""
@@ -305,6 +306,7 @@ def test_tie_names_both_readings():
     assert "can be read in 2 ways" in violation.message
 
 
+@pytest.mark.quick_rows("name", "undeclared")
 @pytest.mark.parametrize(
     "sent",
     [

@@ -419,6 +419,7 @@ def test_unknown_names_fill_a_missing_open_object(
     check(schema, sent, expected, repairs)
 
 
+@pytest.mark.quick_rows("sent1-expected1")
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [

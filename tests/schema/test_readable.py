@@ -177,6 +177,7 @@ BROKEN: dict[str, Json] = {
 VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", '{"a": 1}']
 
 
+@pytest.mark.quick_rows("unknown type", "no types", "required of another kind")
 @pytest.mark.parametrize("broken", [pytest.param(schema, id=name) for name, schema in BROKEN.items()])
 def test_unreadable_parts_accept_any_value(broken: Json) -> None:
     """An unreadable part accepts any value unchanged; the parts beside it are validated and repaired."""

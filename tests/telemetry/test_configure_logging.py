@@ -112,6 +112,7 @@ async def test_colours_as_asked_for(colors, capsys):
     assert ("\x1b[1;31mrejected" in capsys.readouterr().err) is colors
 
 
+@pytest.mark.quick_rows("upper case")
 @pytest.mark.parametrize(
     ("level", "wanted"),
     [
@@ -154,6 +155,7 @@ async def test_context_variables(capsys):
     assert "object" in line["when"]
 
 
+@pytest.mark.quick_rows("event", "level")
 @pytest.mark.parametrize(
     "name", ["event", "tool", "error_code", "hints", "schema_version", "timestamp", "level"]
 )
@@ -266,6 +268,7 @@ async def test_the_standard_logger_gets_the_events_where_it_has_handlers(capsys)
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.quick_rows("debug")
 @pytest.mark.parametrize(
     ("level", "wanted"),
     [

@@ -89,6 +89,7 @@ def test_panels_lie_side_by_side():
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
 
 
+@pytest.mark.quick_rows("mcp_lenient.violations")
 @pytest.mark.parametrize(
     "name", ["mcp_lenient.calls", "mcp_lenient.repairs", "mcp_lenient.violations", "mcp_lenient.added_time"]
 )

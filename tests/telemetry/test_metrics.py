@@ -27,6 +27,7 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(values.items()))
 
 
+@pytest.mark.quick_rows("repaired")
 @pytest.mark.parametrize(
     ("name", "arguments", "outcome", "told"),
     [
@@ -82,6 +83,7 @@ async def test_a_mounted_tool_is_counted_once(counted):
     }
 
 
+@pytest.mark.quick_rows("auto-well known", "legacy-nearly known")
 @pytest.mark.parametrize(
     ("name", "label"),
     [

@@ -91,6 +91,7 @@ def read(lines):
     return events
 
 
+@pytest.mark.quick_rows("a line of its own-auto", "a megabyte-legacy")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_a_client_within_the_process(text, mode, capsys):
@@ -105,6 +106,7 @@ async def test_a_client_within_the_process(text, mode, capsys):
     assert all(event.client_name and event.client_version and event.server for event in events)
 
 
+@pytest.mark.quick_rows("a megabyte")
 @pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
 async def test_text_for_people(text, capsys):
     """As text for people the lines are as safe."""
@@ -115,6 +117,7 @@ async def test_text_for_people(text, capsys):
     assert len(checked(capsys.readouterr().err)) == 3
 
 
+@pytest.mark.quick_rows("lone surrogates")
 @pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
 async def test_calls_without_a_wire(text, capsys):
     """Calls that a program makes itself may carry what JSON cannot, and leave lines that read back."""
@@ -124,6 +127,7 @@ async def test_calls_without_a_wire(text, capsys):
     assert len(read(checked(capsys.readouterr().err))) == 4
 
 
+@pytest.mark.quick_rows("a line of its own-stateful", "terminal codes-modern")
 @pytest.mark.parametrize("kind", ["stateful", "modern"])
 @pytest.mark.parametrize("text", HOSTILE[:4])
 def test_raw_requests(text, kind, capsys):
@@ -139,6 +143,7 @@ def test_raw_requests(text, kind, capsys):
     assert len(events) == 3
 
 
+@pytest.mark.quick_rows("every kind of line break")
 @pytest.mark.parametrize("text", HOSTILE[:4])
 async def test_the_subject_of_a_token(text, tmp_path):
     """Whom a token speaks for is in the event, escaped; the token itself is not."""

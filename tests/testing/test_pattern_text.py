@@ -32,6 +32,7 @@ FITTING = [
 ]
 
 
+@pytest.mark.quick_rows("^[A-Z]{2}-\\\\d{4}$", "^[0-9a-f]{128}$")
 @pytest.mark.parametrize("pattern", FITTING)
 def test_a_text_fits_its_pattern(pattern):
     """For a plain pattern every text that is written fits it, whatever the seed."""

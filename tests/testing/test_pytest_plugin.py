@@ -75,6 +75,7 @@ def test_a_corrupted_call_fails_with_the_report(run):
     )
 
 
+@pytest.mark.quick_rows("served")
 @pytest.mark.parametrize("where", ["served:nothing", "served"])
 @not_on_3(STRICT)
 def test_a_wrong_name_is_told(run, where):

@@ -118,6 +118,7 @@ def test_made_up_arguments_are_valid(schema):
             assert ("other" in made) == bool(optional)
 
 
+@pytest.mark.quick_rows("impossible")
 @pytest.mark.parametrize(
     ("schema", "why"),
     [

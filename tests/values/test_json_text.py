@@ -465,6 +465,7 @@ def test_many_shallow_containers_are_parsed() -> None:
     assert read(repr(rows)) == (rows, "json5")
 
 
+@pytest.mark.quick_rows("opening-brackets-64", "exponent-digits-1000000", "comments-64")
 @pytest.mark.parametrize("max_depth", [64, 1_000_000])
 @pytest.mark.parametrize(
     "text",

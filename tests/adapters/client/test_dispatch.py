@@ -53,6 +53,7 @@ def anthropic(text, **more):
     ]
 
 
+@pytest.mark.quick_rows("anthropic-response", "qwen")
 @pytest.mark.parametrize(
     ("answer", "messages"),
     [
@@ -79,6 +80,7 @@ async def test_results_come_in_the_form_of_the_calls(answer, messages):
     assert done
 
 
+@pytest.mark.quick_rows("text")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -161,6 +163,7 @@ def both():
     return mcp
 
 
+@pytest.mark.quick_rows("one")
 @pytest.mark.parametrize(
     ("text", "tool"),
     [
@@ -247,6 +250,7 @@ async def test_a_lenient_session_keeps_the_list_of_tools():
         assert not (await dispatch(session, '<late>{"query": "tea"}</late>')).calls[0].result.is_error
 
 
+@pytest.mark.quick_rows("None")
 @pytest.mark.parametrize("answer", [5, [5], None, {"candidates": []}])
 async def test_what_is_no_answer_is_a_type_error(answer):
     """Anything but a text, a response or blocks is a mistake of the program."""

@@ -28,6 +28,7 @@ _TOLD = {
 }
 
 
+@pytest.mark.quick_rows("True-True-bare", "False-False-lenient")
 @pytest.mark.parametrize("middleware", [[], [LenientMiddleware()]], ids=["bare", "lenient"])
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("mounted", [True, False])

@@ -123,6 +123,7 @@ async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: boo
     return wrong
 
 
+@pytest.mark.quick_rows("union-strict")
 @pytest.mark.parametrize(("annotation", "strict"), pairwise(quick(TYPES, *EACH_KIND)))
 async def test_agrees_with_fastmcp_on_a_value(annotation, strict):
     """For a parameter of this type, the judge accepts exactly the values that FastMCP runs."""

@@ -132,6 +132,7 @@ def _nearly(right):
     return st.one_of(st.just(right), whole, whole, odd)
 
 
+@pytest.mark.quick_rows("chosen")
 @pytest.mark.parametrize(
     "function", [scalars, containers, bounded, chosen], ids=lambda function: function.__name__
 )
@@ -199,6 +200,7 @@ def test_types_that_say_more_have_no_quick_check(function):
     assert (plain.lax, plain.strict) == (None, None)
 
 
+@pytest.mark.quick_rows("limited")
 @pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())

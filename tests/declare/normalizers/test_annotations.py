@@ -61,6 +61,7 @@ def test_annotated_type_accepts_the_same(kind, mode):
         assert outcome(marked, value, mode) == outcome(plain, value, mode), value
 
 
+@pytest.mark.quick_rows("str-validation", "union-of-models-validation")
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
 @pytest.mark.parametrize("kind", quick(TYPES, *EACH_KIND))
 def test_json_schema_is_unchanged(kind, mode):

@@ -81,6 +81,11 @@ def given_back(normalize, value):
         return []
 
 
+@pytest.mark.quick_rows(
+    "Tags(separator=None, trim=False, lower=False, unique=False, max_count=None, max_length=None)",
+    "Upper()",
+    "IsoDate(order=None)",
+)
 @pytest.mark.parametrize("normalize", EACH, ids=repr)
 @given(value=JSON)
 @example(value="\ud800")
@@ -99,6 +104,7 @@ def test_normalizers_are_idempotent_and_pure(normalize, value):
     assert json.dumps(value) == before
 
 
+@pytest.mark.quick_rows("objects-Strip()")
 @pytest.mark.parametrize(
     "normalize", quick({repr(each): each for each in EACH}, "Strip()", "NullAs(json='[]')")
 )

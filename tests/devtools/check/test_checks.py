@@ -178,6 +178,7 @@ def foreign(schema, description="Does something."):
     return [Tool(name="foreign", description=description, inputSchema=schema)]
 
 
+@pytest.mark.quick_rows("an open model", "in a recursive model", "not nullable")
 @pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)
 def test_each_tool_has_its_one_finding(function, code, place, level):
     """A tool with one fault has that finding, and no other."""
@@ -393,6 +394,7 @@ def test_a_finding_says_where_the_function_stands():
     assert (Path(str(finding.file)).name, finding.line) == (Path(__file__).name, line)
 
 
+@pytest.mark.quick_rows("all")
 @pytest.mark.parametrize(
     ("chosen", "codes_found"),
     [

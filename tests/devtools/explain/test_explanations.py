@@ -209,6 +209,7 @@ async def test_a_server_without_the_middleware_is_told_so():
     assert "No LenientMiddleware stands before this tool" in str(said)
 
 
+@pytest.mark.quick_rows("nothing", "long")
 @pytest.mark.parametrize(
     "sent",
     [

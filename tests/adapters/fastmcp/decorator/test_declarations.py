@@ -90,6 +90,7 @@ def test_wrong_declarations(declare, told):
     assert told in str(caught.value)
 
 
+@pytest.mark.quick_rows("strict-alone-ready-made")
 @pytest.mark.parametrize(
     "normalizer",
     [
@@ -121,6 +122,7 @@ async def test_several_run_in_their_order(serve):
     assert got(await call(serve(name), "name", {"content": " a "})).startswith("a1")
 
 
+@pytest.mark.quick_rows("strict-alone-function")
 @pytest.mark.parametrize("name", ["policy", "function", "parameters"])
 async def test_any_name_can_be_declared(name, serve):
     """A parameter may have the name of an argument of the decorator itself."""
@@ -138,6 +140,7 @@ async def test_aliases_need_the_middleware():
     assert sorted(rules(result)) == ["rename_alias", "rename_alias", "tags"]
 
 
+@pytest.mark.quick_rows("wrapped")
 @pytest.mark.parametrize(
     ("sent", "wanted"),
     [

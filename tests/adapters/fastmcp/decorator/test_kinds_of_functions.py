@@ -148,6 +148,7 @@ def test_what_python_sees_stays(function, decorate, spell):
     assert inspect.iscoroutinefunction(decorated) == inspect.iscoroutinefunction(written)
 
 
+@pytest.mark.quick_rows("sync", "with_dependency")
 @every_function
 async def test_calls_with_types(function):
     """A tool whose types are no texts does what it did."""

@@ -22,6 +22,7 @@ def _server(mode: Any) -> FastMCP:
     return server
 
 
+@pytest.mark.quick_rows("wrong-off")
 @pytest.mark.parametrize("mode", ["observe", "off"])
 @pytest.mark.parametrize(
     "arguments", [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}], ids=["repairable", "wrong"]

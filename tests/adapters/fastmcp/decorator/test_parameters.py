@@ -35,6 +35,7 @@ async def test_parameters_without_a_type(serve, published):
     assert await published(untyped) == await published(written)
 
 
+@pytest.mark.quick_rows("strict-alone-123-middleware", "strict-alone-{'a': 1}-alone")
 @pytest.mark.parametrize("middleware", [True, False], ids=["middleware", "alone"])
 @pytest.mark.parametrize("sent", [123, True, ["a", 1], {"a": 1}], ids=str)
 async def test_a_normalizer_says_which_types_it_takes(serve, middleware, sent):
@@ -81,6 +82,7 @@ async def test_parameters_by_another_name(serve):
     assert told["details"]["parameter"] == "maxResults"
 
 
+@pytest.mark.quick_rows("strict-alone-factory")
 @pytest.mark.parametrize(
     ("annotation", "default", "wanted"),
     [

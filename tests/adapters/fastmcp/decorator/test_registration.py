@@ -41,6 +41,7 @@ def _added(made: Any) -> FastMCP:
     return server
 
 
+@pytest.mark.quick_rows("server-tool", "tool-below-arguments")
 @pytest.mark.parametrize(
     "register",
     [
@@ -67,6 +68,7 @@ async def test_ways_to_register(register):
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
 
 
+@pytest.mark.quick_rows("bare-tool", "arguments-twice")
 @pytest.mark.parametrize(
     "registered",
     [
@@ -89,6 +91,7 @@ def test_a_task_of_the_standalone_decorator_is_no_server_s():
     assert lenient(tool(task=False)(_new_store()))
 
 
+@pytest.mark.quick_rows("keyword")
 @pytest.mark.parametrize(
     "register",
     [

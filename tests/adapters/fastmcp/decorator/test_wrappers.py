@@ -159,6 +159,7 @@ async def test_no_wrapper_runs_on_a_refused_call(wrap, decorate, mask):
     assert (result.is_error, seen) == (True, [])
 
 
+@pytest.mark.quick_rows("strict-keep-sync", "strict-keep-in_context")
 @pytest.mark.parametrize(
     ("body", "wrap"),
     [
@@ -189,6 +190,7 @@ async def test_all_faults_of_a_wrapped_tool_are_told():
     assert [each["parameter"] for each in found] == ["content", "tags"]
 
 
+@pytest.mark.quick_rows("strict-keep-sync", "strict-keep_with_context-changing")
 @pytest.mark.parametrize(
     ("body", "wrap"),
     [(keep, _sync), *((body, wrap) for body in BODIES for wrap in (_async, _changing))],
@@ -212,6 +214,7 @@ async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
     assert events.names == ["call_rejected"]
 
 
+@pytest.mark.quick_rows("_sync")
 @pytest.mark.parametrize("wrap", [_sync, _async, _catching], ids=lambda wrap: wrap.__name__)
 async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
     """``@lenient`` above a wrapper answers by itself."""
@@ -304,6 +307,7 @@ async def test_a_wrapper_may_take_a_parameter_away(events: Log):
     assert events.names == ["call_accepted", "call_repaired", "call_rejected", "call_rejected"]
 
 
+@pytest.mark.quick_rows("sync", "catching")
 @every_wrapper
 async def test_a_wrapper_with_the_middleware(wrap):
     """With the middleware a bad call is refused before the wrapper, and a right one is not touched."""
@@ -359,6 +363,7 @@ async def _nested(arguments: dict[str, Any], *, by_tool: bool) -> Seen:
     return seen
 
 
+@pytest.mark.quick_rows("run")
 @pytest.mark.parametrize(
     "by_tool",
     [pytest.param(False, id="call_tool"), pytest.param(True, id="run", marks=not_on_3(DIRECT))],

@@ -77,12 +77,14 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
     return build
 
 
+@pytest.mark.quick_rows("literal-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
     """Whatever FastMCP alone makes of a value reaches the body, and no repair is told."""
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 
+@pytest.mark.quick_rows("union-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
     """The same without the middleware, of a function under ``@lenient``."""

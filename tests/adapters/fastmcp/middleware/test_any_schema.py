@@ -49,6 +49,7 @@ def _backend(tool: Published) -> FastMCP:
 FRONTS = pytest.mark.parametrize("front", [_direct, _proxied, _wrapped])
 
 
+@pytest.mark.quick_rows("type-_direct", "$ref-_proxied")
 @FRONTS
 @pytest.mark.parametrize(
     "current_state",
@@ -93,6 +94,7 @@ async def test_an_odd_place_is_left_alone_and_told_once(front, odd, events: Log)
     assert warning["reason"].startswith("not judged or repaired at /properties/p (")
 
 
+@pytest.mark.quick_rows("_proxied")
 @FRONTS
 async def test_older_words_are_judged(front, events: Log):
     """What an older draft forbids is refused, and what it allows is repaired."""

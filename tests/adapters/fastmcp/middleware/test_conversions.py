@@ -14,6 +14,7 @@ def _store(content: str, tags: list[str] | None = None) -> Any:
     return {"content": content, "tags": tags}
 
 
+@pytest.mark.quick_rows("None-strict")
 @on_both_servers
 @pytest.mark.parametrize("tags", [None, [], ["tag1"], ["tag1", "tag2", "tag3"]], ids=str)
 async def test_right_tags_pass_unchanged(tags, strict):
@@ -39,6 +40,7 @@ async def test_tags_of_one_reading_become_a_list(sent, tags, rule, strict):
     assert rules(result) == [rule]
 
 
+@pytest.mark.quick_rows("integer-strict")
 @on_both_servers
 @pytest.mark.parametrize(
     "sent",
@@ -83,6 +85,7 @@ CONVERSIONS = [
 ]
 
 
+@pytest.mark.quick_rows("number-strict", "0-strict")
 @on_both_servers
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
@@ -92,6 +95,7 @@ async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
     assert (type(received), received) == (type(value), value)
 
 
+@pytest.mark.quick_rows("number", "array")
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_published_type(type_name, sent, value):
     """The same holds where only a published schema speaks."""
@@ -104,6 +108,7 @@ async def test_text_becomes_the_published_type(type_name, sent, value):
 TEXTS = ["42", "3.14", "true", "null", "[1,2,3]", '{"key": "value"}', "", " a "]
 
 
+@pytest.mark.quick_rows("42-strict", " a -strict")
 @on_both_servers
 @pytest.mark.parametrize("sent", TEXTS)
 async def test_text_for_a_string_stays_as_it_is(sent, strict):

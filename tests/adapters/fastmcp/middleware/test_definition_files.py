@@ -100,6 +100,7 @@ async def test_the_published_tools_stay_as_they_are(served):
     assert [tool.model_dump() for tool in with_file] == [tool.model_dump() for tool in without]
 
 
+@pytest.mark.quick_rows("default")
 @pytest.mark.parametrize(
     ("old", "new", "line", "told"),
     [

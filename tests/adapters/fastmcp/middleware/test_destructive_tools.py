@@ -40,6 +40,7 @@ async def _sent(arguments: Any) -> CallToolResult:
         return await client.session.send_request(request, CallToolResult)
 
 
+@pytest.mark.quick_rows("{'where': ''}", "{'ids': 5}", "{'wait_for_previous': True}")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -72,6 +73,7 @@ async def test_nothing_is_left_out(arguments: Any) -> None:
     assert RAN == []
 
 
+@pytest.mark.quick_rows("{'ids': [1], 'toolCallId': 'call_1', 'sessionId': 's'}-{'ids': [1]}")
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

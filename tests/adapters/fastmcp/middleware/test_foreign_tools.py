@@ -107,6 +107,7 @@ PROXIES = {
 }
 
 
+@pytest.mark.quick_rows("server")
 @pytest.mark.parametrize("proxy", PROXIES.values(), ids=PROXIES.keys())
 async def test_a_proxied_tool_is_lenient(proxy):
     """The backend gets what its published schema asks for."""
@@ -212,6 +213,7 @@ TRANSFORMS = [
 ]
 
 
+@pytest.mark.quick_rows("renamed", "swapped")
 @pytest.mark.parametrize(("tool", "sent", "expected"), TRANSFORMS)
 async def test_a_transformed_tool_is_lenient(tool, sent, expected):
     """Under the names and with the defaults that it publishes, a transformed tool is repaired like its parent."""

@@ -188,6 +188,7 @@ STRICTNESS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.quick_rows("sync-lax", "annotated-lax", "union-lax")
 @STRICTNESS
 @pytest.mark.parametrize(("function", "right", "near", "wrong", "kind"), TOOLS)
 async def test_every_function_tool_is_lenient(function, right, near, wrong, kind, strict):
@@ -202,6 +203,7 @@ async def test_every_function_tool_is_lenient(function, right, near, wrong, kind
     assert code(await call(server, name, wrong)).endswith(f"_{kind}")
 
 
+@pytest.mark.quick_rows("secret-context")
 @pytest.mark.parametrize("function", [_with_context, _with_dependency], ids=["context", "depends"])
 @pytest.mark.parametrize("injected", ["ctx", "secret"])
 async def test_what_is_injected_cannot_be_sent(function, injected):
@@ -348,6 +350,7 @@ async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, h
     assert got(await call(lenient(_notify), "_notify", {"via": sent})) == heard
 
 
+@pytest.mark.quick_rows("of many names")
 @pytest.mark.parametrize(
     ("model", "it"),
     [
@@ -364,6 +367,7 @@ async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(m
     assert rules(result) == ["json_text_to_array"]
 
 
+@pytest.mark.quick_rows("letters swapped-strict", "a map as well-strict")
 @on_both_servers
 @pytest.mark.parametrize(
     ("model", "it"),

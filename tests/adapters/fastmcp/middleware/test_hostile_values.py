@@ -106,6 +106,7 @@ def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
 
 
+@pytest.mark.quick_rows("string-lax")
 @pytest.mark.parametrize(("annotation", "strict"), pairwise(TYPES))
 async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
     """Every call is answered, by the tool or by an envelope that can be sent as UTF-8, and can be logged."""

@@ -39,6 +39,7 @@ async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.quick_rows("100 unknown names")
 @pytest.mark.parametrize(
     ("sent", "more"),
     [
@@ -84,6 +85,7 @@ class _Noted:
         return _wide(count, Annotated[int, BeforeValidator(self)])
 
 
+@pytest.mark.quick_rows("200 of 200")
 @pytest.mark.parametrize(("count", "wrong"), [(200, 200), (300, 1)], ids=["200 of 200", "1 of 300"])
 async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
     """Repair and wording of many parameters run in a worker thread."""

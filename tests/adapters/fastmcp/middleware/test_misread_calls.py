@@ -83,6 +83,7 @@ async def _called(server, tool, arguments):
         return await client.call_tool(tool, arguments, raise_on_error=False)
 
 
+@pytest.mark.quick_rows("renamed")
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [
@@ -104,6 +105,7 @@ async def test_a_name_that_only_the_validator_knows_stays_where_it_is(server):
     assert result.data == {"label": ["x"], "tags": []}
 
 
+@pytest.mark.quick_rows("a format whose case is its meaning")
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [

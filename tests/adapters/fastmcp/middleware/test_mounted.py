@@ -40,6 +40,9 @@ def _id(chain: tuple[bool, ...]) -> str:
     return "-".join("lenient" if each else "plain" for each in chain)
 
 
+@pytest.mark.quick_rows(
+    "lenient-lenient-same_name", "lenient-plain-lenient-same_name", "plain-lenient-lenient-same_name"
+)
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_repaired_once(chain, namespace, events: Log):
@@ -71,6 +74,7 @@ async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
     assert events.names == ["call_accepted"]
 
 
+@pytest.mark.quick_rows("lenient-lenient", "lenient-lenient-lenient")
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_an_unknown_tool_is_told_once(chain, events: Log):
     """A name that no server of the chain has is told by the outermost one that is lenient."""

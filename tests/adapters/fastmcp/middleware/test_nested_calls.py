@@ -60,6 +60,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.quick_rows("wrong-client", "unknown_tool-in_process")
 @pytest.mark.parametrize("over_wire", [True, False], ids=["client", "in_process"])
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
 async def test_a_body_sees_the_exception(tool, arguments, error, over_wire):
@@ -101,6 +102,7 @@ async def test_a_call_of_itself_is_told_apart():
     assert wrong == {"raised": "ValidationError"}
 
 
+@pytest.mark.quick_rows("wrong-both", "unknown_tool-parent_only")
 @pytest.mark.parametrize("lenient_child", [True, False], ids=["both", "parent_only"])
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
 async def test_a_mounted_childs_body_sees_the_exception(tool, arguments, error, lenient_child):
@@ -112,6 +114,7 @@ async def test_a_mounted_childs_body_sees_the_exception(tool, arguments, error, 
     assert got(result) == {"raised": error}
 
 
+@pytest.mark.quick_rows("wrong")
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
 async def test_a_parents_body_sees_the_exception_of_a_childs_tool(tool, arguments, error, events: Log):
     """A body of the parent that calls a mounted tool wrongly sees the exception, and one event is written."""
@@ -191,6 +194,7 @@ OUTER_POLICIES = {
 }
 
 
+@pytest.mark.quick_rows("repair")
 @pytest.mark.parametrize("policy", OUTER_POLICIES.values(), ids=OUTER_POLICIES.keys())
 async def test_a_bodys_calls_are_its_own_under_every_policy(policy):
     """How lenient its own calls are does not change what a body sees of the calls it makes."""
@@ -199,6 +203,7 @@ async def test_a_bodys_calls_are_its_own_under_every_policy(policy):
     assert got(result) == {"raised": "ValidationError"}
 
 
+@pytest.mark.quick_rows("not_compiled-observe")
 @pytest.mark.parametrize("mode", ["repair", "observe"])
 @pytest.mark.parametrize(
     "schema",

@@ -63,6 +63,7 @@ async def test_calls_are_lenient_beside_any_other_middleware(other, outside, eve
     assert events.names == ["call_accepted", "call_repaired", "call_rejected"]
 
 
+@pytest.mark.quick_rows("(1, 0, 2)")
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 async def test_errors_and_logging_in_every_order(order, caplog):
     """Errors, logging and lenience stand in any order without touching the envelope."""
@@ -136,6 +137,7 @@ async def test_a_cache_inside_serves_both_spellings():
     assert len(recorder.arguments) == 1
 
 
+@pytest.mark.quick_rows("other_outside")
 @BOTH_ORDERS
 async def test_a_cache_keeps_no_refusal_for_a_right_call(outside):
     """After a wrong call the right one runs, and the wrong one is refused again."""

@@ -143,6 +143,7 @@ async def test_a_replaced_tools_body_runs_once():
     assert runs == [[1]]
 
 
+@pytest.mark.quick_rows("ValidationError-numbers", "NotFoundError-more")
 @pytest.mark.parametrize(
     "after", [numbers, more, words, None], ids=lambda each: getattr(each, "__name__", "gone")
 )
@@ -165,6 +166,7 @@ async def test_a_body_that_fails_is_not_run_again_as_another_tool(after, error):
     assert runs == [["a"]]
 
 
+@pytest.mark.quick_rows("mounted-near")
 @pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 async def test_a_removed_tool_is_unknown(sent, mounted):

@@ -67,6 +67,7 @@ FAILING = [
 ]
 
 
+@pytest.mark.quick_rows("_tool_error-accepted", "_value_error-accepted")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize("function", FAILING)
 async def test_a_tools_own_error_passes_as_it_is(function, tags):
@@ -99,6 +100,7 @@ async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once(
     assert runs == [["a"]]
 
 
+@pytest.mark.quick_rows("sync-accepted")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize(
     "in_thread", [pytest.param(False, id="async"), pytest.param(True, id="sync", marks=SINCE_4_1)]

@@ -194,6 +194,7 @@ async def test_arguments_in_text(kind: Any, arguments: Any) -> None:
         assert received["version"] == "3.140"
 
 
+@pytest.mark.quick_rows("_function", "_proxied")
 @pytest.mark.parametrize("kind", [*KINDS, _decorated])
 async def test_a_model_in_text(kind: Any) -> None:
     """Numbers at every depth of an object that came as text keep their spelling."""

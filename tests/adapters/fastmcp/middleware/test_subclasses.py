@@ -38,6 +38,7 @@ class HearsCalls(LenientMiddleware):
         return await super().on_call_tool(context, call_next)
 
 
+@pytest.mark.quick_rows("HearsRequests")
 @pytest.mark.parametrize("kind", [HearsMessages, HearsRequests, HearsCalls])
 async def test_a_hook_of_a_subclass_sees_each_call_once(kind):
     """What a subclass adds is called, and the call is repaired all the same."""

@@ -33,6 +33,7 @@ def _server_span(spans: InMemorySpanExporter) -> Any:
     return span
 
 
+@pytest.mark.quick_rows("accepted")
 @pytest.mark.parametrize(
     ("name", "arguments", "outcome", "failed"),
     [

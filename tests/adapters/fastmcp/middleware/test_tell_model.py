@@ -51,6 +51,7 @@ def _server(policy):
     return server
 
 
+@pytest.mark.quick_rows("text", "wrapper")
 @pytest.mark.parametrize(("sent", "said"), _CASES)
 async def test_a_repaired_result_says_what_was_repaired(sent, said):
     """One more text block names the place and how to send it; the rest of the result stays as it is."""

@@ -36,6 +36,7 @@ SPELLINGS = [
 ]
 
 
+@pytest.mark.quick_rows("right-storeContext", "near-storeContext")
 @pytest.mark.parametrize("sent", SPELLINGS)
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 async def test_another_spelling_of_a_tools_name_is_read(sent: str, tags: Any, events: Log):
@@ -46,6 +47,7 @@ async def test_another_spelling_of_a_tools_name_is_read(sent: str, tags: Any, ev
     assert [(event["event"], event["tool"]) for event in events] == [("call_repaired", "store_context")]
 
 
+@pytest.mark.quick_rows("space", "no tool")
 @pytest.mark.parametrize(
     "sent",
     [

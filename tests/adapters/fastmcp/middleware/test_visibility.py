@@ -128,6 +128,7 @@ BY_MIDDLEWARE = {
 }
 
 
+@pytest.mark.quick_rows("disabled_in_child")
 @pytest.mark.parametrize("hidden", [*HIDDEN.values(), *BY_MIDDLEWARE.values()], ids=[*HIDDEN, *BY_MIDDLEWARE])
 async def test_no_did_you_mean_names_a_hidden_tool(hidden):
     """A name like that of a hidden tool is answered as if there were none."""
@@ -145,6 +146,7 @@ async def test_what_another_middleware_hides_is_answered_by_it(hidden, tags):
     assert "mcp_lenient" not in (result.meta or {})
 
 
+@pytest.mark.quick_rows("right-by_auth", "near-disabled_in_child")
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN.keys())
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
@@ -154,6 +156,7 @@ async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
     assert told["details"] == {"tool": "send_mail"}
 
 
+@pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
     """What was learned of a tool while it could be seen is not told when it cannot."""
@@ -166,6 +169,7 @@ async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
     assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
 
 
+@pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_tool_is_hidden_from_one_client_only(tags):
     """What one client may call teaches another one nothing."""
@@ -183,6 +187,7 @@ async def test_a_tool_is_hidden_from_one_client_only(tags):
             assert code(refused) == "UNKNOWN_TOOL"
 
 
+@pytest.mark.quick_rows("NotFoundError-near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 @pytest.mark.parametrize("error", [NotFoundError, KeyError])
 async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):

@@ -106,6 +106,7 @@ async def test_a_fix_of_the_envelope_mends_the_call():
         )
 
 
+@pytest.mark.quick_rows("pydantic")
 @pytest.mark.parametrize(
     "jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"]
 )
@@ -131,6 +132,7 @@ def _servers(*, with_middleware: bool) -> list[FastMCP]:
     return [own, parent]
 
 
+@pytest.mark.quick_rows("2026-07-28")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_the_list_of_tools_stays_as_it_is(mode):
     """Before and after calls, ``tools/list`` is byte for byte the same with and without the middleware."""
@@ -186,6 +188,7 @@ async def test_no_log_line_holds_a_value(tool, arguments, policy, events: Log, c
     assert SECRET not in caplog.text
 
 
+@pytest.mark.quick_rows("secret_type", "unknown_name")
 @pytest.mark.parametrize(("tool", "arguments"), SECRET_CALLS)
 async def test_no_envelope_holds_a_secret(tool, arguments):
     """The envelope repeats no secret, no value of an undeclared name and no text that stood for a container."""

@@ -259,6 +259,7 @@ async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(event
     assert _names(events) == ["call_accepted", "call_refused_upstream"]
 
 
+@pytest.mark.quick_rows("JSON-RPC")
 @pytest.mark.parametrize(
     "answer",
     [

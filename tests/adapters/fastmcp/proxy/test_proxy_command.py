@@ -100,6 +100,7 @@ def test_a_python_files_functions_judge():
     assert '"server":"upstream"' not in err  # its functions take "1", so that nothing is repaired
 
 
+@pytest.mark.quick_rows("nothing", "log")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -106,6 +106,7 @@ def test_before_the_handshake(command, named):
     assert _KEY not in named
 
 
+@pytest.mark.quick_rows("path and query")
 @pytest.mark.parametrize(
     ("url", "named"),
     [

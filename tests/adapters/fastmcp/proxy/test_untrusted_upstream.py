@@ -83,6 +83,7 @@ async def test_an_error_with_any_meta_is_answered(given, text, events):
     assert "orged" not in json.dumps(events)
 
 
+@pytest.mark.quick_rows("list", "null")
 @pytest.mark.parametrize("given", SHAPES)
 async def test_a_success_with_any_meta_passes_as_it_came(given, events):
     """Metadata that the upstream puts on a result reaches the client unchanged when nothing was repaired."""
@@ -187,6 +188,7 @@ MALFORMED = [
 ]
 
 
+@pytest.mark.quick_rows("a refusal with data")
 @pytest.mark.parametrize("answer", REFUSALS)
 async def test_an_odd_error_is_answered(answer):
     """Whatever error a call is answered, the caller gets an error result without Python's words, of bounded size."""
@@ -200,6 +202,7 @@ async def test_an_odd_error_is_answered(answer):
         assert word not in told
 
 
+@pytest.mark.quick_rows("no content")
 @pytest.mark.parametrize("answer", MALFORMED)
 async def test_a_malformed_answer_is_the_servers_fault(answer, events):
     """An answer that is no tool result is an internal error, not one of the caller's arguments, and is logged."""

@@ -69,6 +69,7 @@ def test_whole_arguments_get_the_sdks_own_error(changed, kind):
             assert call(wire, "add_note", json.dumps(_RIGHT))["error"]["code"] == INVALID_PARAMS
 
 
+@pytest.mark.quick_rows("hooks-stateful")
 @pytest.mark.parametrize("kind", _KINDS)
 def test_one_warning_says_so(changed, kind, events):
     """However many messages of either kind come, exactly one warning is logged for the server."""

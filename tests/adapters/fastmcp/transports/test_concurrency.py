@@ -144,6 +144,7 @@ def _wait_for_repair(events: list[dict[str, Any]]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.quick_rows("auto")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events):
     """After a repaired call is canceled, the same client's later calls are answered as if it had not been."""

@@ -251,6 +251,7 @@ def test_off_leaves_the_sdks_own_error(fresh, plain, sent, events):
     assert events == []
 
 
+@pytest.mark.quick_rows("modern-array")
 @pytest.mark.parametrize(
     ("sent", "repaired"),
     [
