@@ -262,35 +262,35 @@ def test_duplicate_keys_are_refused(text: str) -> None:
     assert parse(text) is None
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        *("NaN", "Infinity", "-Infinity", "nan", "inf", "undefined"),
-        *("1e999", "-1e999", "1e-999", "0.1234567890123456789", "9007199254740993.0", "9" * 5000),
-        *(
-            "+1",
-            "01",
-            "0644",
-            ".5",
-            "5.",
-            "0x1F",
-            "0o7",
-            "0b1",
-            "1_000",
-            "1j",
-            "1L",
-            "1n",
-            "- 1",
-            "--1",
-            "~1",
-        ),
-        *("1 000", "1+1", "2-1", "4 // 2", "\uff11", "\u0661", "1a", "1true", "1'a'"),
-    ],
-)
-@pytest.mark.parametrize("template", ["[%s]", "[%s,]", "{'a': %s}", "(None, %s)"])
-def test_non_json_numbers_are_refused(number: str, template: str) -> None:
+_NOT_JSON_NUMBERS = [
+    *("NaN", "Infinity", "-Infinity", "nan", "inf", "undefined"),
+    *("1e999", "-1e999", "1e-999", "0.1234567890123456789", "9007199254740993.0", "9" * 5000),
+    *(
+        "+1",
+        "01",
+        "0644",
+        ".5",
+        "5.",
+        "0x1F",
+        "0o7",
+        "0b1",
+        "1_000",
+        "1j",
+        "1L",
+        "1n",
+        "- 1",
+        "--1",
+        "~1",
+    ),
+    *("1 000", "1+1", "2-1", "4 // 2", "\uff11", "\u0661", "1a", "1true", "1'a'"),
+]
+
+
+def test_non_json_numbers_are_refused() -> None:
     """A number that is not spelled as JSON or would lose a digit refuses the text in every grammar."""
-    assert parse(template % number) is None
+    templates = ("[%s]", "[%s,]", "{'a': %s}", "(None, %s)")
+    texts = [template % number for template in templates for number in _NOT_JSON_NUMBERS]
+    assert [text for text in texts if parse(text) is not None] == []
 
 
 @pytest.mark.parametrize(
