@@ -109,6 +109,7 @@ def test_another_validator_agrees_with_the_rows(name):
             assert accepted(row.sent) == same(row.sent, row.expected), row
 
 
+@pytest.mark.quick_rows("destructive", "spelling")
 @each_file
 def test_normalize(name):
     """``normalize`` returns what each row expects, or refuses."""
@@ -119,6 +120,7 @@ def test_normalize(name):
     check_rows(found)
 
 
+@pytest.mark.quick_rows("destructive", "spelling")
 @each_file
 def test_normalizing_twice_changes_nothing(name):
     """What is expected to reach the tool is accepted as it is (laws 1 and 8)."""

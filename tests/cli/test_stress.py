@@ -17,6 +17,8 @@ from mcp_lenient.telemetry.setup import reset_logging
 from mcp_lenient.testing import stress as run_stress
 from mcp_lenient.types import Repair
 
+pytestmark = pytest.mark.slow
+
 SERVER = '''
 import sys
 from pathlib import Path
@@ -150,7 +152,6 @@ def test_nothing_but_the_report_is_shown(server, capfd):
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
 
 
-@pytest.mark.slow
 def test_the_same_seed_makes_the_same_calls(server, capsys):
     """The report is the same again, and another one for another seed."""
     reports = []
@@ -181,7 +182,6 @@ def choosy(tmp_path):
     return file
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--summary",)])
 def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options):
     """No empty table is shown; the first line says that nothing was tested, the last what to do about it."""
@@ -194,7 +194,6 @@ def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options
     assert "┃" not in out
 
 
-@pytest.mark.slow
 def test_what_was_not_tried_is_said_first(choosy, capsys):
     """Where some tools could not be tried the first line counts them, and the exit code is 0."""
     choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
@@ -204,7 +203,6 @@ def test_what_was_not_tried_is_said_first(choosy, capsys):
     assert "not tried: take\n  the tool does not take what was made up" in out
 
 
-@pytest.mark.quick_rows("written0")
 @pytest.mark.parametrize("written", [{"take": {"key": "K-314"}}, {"take": [{"key": "K-314"}]}])
 @not_on_3(STRICT)
 def test_given_arguments_are_damaged(choosy, capsys, written):
@@ -229,7 +227,6 @@ def test_given_arguments_that_a_tool_does_not_take_make_the_exit_code_1(choosy, 
     assert 'the tool does not take what was given, {"key": "K-1"}' in capsys.readouterr().out
 
 
-@pytest.mark.quick_rows("no tool")
 @pytest.mark.parametrize(
     ("written", "says"),
     [
@@ -253,7 +250,6 @@ def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
     """A server without a read-only tool is not tested, which is no success."""
     server.write_text(SERVER.replace('annotations={"readOnlyHint": True}', ""), encoding="utf-8")
@@ -271,7 +267,6 @@ def test_a_dry_run_calls_nothing(server, capfd):
     assert calls_of(server) == set()
 
 
-@pytest.mark.slow
 def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capfd):
     """Calls go through the middleware to the server; a tool that is not read-only gets none."""
     assert run(["stress", "--yes", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
@@ -287,7 +282,6 @@ def test_all_tools_are_called_when_told(server):
     assert calls_of(server) == {"search", "store"}
 
 
-@pytest.mark.slow
 def test_without_a_terminal_nobody_is_asked(server, capfd, monkeypatch):
     """Real calls need a yes: without a terminal the command ends, having called nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
@@ -366,7 +360,6 @@ def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
     assert reports[0] == reports[1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS[:-2])
 def test_only_metadata_of_our_shape_is_read(claim):
     """A tool that runs in this process may answer with any metadata."""

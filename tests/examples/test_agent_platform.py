@@ -82,7 +82,7 @@ DEFAULTS = {
 DECLARED = load_definitions(DEFINITIONS)
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 QUICK = ("microsandbox_execute", "browser_extract_content", "search_file_content", "analyze_tool_needs")
 """One tool of each of the four servers."""
@@ -183,7 +183,6 @@ async def test_right_arguments_arrive_as_they_are(client, tool):
     assert await ran(client, tool, RIGHT[tool]) == (RIGHT[tool], [])
 
 
-@pytest.mark.slow
 @each_tool
 async def test_what_may_be_left_out_may_be_left_out(client, tool):
     """A call with the required arguments alone gets the defaults for the rest."""
@@ -203,7 +202,6 @@ async def test_everything_as_text_is_understood(client, tool):
     assert (await ran(client, tool, sent))[0] == RIGHT[tool]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wrapper", ["args", "arguments"])
 @each_tool_with_parameters
 async def test_wrapped_arguments_are_unwrapped(client, tool, wrapper):
@@ -222,7 +220,6 @@ async def test_an_empty_wrapper_is_refused(client, tool):
     assert "No parameters are accepted here." in envelope["message"]
 
 
-@pytest.mark.slow
 @each_tool_with_parameters
 async def test_each_alias_is_understood(client, tool):
     """Each parameter may come under each of its other names, and all of them at once."""
@@ -247,7 +244,6 @@ async def test_aliases_as_text_in_a_wrapper_are_understood(client, tool):
     assert (await ran(client, tool, {"args": sent}))[0] == RIGHT[tool]
 
 
-@pytest.mark.slow
 @each_tool_with_parameters
 async def test_a_missing_parameter_is_named(client, tool):
     """A call without a required argument is refused by its name."""

@@ -15,6 +15,8 @@ from shared.agent import Agent
 from shared.transcript import connected
 from smart_home import CAPABILITIES, DEVICES, Home, build_server, tokens
 
+pytestmark = pytest.mark.slow
+
 LIGHT = {"device_id": "uuid-abc123"}
 ON = {"component": "main", "capability": "switch", "command": "on"}
 DIM = {"capability": "switchLevel", "command": "setLevel", "arguments": [30]}
@@ -63,7 +65,6 @@ def envelope(result):
     return json.loads(result.content[0].text)
 
 
-@pytest.mark.quick_rows("words", "particle")
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -138,7 +139,6 @@ async def state(server, device_id):
     return (await answer(server, "get_status", {"device_id": device_id})).structured_content
 
 
-@pytest.mark.quick_rows("too-many-arguments")
 @pytest.mark.parametrize(
     ("device_id", "command", "code", "details"),
     [
@@ -165,7 +165,6 @@ async def test_a_wrong_command_changes_nothing_and_is_answered_in_the_envelopes_
     assert await state(home, "abc123") == before
 
 
-@pytest.mark.quick_rows("softer", "warmer-than-what", "other-device")
 @pytest.mark.parametrize(
     ("said", "capabilities", "current", "chosen"),
     [
@@ -206,7 +205,6 @@ async def test_sentences_choose_a_command(home, said, capabilities, current, cho
     assert command["command"] in CAPABILITIES[command["capability"]]
 
 
-@pytest.mark.slow
 async def test_each_chosen_command_is_accepted(home):
     """What is chosen from the state of a device runs as it is."""
     for seed in DEVICES:
@@ -320,7 +318,6 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.quick_rows("str-list-strict", "whole-wrapped-strict")
 @pytest.mark.parametrize(
     ("tool", "sent", "right", "strict"),
     lax_and_strict(
@@ -350,7 +347,6 @@ async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, 
         assert await state(home, "abc123") == await state(other, "abc123")
 
 
-@pytest.mark.quick_rows("str-null-strict", "names-unknown-strict")
 @pytest.mark.parametrize(
     ("tool", "sent", "code", "words", "strict"),
     lax_and_strict(
@@ -399,7 +395,6 @@ FORMS = [
 ]
 
 
-@pytest.mark.quick_rows("right-strict", "names-strict")
 @on_both_servers
 @pytest.mark.parametrize(("search", "execute"), FORMS)
 def test_the_conversation_runs_to_its_last_line(home, search, execute):

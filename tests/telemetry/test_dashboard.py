@@ -12,6 +12,8 @@ from calls import call, lenient
 from prometheus_client import REGISTRY, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana" / "mcp-lenient.json").read_text(encoding="utf-8"))
 HOW_TO = (DOCS / "how-to" / "operate.md").read_text(encoding="utf-8")
@@ -51,7 +53,6 @@ def labels(query):
     return {*selected, *grouped}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_finds_something(query, exported):
     """Each metric of a query exists under this very name, with each label that the query uses."""
@@ -89,7 +90,6 @@ def test_panels_lie_side_by_side():
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
 
 
-@pytest.mark.quick_rows("mcp_lenient.violations")
 @pytest.mark.parametrize(
     "name", ["mcp_lenient.calls", "mcp_lenient.repairs", "mcp_lenient.violations", "mcp_lenient.added_time"]
 )

@@ -15,6 +15,8 @@ from sampling import examples
 
 from mcp_lenient.adapters.fastmcp import compat
 
+pytestmark = pytest.mark.slow
+
 
 class Row(BaseModel):
     """Fields of every plain kind, and itself."""
@@ -132,7 +134,6 @@ def _nearly(right):
     return st.one_of(st.just(right), whole, whole, odd)
 
 
-@pytest.mark.quick_rows("chosen")
 @pytest.mark.parametrize(
     "function", [scalars, containers, bounded, chosen], ids=lambda function: function.__name__
 )
@@ -200,7 +201,6 @@ def test_types_that_say_more_have_no_quick_check(function):
     assert (plain.lax, plain.strict) == (None, None)
 
 
-@pytest.mark.quick_rows("limited")
 @pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())

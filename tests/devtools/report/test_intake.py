@@ -23,6 +23,8 @@ from mcp_lenient.devtools.report.intake import take_in
 from mcp_lenient.devtools.report.sources import find_logs
 from mcp_lenient.telemetry.events import read_event
 
+pytestmark = pytest.mark.slow
+
 KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "subject")
 LISTS = {
     "violations": "code, place, received",
@@ -245,7 +247,6 @@ def odd_lines(draw):
     return text
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(odd_lines(), min_size=30, max_size=60))
 @example([json.dumps(WHOLE)])
@@ -254,7 +255,6 @@ def test_the_engine_agrees_with_the_model(lines):
     agree(lines)
 
 
-@pytest.mark.slow
 def test_a_cut_last_line_is_foreign(tmp_path):
     """A file that ends within a line, or within a character, is right up to there."""
     file = tmp_path / "cut.jsonl"
@@ -263,7 +263,6 @@ def test_a_cut_last_line_is_foreign(tmp_path):
     assert (report.calls, report.log.foreign) == (2, 1)
 
 
-@pytest.mark.slow
 def test_a_growing_file_is_read_up_to_where_it_is(tmp_path):
     """A log that is written to while it is read gives whole events only."""
     file = log(tmp_path, *[line()] * 20_000)
@@ -287,7 +286,6 @@ def test_a_growing_file_is_read_up_to_where_it_is(tmp_path):
     assert report.log.foreign <= 1
 
 
-@pytest.mark.slow
 def test_all_kinds_of_sources_are_read_once(tmp_path):
     """Files, patterns, compressed files whatever their name, and standard input are one log."""
     plain = log(tmp_path, line(tool="plain"), name="a[1]'*.jsonl")
@@ -301,7 +299,6 @@ def test_all_kinds_of_sources_are_read_once(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.slow
 def test_a_pipe_is_read(tmp_path):
     """What a shell puts in place of ``<(...)`` is read as a file is."""
     pipe = tmp_path / "pipe"
@@ -312,7 +309,6 @@ def test_a_pipe_is_read(tmp_path):
     writer.join()
 
 
-@pytest.mark.slow
 def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     """A compressed file that is still written to gives what stands before its end, and is told of."""
     whole = log(tmp_path, *[line(request_id=str(at)) for at in range(20_000)])
@@ -325,7 +321,6 @@ def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     assert (report.log.cut_files, report.log.foreign) == (1, 1)
 
 
-@pytest.mark.slow
 def test_bytes_that_are_no_text_are_counted(tmp_path):
     """Lines that are no UTF-8, and lines beyond every bound, are foreign lines among others."""
     file = tmp_path / "odd.jsonl"
@@ -343,7 +338,6 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
 LONG = (1_999_000, 3_999_999, 5_000_000)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
 def test_long_lines_are_counted(start, packed, tmp_path):
@@ -356,7 +350,6 @@ def test_long_lines_are_counted(start, packed, tmp_path):
     assert (report.calls, report.log.foreign) == (3, 4 if start.strip() else 1)
 
 
-@pytest.mark.slow
 def test_a_long_event_is_foreign(tmp_path):
     """An event of more than two megabytes is none, wherever it stands."""
     file = log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)
