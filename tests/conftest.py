@@ -63,28 +63,38 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave rows that a test does not name to the slower parts; what only the whole of the tests runs is slow as well."""
-    for mark, left_out in (("quick_rows", pytest.mark.slow), ("usual_rows", pytest.mark.full)):
-        _leave_out_rows(items, mark, left_out, complete=not any("::" in each for each in config.args))
     for item in items:
+        _leave_out(item, "quick_rows", pytest.mark.slow)
+        if item.get_closest_marker("slow"):
+            _leave_out(item, "usual_rows", pytest.mark.full)
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.slow)
+    if not any("::" in each for each in config.args):
+        _refuse_unknown_rows(items)
 
 
-def _leave_out_rows(
-    items: list[pytest.Item], mark: str, left_out: pytest.MarkDecorator, *, complete: bool
-) -> None:
-    unknown = set()
-    found = set()
-    for item in items:
-        if (named := item.get_closest_marker(mark)) is None:
-            continue
-        test, _, row = item.nodeid.partition("[")
-        found.add((test, row[:-1]))
-        unknown.update((test, name) for name in named.args)
-        if row[:-1] not in named.args:
-            item.add_marker(left_out)
-    if complete and (unknown := unknown - found):
-        message = f"{mark} names rows that are not there: {sorted(unknown)}"
+def _row(item: pytest.Item) -> tuple[str, str]:
+    """The name of a test and of its row."""
+    test, _, row = item.nodeid.partition("[")
+    return test, row.removesuffix("]")
+
+
+def _leave_out(item: pytest.Item, mark: str, left_out: pytest.MarkDecorator) -> None:
+    named = item.get_closest_marker(mark)
+    if named and _row(item)[1] not in named.args:
+        item.add_marker(left_out)
+
+
+def _refuse_unknown_rows(items: list[pytest.Item]) -> None:
+    named = {
+        (_row(item)[0], name)
+        for item in items
+        for mark in ("quick_rows", "usual_rows")
+        for each in item.iter_markers(mark)
+        for name in each.args
+    }
+    if unknown := named - {_row(item) for item in items}:
+        message = f"quick_rows or usual_rows names what is no row: {sorted(unknown)}"
         raise pytest.UsageError(message)
 
 

@@ -152,6 +152,7 @@ async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], receive
     return received[-1]
 
 
+@pytest.mark.usual_rows("destructive", "text", "units")
 @pytest.mark.slow
 @each_file
 async def test_a_server_that_publishes_the_schemas(name):
@@ -457,6 +458,7 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
     return server
 
 
+@pytest.mark.usual_rows("lax", "mounted")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("build", "strict"),

@@ -77,6 +77,7 @@ VALUES: dict[str, Any] = {
 _LARGE = ("ten thousand properties", "a hundred thousand values")
 
 
+@pytest.mark.usual_rows("unions in allOf", "ten thousand properties", "two hundred levels")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",

@@ -137,6 +137,7 @@ def test_a_tools_name_is_shown_escaped(tmp_path, words):
     assert "\x1b" not in out + err
 
 
+@pytest.mark.usual_rows("command0")
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["check"], ["stress", "--per-tool", "1"]])
 def test_other_commands_show_a_tools_name_escaped(tmp_path, command):

@@ -74,6 +74,7 @@ async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]
     return Reply("refused", codes=frozenset(each["code"] for each in found) if found else None)
 
 
+@pytest.mark.usual_rows("arguments", "hostile", "numbers", "wrappers")
 @each_file
 async def test_tools_that_are_known_by_their_schema(file):
     """A custom tool gets what its case says, or its caller the envelope with acceptable codes."""
@@ -126,6 +127,16 @@ async def _replies(file: str, *, strict: bool, lenient: bool) -> dict[str, Reply
     return replies
 
 
+@pytest.mark.usual_rows(
+    "arguments-default",
+    "declared-default",
+    "enums-strict",
+    "json_text-strict",
+    "numbers-strict",
+    "references-default",
+    "unicode-strict",
+    "wrappers-strict",
+)
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 @each_file
 async def test_functions(file, strict):

@@ -281,6 +281,7 @@ def test_backtracking_patterns_are_bounded(pattern: str) -> None:
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
 
 
+@pytest.mark.usual_rows("objects")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "item", quick({"objects": OBJECT, "integers": INTEGER, "lists": array(INTEGER)}, "objects")
@@ -375,6 +376,7 @@ OVERLOOKED = {
 }
 
 
+@pytest.mark.usual_rows("many keys that are read")
 @pytest.mark.parametrize(
     ("schema", "sent"),
     quick([pytest.param(*row, id=name) for name, row in OVERLOOKED.items()], "unions within unions"),

@@ -327,6 +327,16 @@ async def clients(request, tmp_path_factory):
         yield {tool.name: client for client in opened for tool in await client.list_tools()}
 
 
+@pytest.mark.usual_rows(
+    "one-microsandbox_execute",
+    "one-microsandbox_get_health_status",
+    "one-browser_click_element",
+    "one-browser_switch_tab",
+    "one-browser_get_dropdown_options",
+    "one-browser_done",
+    "one-research",
+    "one-search_and_install_tools",
+)
 @with_the_servers
 @pytest.mark.parametrize(
     "tool", [pytest.param(tool, marks=needs_chromium if tool.startswith("browser") else ()) for tool in CALLS]

@@ -318,6 +318,16 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.usual_rows(
+    "str-list-lax",
+    "int-float-text-lax",
+    "int-list-strict",
+    "float-list-strict",
+    "dicts-python-lax",
+    "dicts-null-lax",
+    "dict-python-lax",
+    "whole-text-strict",
+)
 @pytest.mark.parametrize(
     ("tool", "sent", "right", "strict"),
     lax_and_strict(

@@ -62,6 +62,7 @@ def run(*words):
     )
 
 
+@pytest.mark.usual_rows("examples/context_store.py")
 @pytest.mark.slow
 @every_example
 def test_an_example_does_what_its_script_says(example, data_folder):
@@ -107,6 +108,7 @@ async def test_an_example_is_served_over_stdio(example, data_folder):
         assert await client.list_tools()
 
 
+@pytest.mark.usual_rows("check-examples/smart_home.py")
 @pytest.mark.slow
 @an_example
 @pytest.mark.parametrize("command", ["check", "stress"])

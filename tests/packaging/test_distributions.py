@@ -70,6 +70,7 @@ def engine_alone(wheel, metadata, tmp_path_factory):
     return python
 
 
+@pytest.mark.full
 def test_both_archives_pass_twine(archives):
     """Twine finds nothing wrong with either archive, nor with the description that it would upload."""
     files = sorted(map(str, archives.iterdir()))

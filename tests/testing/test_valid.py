@@ -105,6 +105,9 @@ def _tool(value: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.usual_rows(
+    "bounds", "narrow", "pattern-of-no-sample", "union", "all-of", "recursive-by-null", "true"
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", _SCHEMAS)
 def test_made_up_arguments_are_valid(schema):

@@ -322,6 +322,16 @@ _HOSTILE = {
 }
 
 
+@pytest.mark.usual_rows(
+    "less-than",
+    "endless-name",
+    "data",
+    "endless-string",
+    "harmony-spaces",
+    "gemma-nesting",
+    "dsml",
+    "spaces-in-server",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 def test_hostile_text_is_bounded(text):

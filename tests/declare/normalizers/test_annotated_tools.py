@@ -80,6 +80,7 @@ async def schema(server):
     return tool.model_dump_json(by_alias=True)
 
 
+@pytest.mark.usual_rows("str-lax", "fixed-tuple-strict", "recursive-lax", "wrap-validator-lax", "items-lax")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "strict"), pairwise(each for each in usual(TYPES, *USUAL) if each.id != "discriminated")

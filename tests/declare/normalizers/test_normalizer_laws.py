@@ -104,6 +104,14 @@ def test_normalizers_are_idempotent_and_pure(normalize, value):
     assert json.dumps(value) == before
 
 
+@pytest.mark.usual_rows(
+    "lists-Tags(separator=None, trim=False, lower=False, unique=False, max_count=None, max_length=None)",
+    "lists-Lower()",
+    "lists-DefaultOnNull()",
+    "objects-ParseJson(kinds=('array', 'object'))",
+    "objects-Synonyms(meanings=(('a', 1), ('b', None), ('open', 'Active')), match_case=False)",
+    "objects-IsoDate(order='mdy')",
+)
 @pytest.mark.quick_rows("objects-Strip()")
 @pytest.mark.parametrize(
     "normalize", quick({repr(each): each for each in EACH}, "Strip()", "NullAs(json='[]')")

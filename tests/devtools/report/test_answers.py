@@ -192,6 +192,7 @@ ADVICE = [
 ]
 
 
+@pytest.mark.usual_rows("alias", "ambiguous", "frequent")
 @pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
 def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
     """Each kind of finding is one advice, with its calls and the line that mends it."""
@@ -214,6 +215,7 @@ def from_clients(count, *violations, tool="search"):
     return [line(tool=tool, client_name=f"c{at}", violations=list(violations)) for at in range(count)]
 
 
+@pytest.mark.usual_rows("the types that came", "a name within")
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
@@ -253,6 +255,7 @@ def test_what_is_refused_most_is_told_in_words(lines, says, tmp_path):
     assert "mcp-lenient explain SERVER --event LINE" in advice.text
 
 
+@pytest.mark.usual_rows("type", "unknown", "size")
 @pytest.mark.parametrize("code", get_args(ViolationCode))
 def test_every_code_is_told_in_words(code, tmp_path):
     """Whatever the code of the most frequent mistake is, some advice is about its place."""
@@ -269,6 +272,7 @@ def test_only_the_most_frequent_mistakes_are_told_one_for_each_tool(tmp_path):
     assert [(each.tool, each.parameter, each.calls) for each in advice] == [("a", "/y", 9), ("b", "/x", 8)]
 
 
+@pytest.mark.usual_rows("alias", "format", "injected")
 @pytest.mark.parametrize(
     ("lines", "kind"),
     [
@@ -324,6 +328,7 @@ NO_ADVICE = [
 ]
 
 
+@pytest.mark.usual_rows("too few", "arguments that came under arguments", "text for a number")
 @pytest.mark.parametrize("lines", NO_ADVICE)
 def test_what_is_not_sure_is_no_advice(lines, tmp_path):
     """Where the calls do not show what was meant, nothing is advised."""

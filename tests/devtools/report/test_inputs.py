@@ -38,6 +38,7 @@ def figures(report):
     return json.loads(report.model_dump_json(exclude={"made", "log"}))
 
 
+@pytest.mark.usual_rows("binary text")
 @pytest.mark.parametrize(
     "select",
     [
@@ -200,6 +201,7 @@ def test_the_report_says_what_was_skipped(tmp_path, capsys):
     assert "image: it is not text" in said
 
 
+@pytest.mark.usual_rows("options0-other programs", "options1-cut off")
 @pytest.mark.parametrize(
     ("lines", "says"),
     [

@@ -338,6 +338,7 @@ def test_bytes_that_are_no_text_are_counted(tmp_path):
 LONG = (1_999_000, 3_999_999, 5_000_000)
 
 
+@pytest.mark.usual_rows("x-False", "blank-False")
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
 def test_long_lines_are_counted(start, packed, tmp_path):

@@ -156,6 +156,16 @@ async def test_calls_with_types(function):
     assert got(await call(server, function.__name__, {"content": "a", "tags": ["b"]})) == ["a", "b"]
 
 
+@pytest.mark.usual_rows(
+    "lax-alone-bare-sync",
+    "lax-alone-normalizers-asynchronous",
+    "lax-middleware-bare-async_generator",
+    "lax-middleware-normalizers-keyword_only",
+    "strict-alone-normalizers-in_defaults",
+    "strict-middleware-bare-with_optional_context",
+    "strict-middleware-normalizers-keyword_only",
+    "strict-middleware-normalizers-with_dependency",
+)
 @pytest.mark.slow
 @every_function
 @pytest.mark.parametrize(

@@ -77,6 +77,16 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
     return build
 
 
+@pytest.mark.usual_rows(
+    "int-lax-required",
+    "bool-strict-null_default",
+    "str_enum-lax-required",
+    "secret-strict-null_default",
+    "optional_list-lax-required",
+    "union_of_models-strict-null_default",
+    "recursive-lax-required",
+    "before-strict-null_default",
+)
 @pytest.mark.quick_rows("literal-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
@@ -84,6 +94,17 @@ async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, str
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 
+@pytest.mark.usual_rows(
+    "int-lax-required",
+    "bool-strict-null_default",
+    "str_enum-lax-required",
+    "secret-strict-null_default",
+    "json-strict-null_default",
+    "dict-strict-null_default",
+    "union_of_models-strict-null_default",
+    "recursive-lax-required",
+    "before-strict-null_default",
+)
 @pytest.mark.quick_rows("union-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
@@ -92,6 +113,7 @@ async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, stri
     assert await differences(build, CALLS, strict=strict, decorated=made) == []
 
 
+@pytest.mark.usual_rows("int-lax", "bool-lax", "union_of_models-lax", "before-lax")
 @pytest.mark.parametrize(("annotation", "strict"), pairwise(quick(COMPARED, "union")))
 async def test_an_accepted_call_of_a_mounted_tool_is_not_changed(annotation, strict):
     """The strictness of the server that owns the function counts, and its newest version."""

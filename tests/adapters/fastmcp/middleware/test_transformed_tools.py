@@ -88,6 +88,7 @@ def calls_of(*names: str) -> list[dict[str, Any]]:
     return calls + [{name: value} for name in others for value in VALUES[::4]]
 
 
+@pytest.mark.usual_rows("str-False", "points-False", "date-False", "dict-False")
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
@@ -155,6 +156,13 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
     return build
 
 
+@pytest.mark.usual_rows(
+    "nothing-lax",
+    "null_default-strict",
+    "hidden_factory-lax",
+    "required_hidden_factory-strict",
+    "strict_parent-lax",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "strict"), pairwise(CHANGES))
 async def test_a_changed_tool_runs_what_fastmcp_runs(change, strict):
@@ -240,6 +248,9 @@ _PAIRS = [
 ]
 
 
+@pytest.mark.usual_rows(
+    "lax_child-_mounted-False", "lax_child-_over_mounted-False", "strict_child-_configured-False"
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("build", [_mounted, _over_mounted, _configured], ids=lambda build: build.__name__)

@@ -78,6 +78,7 @@ def _has_ended(pid: int) -> bool:
     return False
 
 
+@pytest.mark.usual_rows("SIGTERM-in-a-call")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals to be told by")
 @pytest.mark.parametrize(
     ("number", "busy"), [(signal.SIGINT, False), (signal.SIGTERM, True)], ids=["SIGINT", "SIGTERM-in-a-call"]

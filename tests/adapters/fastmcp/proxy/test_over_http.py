@@ -74,6 +74,7 @@ def served(tmp_path_factory):
         yield f"http://127.0.0.1:{front}/mcp", log
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("calls", [100, pytest.param(1000, marks=pytest.mark.full)])
 async def test_many_calls_at_once(served, calls):
     """Each of many callers gets its own answer, whether its call was right or repaired."""

@@ -197,6 +197,7 @@ async def test_another_spelling_of_a_tools_name_is_read(sent):
     assert tool.seen == [{"tags": ["a"]}]
 
 
+@pytest.mark.usual_rows("twoEnvironment-2")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "answered"),

@@ -28,6 +28,7 @@ def _fallback(command: str, *arguments: str) -> str:
     return create_lenient_proxy(StdioTransport(command, list(arguments))).name
 
 
+@pytest.mark.usual_rows("plain-auto")
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
