@@ -30,7 +30,7 @@ def rules(message: Message) -> list[str]:
 
 
 def envelope(message: Message) -> Message:
-    """The envelope of a refused call, which stands in the first text block and in ``_meta``."""
+    """The envelope of a refused call, which is in the first text block and in ``_meta``."""
     answered = result(message)
     assert answered["isError"] is True, answered
     said: Message = json.loads(answered["content"][0]["text"])

@@ -37,7 +37,7 @@ class Recorder(Middleware):
 
 
 class Published(Tool):
-    """A tool of an author's own kind, which takes whatever it gets and tells what that was."""
+    """A tool of an author's own class, which accepts and returns any arguments."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         return ToolResult(structured_content={"got": arguments})

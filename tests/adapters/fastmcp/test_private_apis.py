@@ -1,4 +1,4 @@
-"""What FastMCP does not promise to keep: these tests tell the day it changes."""
+"""Private FastMCP APIs that are used here: these tests fail when they change."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ async def _disagreements(server: FastMCP, name: str) -> list[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS.keys())
 async def test_agrees_with_fastmcp_below_mounts_and_transforms(server):
-    """Wherever the function stands, the judge accepts exactly the calls that FastMCP runs."""
+    """The validator accepts exactly the calls that FastMCP runs, however the function is reached."""
     assert await _disagreements(*server()) == []
 
 
@@ -236,7 +236,7 @@ async def test_other_tools_are_not_certain(tool_of):
 
 
 async def test_a_proxied_tool_is_not_certain():
-    """What stands behind a proxy cannot be asked."""
+    """A function behind a proxy cannot be asked."""
     target = await _target(_mount(create_proxy(_server())), "add")
     assert (target.validator, target.certain) == (None, False)
 

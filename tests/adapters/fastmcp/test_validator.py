@@ -140,13 +140,13 @@ async def test_agrees_with_fastmcp_on_a_function(function, strict):
 
 @pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
 @since(4, 1, NO_JSON)
-def test_says_what_is_wrong_and_where(name, value, strict, faults):
+def test_violations_have_a_code_and_a_place(name, value, strict, faults):
     """A fault leads to the value as it was sent, past union branches and validators."""
     assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(faults)
 
 
 def test_orders_faults_as_the_arguments_came():
-    """Faults stand in the order of the arguments, what is missing comes last, and aliases are the published names."""
+    """Violations have the order of the arguments, missing names come last, and names are the published aliases."""
     judge = FunctionValidator(Tool.from_function(many), strict=False)
     found = [(fault.path, fault.kind) for fault in judge.issues({"V": 1, "W": "q", "y": "green", 1: 2})]
     assert found == [
@@ -177,7 +177,7 @@ def test_runs_no_body_and_no_dependency():
     ],
 )
 def test_knows_authors_validators(name, expected):
-    """Only validators of the author, wherever they stand in the signature, ask for FastMCP's worker thread."""
+    """Only validators of the author, anywhere in the signature, need FastMCP's worker thread."""
 
     def sync(x: Any) -> None: ...
 
@@ -210,7 +210,7 @@ class _Held(BaseModel):
 
 @pytest.mark.parametrize("count", [1, 500], ids=["few", "many"])
 @since(4, 1, NO_JSON)
-def test_many_values_are_held_to_what_the_server_can_write(count):
+def test_many_values_are_limited_to_what_the_server_can_write(count):
     """Half of a surrogate pair is refused by a strict server, which writes JSON, and by no other."""
     sent = {"x": [{"anything": "\ud800"}] * count}
     assert FunctionValidator(typed(list[_Held]), strict=False).accepts(sent)
@@ -239,7 +239,7 @@ class _Counted(BaseModel):
         pytest.param(_Counted, {}, {"name": "a"}, False, id="another object each time"),
     ],
 )
-async def test_tells_apart_what_the_tool_gets(annotation, one, other, told):
+async def test_distinguishes_what_the_tool_gets(annotation, one, other, told):
     """A name makes a difference where the tool gets something else with it, also under another published name."""
     tool = typed(annotation)
     assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
@@ -267,7 +267,7 @@ async def test_a_published_default_is_filled_in():
 
 @on_both_servers
 async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
-    """By the parent's validator, at its strictness, and with what is wrong told where it stands."""
+    """The parent's validator decides, at its strictness, and each violation has its place."""
     judge = await _transformed(typed(TYPES["list"]), strict=strict)
     assert (judge.exact_integers, judge.by_schema) == (strict, False)
     assert judge.issues({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)

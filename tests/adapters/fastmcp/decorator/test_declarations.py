@@ -84,7 +84,7 @@ class Callable_:  # noqa: N801 - a name for a class of callables
     ],
 )
 def test_wrong_declarations(declare, told):
-    """A declaration that cannot work is refused when it is made, and told how to mend it."""
+    """A declaration that cannot work is refused when it is made; the error says how to correct it."""
     with pytest.raises(TypeError) as caught:
         declare()
     assert told in str(caught.value)

@@ -1,4 +1,4 @@
-"""Marks survive mounting, namespaces, transformation and versions, wherever the middleware stands."""
+"""Declarations survive mounting, namespaces, transformation and versions, whichever server has the middleware."""
 
 from __future__ import annotations
 

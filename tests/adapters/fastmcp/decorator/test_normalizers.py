@@ -1,4 +1,4 @@
-"""Declared normalizers in calls: they always run, what they refuse is told, what they raise is kept quiet."""
+"""Declared normalizers in calls: they always run, what they refuse is reported, what they raise is not shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mcp_lenient import (
 
 
 def _tool(kind: Any, normalize: Any, default: Any = None) -> Any:
-    """A decorated tool that tells what it got."""
+    """A decorated tool that returns what it got."""
 
     def tell(value):
         return {"value": repr(value)}
@@ -64,14 +64,14 @@ async def test_they_run_where_the_value_was_accepted(kind, normalize, sent, want
     assert await _told(serve(_tool(kind, normalize)), sent) == repr(wanted)
 
 
-async def test_null_stands_for_the_default(serve):
+async def test_null_becomes_the_default(serve):
     """``default_on_null`` takes the parameter's own default, also where the type takes null."""
     server = serve(_tool(int | None, default_on_null(), default=(7,)))
     assert [await _told(server, value) for value in (None, 3)] == ["7", "3"]
 
 
 async def test_null_without_a_default(serve):
-    """Where there is no default, null is told to be missing."""
+    """Without a default, null is reported as missing."""
     told = envelope(await call(serve(_tool(int, default_on_null())), "tell", {"value": None}))
     assert told["error_code"] == "MISSING_VALUE"
 
@@ -210,7 +210,7 @@ async def test_beside_annotations_inside(serve):
 
 
 async def test_one_of_several_parameters_is_refused(serve):
-    """Where one parameter cannot be mended the call is refused, and told what was repaired in the others."""
+    """If one parameter cannot be repaired the call is refused, and the repairs of the others are listed."""
 
     @lenient(tags=tags())
     def store(tags: list[str], limit: int, when: date) -> str:

@@ -85,7 +85,7 @@ async def test_observe_changes_nothing(events):
 
 
 async def test_what_a_file_declares_is_observed_too(events, tmp_path):
-    """A normalizer that would change an accepted value is told of by a server that observes, and not run."""
+    """A normalizer that would change an accepted value is logged by a server that observes, and not applied."""
     file = tmp_path / "tools.yaml"
     file.write_text("policy: {mode: observe}\ntools: {store: {parameters: {content: {strip: true}}}}")
     server = plain(store)

@@ -183,7 +183,7 @@ async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
 
 
 @since(4, 1, THREAD)
-async def test_all_faults_of_a_wrapped_tool_are_told():
+async def test_all_violations_of_a_wrapped_tool_are_reported():
     """Every bad argument is in the envelope, not only the first."""
     server = plain(_tool(_sync(lenient(keep), [])))
     found = envelope(await call(server, "keep", {"content": ["a", "b"], "tags": 5}))["details"]["violations"]
@@ -209,7 +209,7 @@ async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: 
 
 
 async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
-    """The log tells of a refusal above a wrapper as of any other."""
+    """A refusal above a wrapper is logged like any other."""
     await call(plain(_tool(_sync(lenient(keep), []))), "keep", {"content": "a", "tags": 5})
     assert events.names == ["call_rejected"]
 
@@ -217,7 +217,7 @@ async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
 @pytest.mark.quick_rows("_sync")
 @pytest.mark.parametrize("wrap", [_sync, _async, _catching], ids=lambda wrap: wrap.__name__)
 async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
-    """``@lenient`` above a wrapper answers by itself."""
+    """``@lenient`` above a wrapper answers without the middleware."""
     seen: Seen = []
     server = plain(_tool(lenient(wrap(keep, seen))))
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
@@ -389,7 +389,7 @@ async def test_a_transform_function_gets_an_exception():
 
 
 async def test_a_call_by_python_code_raises():
-    """``server.call_tool`` and ``Tool.run`` raise for a bad argument, as FastMCP does by itself."""
+    """``server.call_tool`` and ``Tool.run`` raise for a bad argument, as FastMCP alone does."""
     server = plain(_tool(lenient(keep)))
     with pytest.raises(ValidationError, match="INVALID_TAGS_TYPE"):
         await server.call_tool("keep", {"content": "a", "tags": 5})

@@ -90,7 +90,7 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
 @pytest.mark.quick_rows("literal-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
-    """Whatever FastMCP alone makes of a value reaches the body, and no repair is told."""
+    """Whatever FastMCP alone makes of a value reaches the body, and no repair is recorded."""
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 

@@ -81,7 +81,7 @@ async def test_a_nullable_parameter_takes_null(front, current_state, events: Log
         pytest.param({"type": "string", "pattern": "("}, id="a pattern"),
     ],
 )
-async def test_an_odd_place_is_left_alone_and_told_once(front, odd, events: Log):
+async def test_an_unreadable_part_is_left_alone_and_logged_once(front, odd, events: Log):
     """The rest of the tool is judged and repaired, and one line of the log says where it is not, and why."""
     server = front(_tool(odd))
     for _ in range(2):

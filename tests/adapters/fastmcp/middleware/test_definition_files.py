@@ -69,7 +69,7 @@ async def test_a_default_of_the_file_is_used(served):
     ]
 
 
-async def test_a_default_stands_beside_repairs(served):
+async def test_a_default_is_used_beside_repairs(served):
     """Other names and wrong types are repaired in the same call."""
     result = await call(served(), query="tea", useVision="false")
     assert result.data == "tea, 20, False"
@@ -123,7 +123,7 @@ async def test_what_contradicts_the_function_is_an_error_with_its_line(
 
 
 async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplog):
-    """The server's own log has the line; its callers are not told of the file."""
+    """The server's own log has the line; its callers do not see the file."""
     server = served(FILE.replace("type: boolean\n      required: false\n      default: true", "type: string"))
     with pytest.raises(MCPError) as caught:
         async with Client(server) as client:
@@ -144,7 +144,7 @@ async def test_a_narrower_type_is_no_contradiction(served):
     assert (await call(served(server=mcp), task="tea")).data == "tea, 20.0, True"
 
 
-async def test_what_contradicts_another_server_is_left_out_and_said(tmp_path, events):
+async def test_a_contradiction_of_another_server_is_left_out_and_logged(tmp_path, events):
     """Behind a proxy a statement that is contradicted is not used, and the log says so once."""
     file = tmp_path / "tools.yaml"
     file.write_text(

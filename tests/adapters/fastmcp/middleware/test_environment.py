@@ -38,7 +38,7 @@ async def test_the_environment_stops_repairs(monkeypatch, events: Log, mode, set
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
-    """A tool that is lenient by itself is not lenient any more."""
+    """A decorated tool is no longer lenient."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
     server: FastMCP = FastMCP("decorated")
     server.tool(decorated(strict_tool))
@@ -53,7 +53,7 @@ async def test_the_environment_makes_nothing_do_more(monkeypatch):
     assert rules(await call(lenient(strict_tool), "strict_tool", SENT)) == ["json_text_to_array"]
 
 
-def test_another_mode_is_told(monkeypatch):
+def test_an_unknown_mode_is_an_error(monkeypatch):
     """A mode that there is not stops the program when the middleware is made."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "of")
     with pytest.raises(

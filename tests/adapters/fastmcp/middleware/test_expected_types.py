@@ -65,7 +65,7 @@ async def test_a_normalizer_of_ones_own_may_name_types():
 
 
 async def test_the_schema_says_it_better():
-    """Where the parameter has a type, the schema's words are told."""
+    """Where the parameter has a type, the schema's words are used."""
 
     def typed(number: int) -> int:
         """Store a number."""

@@ -217,13 +217,13 @@ async def test_what_is_injected_cannot_be_sent(function, injected):
     "sent", [{"TAGS": ["a"]}, {"tags": ["a"], "toolCallId": "1"}], ids=["case", "injected"]
 )
 async def test_names_are_repaired_too(sent):
-    """A name in another case is the declared one, and what a client adds by itself is dropped."""
+    """A name in another case becomes the declared one; injected keys are dropped."""
     result = await call(lenient(_sync), "_sync", sent)
     assert got(result) == ["a"]
     assert rules(result) == ["rename_case" if "TAGS" in sent else "drop_injected"]
 
 
-async def test_all_faults_are_told_at_once():
+async def test_all_violations_are_reported_at_once():
     """A call with several faults is refused once, with a violation for each."""
 
     def tool(tags: list[str], mode: Literal["a", "b"], n: int) -> None: ...
@@ -264,7 +264,7 @@ async def test_a_model_hears_its_optional_fields() -> None:
     assert got(await call(lenient(tool), "_order", sent)) is True
 
 
-async def test_a_model_overlooks_no_field() -> None:
+async def test_a_model_ignores_no_field() -> None:
     """A call that was repaired is not run where the model would forget a field in another spelling."""
     sent = {"order": {"item": "tea", "ship_to": "Oslo", "dryRun": True, "tags": '["a"]'}}
     result = await call(lenient(_order), "_order", sent)
@@ -361,7 +361,7 @@ async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, h
         pytest.param(_named_twice(16), {f"key_{at}": True for at in "abcdefghijklmnop"}, id="of many names"),
     ],
 )
-async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(model: Any, it: Any) -> None:
+async def test_names_that_are_read_or_unlike_any_other_are_not_ignored_names(model: Any, it: Any) -> None:
     """Beside a repair, a name goes on as it is that the model reads, or that no declared one resembles."""
     result = await call(lenient(_with_model(model)), "take", {"it": it, "tags": '["a"]'})
     assert rules(result) == ["json_text_to_array"]
@@ -389,7 +389,7 @@ async def test_a_name_that_is_read_or_like_no_other_is_none_that_is_overlooked(m
     ],
 )
 @since(4, 1, NO_JSON)
-async def test_what_a_model_would_forget_beside_a_repair(model: Any, it: Any, strict: bool) -> None:
+async def test_ignored_names_beside_a_repair(model: Any, it: Any, strict: bool) -> None:
     """A call is refused that would run only with a name forgotten, and the envelope names it."""
     server = lenient(_with_model(model), strict=strict)
     result = await call(server, "take", {"it": it, "tags": '["a"]'})
@@ -400,7 +400,7 @@ def _moded(mode: Literal["fast", "slow"], n: int) -> str:
     return f"{mode} {n}"
 
 
-async def test_what_could_be_mended_of_a_refused_call_is_not_held_against_it() -> None:
+async def test_repairable_parts_of_a_refused_call_are_no_violations() -> None:
     """The envelope speaks of what is left alone."""
     result = await call(lenient(_moded), "_moded", {"mode": "FAST", "n": "many"})
     assert [each["pointer"] for each in envelope(result)["details"]["violations"]] == ["/n"]

@@ -165,8 +165,8 @@ async def test_large_arguments_that_are_right_are_untouched():
     ],
 )
 @since(4, 1, NO_JSON)
-async def test_half_a_surrogate_pair_is_told_where_it_is(sent, pointer, told):
-    """What a strict server cannot write as JSON is told by its place, not as arguments that are somehow wrong."""
+async def test_half_a_surrogate_pair_is_reported_with_its_place(sent, pointer, told):
+    """A value that a strict server cannot write as JSON is reported by its place."""
 
     def tool(texts: list[str] | None = None, counts: dict[str, int] | None = None) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Refusals of large calls: they leave the event loop free, and count what they do not tell."""
+"""Refusals of large calls: they leave the event loop free and count omitted violations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["2,000 unknown names", "100 unknown names"],
 )
-async def test_faults_that_are_not_told_are_counted(sent, more):
+async def test_omitted_violations_are_counted(sent, more):
     """The last of twenty violations says how many faults there are besides."""
     told = await _envelope(Tool.from_function(_some, name="tool"), sent)
     violations = told["details"]["violations"]
@@ -56,7 +56,7 @@ async def test_faults_that_are_not_told_are_counted(sent, more):
     assert more in (violations[-1]["message"] if len(violations) == 20 else more)
 
 
-async def test_very_many_faults_are_told_by_parameter():
+async def test_very_many_violations_are_grouped_by_parameter():
     """A list of thousands of wrong items is one fault of its parameter, beside unknown and missing names."""
     tool = _wide(3, list[int])
     told = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1], "other": 1})
@@ -64,7 +64,7 @@ async def test_very_many_faults_are_told_by_parameter():
     assert found == {("field_0", "type"), ("field_2", "missing"), ("other", "unknown")}
 
 
-async def test_a_parameter_that_is_right_is_not_told_among_very_many_faults():
+async def test_a_valid_parameter_is_not_listed_among_very_many_violations():
     """Of two long lists only the wrong one is a fault."""
     told = await _envelope(_wide(2, list[int]), {"field_0": [1] * MANY, "field_1": ["many"] * MANY})
     assert [each["parameter"] for each in told["details"]["violations"]] == ["field_1"]
@@ -114,5 +114,5 @@ async def test_a_small_refusal_stays_on_the_event_loop():
     ],
 )
 def test_many_values_are_seen_at_any_depth(value, many):
-    """What takes long is told by the values and characters within, and not from the top alone."""
+    """Size is measured by the nested values and characters, not by the top level alone."""
     assert holds_many(value) is many

@@ -1,4 +1,4 @@
-"""Calls that once ran with a value that nobody meant."""
+"""Calls that once ran with a wrong value."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ async def test_another_tools_normalizers_do_not_run():
 
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
-async def test_a_second_middleware_acts_where_the_first_stands_aside(mode):
+async def test_a_second_middleware_acts_where_the_first_does_not(mode):
     """Two of them on one server: the inner one answers its client as if it were alone."""
     mcp = FastMCP("twice")
     mcp.add_middleware(LenientMiddleware(Policy(mode=mode)))

@@ -1,4 +1,4 @@
-"""The middleware on parents and children: the work is done once, wherever it stands."""
+"""The middleware on parents and children: each call is repaired and logged once, whichever servers have it."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
 
 @pytest.mark.quick_rows("lenient-lenient", "lenient-lenient-lenient")
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
-async def test_an_unknown_tool_is_told_once(chain, events: Log):
-    """A name that no server of the chain has is told by the outermost one that is lenient."""
+async def test_an_unknown_tool_is_reported_once(chain, events: Log):
+    """A name that no server of the chain has is refused by the outermost lenient one."""
     server, _ = _chain(chain, None)
     result = await call(server, "sub", {})
     assert result.is_error
@@ -149,7 +149,7 @@ async def test_one_middleware_may_serve_two_servers():
 
 
 async def test_two_children_may_have_tools_of_one_name():
-    """Below two namespaces the same name stands for two tools, each with its own types."""
+    """Below two namespaces the same name means two tools, each with its own types."""
 
     def tool(value: str) -> Any:
         return {"value": value}

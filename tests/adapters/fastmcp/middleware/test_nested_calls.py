@@ -89,7 +89,7 @@ async def test_both_calls_may_need_repair(events: Log):
     assert [event["tool"] for event in events] == ["outer", "inner"]
 
 
-async def test_a_call_of_itself_is_told_apart():
+async def test_a_recursive_call_is_detected():
     """A tool that calls itself wrongly sees the exception, though name and server are those of the running call."""
 
     async def again(numbers: list[int], ctx: Context) -> Any:
@@ -127,7 +127,7 @@ async def test_a_parents_body_sees_the_exception_of_a_childs_tool(tool, argument
 
 
 async def test_a_leaked_validation_error_is_not_the_callers_fault(events: Log):
-    """What a body leaks of a call it made reaches the client as FastMCP tells it, not as an envelope of its own call."""
+    """An error that a body leaks from a nested call reaches the client as FastMCP words it, not as an envelope."""
     server = lenient(inner, outer_leaking)
     result = await call(server, "outer_leaking", {"tool": "inner", "arguments": {"numbers": True}})
     assert result.is_error
@@ -137,7 +137,7 @@ async def test_a_leaked_validation_error_is_not_the_callers_fault(events: Log):
 
 
 async def test_a_leaked_not_found_is_not_an_unknown_tool():
-    """A body that leaks ``NotFoundError`` exists: nobody is told that it does not."""
+    """A tool whose body leaks ``NotFoundError`` is not reported as unknown."""
     server = lenient(inner, outer_leaking)
     result = await call(server, "outer_leaking", {"tool": "nowhere", "arguments": {}})
     assert result.is_error
@@ -229,7 +229,7 @@ class _Leaking(_Outer):
         return result
 
 
-async def test_a_forwarded_tools_leak_is_not_told_as_its_own_refusal():
+async def test_a_leaked_error_of_a_forwarded_tool_is_not_its_own_refusal():
     """A tool that ran, and leaked a refusal of a call that it made, is not said to have not been run."""
     schema = {"tool": {"type": "integer"}, "arguments": {"type": "object"}}
     server = lenient(inner)

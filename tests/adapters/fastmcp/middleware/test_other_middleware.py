@@ -66,7 +66,7 @@ async def test_calls_are_lenient_beside_any_other_middleware(other, outside, eve
 @pytest.mark.quick_rows("(1, 0, 2)")
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 async def test_errors_and_logging_in_every_order(order, caplog):
-    """Errors, logging and lenience stand in any order without touching the envelope."""
+    """Error handling, logging and lenience work in any order without changing the envelope."""
     kinds = (
         LenientMiddleware,
         ErrorHandlingMiddleware,
@@ -81,8 +81,8 @@ async def test_errors_and_logging_in_every_order(order, caplog):
     assert "Error in tools/call" not in caplog.text
 
 
-async def test_an_unknown_tool_is_told_inside_error_handling():
-    """Where we stand inside it, error handling sees no error to make a protocol error of."""
+async def test_an_unknown_tool_is_refused_inside_error_handling():
+    """Outside ours, error handling sees no error that it could turn into a protocol error."""
     server = _server(ErrorHandlingMiddleware(), outside=True)
     assert code(await call(server, "tol", {})) == "UNKNOWN_TOOL"
 
@@ -161,7 +161,7 @@ async def test_limits_inside_cut_answers_and_no_envelope():
 
 @since(4, 1, META_DROPPED)
 async def test_limits_outside_leave_the_envelope_in_the_meta():
-    """Outside, the limit cuts the envelope's text, but it still stands whole in ``_meta``."""
+    """Outside ours, the limit cuts the envelope's text, but ``_meta`` still has all of it."""
     server = _server(ResponseLimitingMiddleware(max_size=300), outside=True)
     refused = await call(server, "tool", {"tags": 5})
     assert refused.is_error

@@ -152,7 +152,7 @@ async def test_what_cannot_be_repaired_is_forwarded_by_default(events: Log):
     assert {violation["pointer"] for violation in event["violations"]} == {"/n", "/more"}
 
 
-async def test_what_cannot_be_repaired_is_refused_where_so_told():
+async def test_an_unrepairable_call_is_refused_where_the_policy_says_so():
     """With ``unrepairable="refuse"`` the published schema is what counts, and the tool is not run."""
     recorder = Recorder()
     server = lenient(published(n={"type": "integer"}), policy=Policy(unrepairable="refuse"))
@@ -231,7 +231,7 @@ def test_a_wrong_limit_says_what_is_allowed(value):
     [(({},), {}, "policy"), ((), {"tools": {"a*": "off"}}, r"tools\['a\*'\]")],
 )
 def test_a_middleware_takes_policies_only(arguments, options, named):
-    """What is no policy is told by the name under which it came."""
+    """An error about an invalid policy names its pattern."""
     with pytest.raises((PolicyError, TypeError), match=f"{named} must be a Policy"):
         LenientMiddleware(*arguments, **options)
 
@@ -250,7 +250,7 @@ async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log
 
 
 async def test_a_function_with_such_a_schema_is_judged_by_its_own_validator(events: Log):
-    """An odd published schema does not stand in the way of what a function itself accepts."""
+    """An unreadable published schema does not stop what the function itself accepts."""
     odd = Tool.from_function(tool, name="odd")
     odd.parameters = {
         **odd.parameters,

@@ -149,7 +149,7 @@ async def test_a_replaced_tools_body_runs_once():
 )
 @pytest.mark.parametrize("error", [ValidationError, NotFoundError, ToolError], ids=lambda each: each.__name__)
 async def test_a_body_that_fails_is_not_run_again_as_another_tool(after, error):
-    """What a body raises is its own, whatever stands under its name by then."""
+    """An error of the body stays its own, whatever tool has its name by then."""
     runs = []
 
     async def failing(value: list[str]) -> Any:
@@ -170,7 +170,7 @@ async def test_a_body_that_fails_is_not_run_again_as_another_tool(after, error):
 @pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 async def test_a_removed_tool_is_unknown(sent, mounted):
-    """A tool that is gone is told as unknown, however well it is remembered."""
+    """A removed tool is unknown, even if it is cached."""
     own = _server(strings)
     server = own
     if mounted:

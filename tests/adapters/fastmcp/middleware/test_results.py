@@ -71,7 +71,7 @@ FAILING = [
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize("function", FAILING)
 async def test_a_tools_own_error_passes_as_it_is(function, tags):
-    """What a body raises or answers as its error is told in the words FastMCP alone would tell it in."""
+    """An error that a body raises or returns has the same words as with FastMCP alone."""
     expected = await call(plain(function), function.__name__, {"tags": ["a"]})
     result = await call(lenient(function), function.__name__, {"tags": tags})
     assert expected.is_error
@@ -105,7 +105,7 @@ async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once(
 @pytest.mark.parametrize(
     "in_thread", [pytest.param(False, id="async"), pytest.param(True, id="sync", marks=SINCE_4_1)]
 )
-async def test_a_timeout_is_told_as_before(tags, in_thread):
+async def test_a_timeout_is_reported_as_without_the_middleware(tags, in_thread):
     """A tool that takes too long fails as FastMCP alone has it fail."""
 
     async def slow(tags: list[str]) -> Any:
@@ -196,7 +196,7 @@ SHARED = {
 
 @pytest.mark.parametrize("shared", SHARED.values(), ids=SHARED.keys())
 async def test_a_shared_result_is_never_changed(shared):
-    """A tool may answer with one object again and again: what was repaired once is not told of the next call."""
+    """A tool may return one object for each call: the repairs of one call are not in the result of the next."""
     before = shared.model_dump()
 
     def tool(tags: list[str]) -> ToolResult:

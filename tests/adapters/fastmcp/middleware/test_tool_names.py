@@ -75,7 +75,7 @@ async def test_two_tools_that_may_be_meant_are_named():
 
 
 async def test_a_refused_call_speaks_of_the_tool_by_its_name():
-    """What is wrong with the arguments is told as if the name had been right."""
+    """Violations of the arguments are reported as if the name had been right."""
     result = await call(lenient(store_context), "storeContext", {"tags": 5})
     assert (code(result), envelope(result)["details"]["tool"]) == ("INVALID_TAGS_TYPE", "store_context")
 

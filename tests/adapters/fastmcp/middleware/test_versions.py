@@ -55,5 +55,5 @@ async def test_a_range_of_versions_finds_its_version():
 
 
 async def test_an_unknown_version_is_an_unknown_tool():
-    """A version that is not there is told as FastMCP tells of a tool that is not there."""
+    """An unknown version is reported as FastMCP reports an unknown tool."""
     assert code(await call(_versioned(), "tool", {"tags": []}, version="3.0")) == "UNKNOWN_TOOL"

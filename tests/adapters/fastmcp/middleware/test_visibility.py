@@ -1,4 +1,4 @@
-"""Unknown, hidden and disabled tools: what is told, and that no hidden name is."""
+"""Unknown, hidden and disabled tools: what is suggested, and that hidden names never are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def send_mail(tags: list[str]) -> Any:
         ("send_email", "send_mail"),
     ],
 )
-async def test_near_names_are_told(sent, meant, events: Log):
+async def test_near_names_are_suggested(sent, meant, events: Log):
     """The envelope of an unknown tool names the tool that was likely meant first, and nothing is run."""
     result = await call(lenient(send_mail, search_context, store_context), sent, {"tags": '["a"]'})
     assert code(result) == "UNKNOWN_TOOL"
@@ -52,7 +52,7 @@ async def test_near_names_are_told(sent, meant, events: Log):
 
 
 @pytest.mark.parametrize("sent", ["zzz", "translate", "", "\ud800", "x" * 10_000])
-async def test_far_names_are_not_told(sent):
+async def test_far_names_are_not_suggested(sent):
     """A name that is like none of the tools' is not answered with names that were surely not meant."""
     server = lenient(send_mail, search_context, store_context)
     told = envelope(await server.call_tool(sent, {}))
@@ -60,7 +60,7 @@ async def test_far_names_are_not_told(sent):
     assert "send_mail" not in told["message"]
 
 
-async def test_a_name_is_told_once():
+async def test_a_name_is_suggested_once():
     """A tool with several versions is one name."""
     server = lenient()
     for version in ("1.0", "2.0"):
@@ -69,7 +69,7 @@ async def test_a_name_is_told_once():
 
 
 async def test_a_name_among_many_is_found():
-    """The near name is told however many tools there are and wherever it stands among them."""
+    """The near name is suggested however many tools there are, in any position."""
     server = lenient(*(Tool.from_function(send_mail, name=f"tool_{n}") for n in range(50)), store_context)
     assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"][0] == "store_context"
 
@@ -150,7 +150,7 @@ async def test_what_another_middleware_hides_is_answered_by_it(hidden, tags):
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN.keys())
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
-    """A call of a hidden tool tells nothing of what it would take."""
+    """A call of a hidden tool reveals nothing about its parameters."""
     told = envelope(await call(hidden(), "send_mail", {"tags": tags}))
     assert told["error_code"] == "UNKNOWN_TOOL"
     assert told["details"] == {"tool": "send_mail"}
@@ -159,7 +159,7 @@ async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
 @pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
-    """What was learned of a tool while it could be seen is not told when it cannot."""
+    """What was cached of a tool while it was visible is not shown once it is hidden."""
     server = lenient(send_mail)
     assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
     server.disable(names={"send_mail"})

@@ -45,8 +45,8 @@ def secretive(name: str, password: SecretStr, api_key: str, limit: Annotated[int
 
 
 @pytest.mark.parametrize("function", [typed, untyped])
-async def test_the_envelope_stands_where_clients_look(function):
-    """It is an error, its JSON is the one text block and stands in ``_meta``; only without output schema in the structured content."""
+async def test_the_envelope_is_where_clients_look(function):
+    """The result is an error; the envelope is its one text block and in ``_meta``; in the structured content only without an output schema."""
     refused = await call(lenient(function), function.__name__, {"tags": 5})
     assert refused.is_error
     assert [block.type for block in refused.content] == ["text"]
@@ -86,14 +86,14 @@ async def test_the_envelope_of_an_unknown_tool_is_structured():
     assert refused.structured_content == refused.meta["mcp_lenient"] == envelope(refused)
 
 
-async def test_a_refused_call_tells_what_was_repaired_before():
-    """Beside what is still wrong, the envelope names the repairs that were certain, and speaks of no fault that they mended."""
+async def test_a_refused_call_lists_the_certain_repairs():
+    """The envelope lists the certain repairs beside the remaining violations, and no violation that they fixed."""
     told = envelope(await call(lenient(typed), "typed", {"tags": '["a"]', "point": {"x": "far"}}))
     assert [violation["pointer"] for violation in told["details"]["violations"]] == ["/point/x"]
     assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_array"]
 
 
-async def test_a_fix_of_the_envelope_mends_the_call():
+async def test_a_fix_of_the_envelope_makes_the_call_valid():
     """A fix is a JSON Patch that makes the call one that the tool takes."""
     told = envelope(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": "c"}))
     (violation,) = told["details"]["violations"]

@@ -86,7 +86,7 @@ def test_an_object_in_text_runs(wire, sent, repaired, events):
 
 @pytest.mark.parametrize("sent", ["", " ", "null"], ids=["empty", "blank", "null"])
 def test_a_text_that_says_nothing_is_no_arguments(wire, sent):
-    """Some clients send an empty text where a tool needs no arguments: what is missing then is told as ever."""
+    """Some clients send an empty text where a tool needs no arguments: missing arguments are then reported as usual."""
     assert envelope(call(wire, "add_note", sent))["error_code"] == "MISSING_TEXT"
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_object_gets_the_envelope(wire, sent, kind, events):
 
 
 @pytest.mark.parametrize("sent", [f'["{_SECRET}"]', f'{{"text": "{_SECRET}"'], ids=["array", "cut-off"])
-def test_refused_text_is_told_to_nobody(wire, sent, events):
+def test_refused_text_is_shown_to_nobody(wire, sent, events):
     """A text that stood for the arguments is neither echoed nor logged."""
     answer = call(wire, "add_note", sent)
     assert _SECRET not in json.dumps([answer, events], default=str)
@@ -135,7 +135,7 @@ def test_an_object_refused_after_it_was_read_says_how_it_was_read(wire, events):
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_an_unknown_tool_is_told_as_such(wire, sent, events):
+def test_an_unknown_tool_is_reported_as_unknown(wire, sent, events):
     """Of a tool that is not there, the caller learns just that, whatever the arguments were."""
     told = envelope(call(wire, "add_notes", sent))
     assert told["error_code"] == "UNKNOWN_TOOL"
@@ -217,7 +217,7 @@ def test_the_very_first_answer_looks_like_all_later_ones(fresh):
     assert _shape(call(wire, "add_note", _JSON)) == _shape(call(wire, "add_note", _JSON))
 
 
-def test_the_very_first_call_of_an_unknown_tool_is_told_as_such(fresh):
+def test_the_very_first_call_of_an_unknown_tool_is_reported_as_unknown(fresh):
     """The first call that a server ever gets may be of an unknown tool, with text."""
     assert envelope(call(fresh(build()), "add_notes", _JSON))["error_code"] == "UNKNOWN_TOOL"
 
@@ -320,7 +320,7 @@ def test_two_servers_may_share_a_middleware(connect):
 
 
 def test_two_middlewares_read_once(connect, events):
-    """With the middleware added twice, a text is read, told and logged once."""
+    """With the middleware added twice, a text is read, recorded and logged once."""
     server = build()
     server.add_middleware(LenientMiddleware())
     wire = connect(server)
@@ -381,7 +381,7 @@ class _Hiding(Middleware):
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
-    """A tool that an outer middleware hides is answered of as with an object, and its parameters are not told."""
+    """A tool that an outer middleware hides is answered as with an object, and its parameters are not shown."""
     server = build(None)
     server.add_middleware(_Hiding("add_note"))
     server.add_middleware(LenientMiddleware())
@@ -392,8 +392,8 @@ def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
         )
 
 
-def test_the_version_that_is_asked_for_is_told(connect):
-    """A whole refusal tells the parameters of the version that the call asked for."""
+def test_parameters_are_those_of_the_requested_version(connect):
+    """A refusal lists the parameters of the requested version."""
     server: FastMCP = FastMCP("versions")
     server.tool(name="add", version="1.0")(_add_text)
     server.tool(name="add", version="2.0")(_add_number)

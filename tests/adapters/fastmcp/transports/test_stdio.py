@@ -114,7 +114,7 @@ def test_arguments_that_are_no_object_get_the_envelope(spoken):
     "sent", ["unknown", pytest.param("unknown_text", marks=not_on_3(RAW))], ids=["object", "text"]
 )
 def test_an_unknown_tool_gets_the_envelope(spoken, sent):
-    """A tool that is not there is told as such, with the name that was likely meant."""
+    """An unknown tool is refused with the name that was likely meant."""
     told = envelope(getattr(spoken, sent))
     assert told["error_code"] == "UNKNOWN_TOOL"
     assert told["details"]["did_you_mean"][0] == "add_note"
