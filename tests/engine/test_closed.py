@@ -29,21 +29,21 @@ CLOSED = Policy(closed=True)
     ],
 )
 def test_an_open_schema_is_repaired_like_a_closed_one(schema: Json, sent: Any, expected: Any) -> None:
-    """Names are repaired only if the policy asks for it: without it the call is right as it was sent."""
+    """Names are repaired only if the policy asks for it; without it the call is accepted as sent."""
     assert normalize(schema, sent).arguments is sent
     result = normalize(schema, sent, CLOSED)
     assert (result.arguments, result.violations) == (expected, ())
     assert normalize(schema, expected, CLOSED).arguments is expected
 
 
-def test_what_is_like_no_name_is_refused() -> None:
-    """The violation names the parameters that there are."""
+def test_an_unlike_name_is_refused() -> None:
+    """The violation lists the declared parameters."""
     (violation,) = normalize(opened(q=STRING), {"limit": 5}, CLOSED).violations
     assert violation.code == "unknown"
 
 
 def test_an_open_map_stays_open() -> None:
-    """Where others may come, any name is right."""
+    """In an open map any name is accepted."""
     sent = {"maxResults": 5}
     schema = {**opened(max_results=INTEGER), "additionalProperties": True}
     assert normalize(schema, sent, CLOSED).arguments is sent
@@ -129,7 +129,7 @@ async def test_a_function_gets_the_names_it_declares(server: FastMCP, sent: Any,
     ],
 )
 async def test_a_name_that_the_function_would_drop_is_refused(server: FastMCP, sent: Any) -> None:
-    """What would be lost in silence is said."""
+    """A name that would be dropped silently is a violation."""
     result = await _call(server, sent)
     assert result.is_error
     assert "unknown parameter" in result.content[0].text
@@ -152,8 +152,8 @@ async def test_a_name_that_the_function_reads_is_right(sent: Any) -> None:
     assert result.meta is None or "mcp_lenient" not in result.meta
 
 
-async def test_without_it_nested_names_are_the_tools_own_matter() -> None:
-    """Law 1: what the tool accepts is not touched."""
+async def test_nested_names_stay_without_the_policy() -> None:
+    """Law 1: accepted calls are never modified."""
     result = await _call(_server(LenientMiddleware()), {"address": {"shipTo": "b"}})
     assert result.data == '{"ship_to":"home","street":""} - -None'
 

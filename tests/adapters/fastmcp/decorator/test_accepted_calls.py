@@ -55,7 +55,7 @@ def test_the_schema_stays(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "strict"), pairwise(usual(KINDS, *USUAL)))
-async def test_what_was_accepted_is_accepted(kind, strict, caplog):
+async def test_accepted_values_stay_accepted(kind, strict, caplog):
     """Each value that the unmarked parameter takes reaches the body as the same one."""
     caplog.set_level(logging.CRITICAL, "fastmcp")  # it would tell of each value that is refused
     server = plain(*_tools(kind), strict=strict)
@@ -74,7 +74,7 @@ async def test_what_was_accepted_is_accepted(kind, strict, caplog):
 
 
 @since(4, 1, NO_JSON)
-async def test_what_was_accepted_is_no_repair(serve, events):
+async def test_accepted_values_are_no_repairs(serve, events):
     """A call that was right is recorded as no repair, neither in the log nor in the result."""
     tools = _tools(date)
     async with Client(serve(*tools)) as client:

@@ -112,7 +112,7 @@ async def test_a_builtin_is_a_normalizer(serve):
     assert got(await call(server, "store", {"content": 5})) == ["5"]
 
 
-async def test_several_run_in_their_order(serve):
+async def test_normalizers_run_in_their_order(serve):
     """Normalizers run from left to right, those of ``@lenient`` before those of the annotation."""
 
     @lenient(content=(strip(), lambda value: value + "1"))
@@ -170,7 +170,7 @@ async def test_json_in_a_text():
     assert got(await call(lenient_server(note), "note", {"content": '["a"]'})) == {"content": '["a"]'}
 
 
-def test_marks_are_found_on_methods():
+def test_declarations_are_found_on_methods():
     """A bound method has the marks of its function; a function that is not decorated has none."""
 
     class Shelf:

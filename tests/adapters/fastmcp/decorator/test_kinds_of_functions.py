@@ -127,7 +127,7 @@ SPELT = pytest.mark.parametrize("spell", [lambda function: function, _with_types
 @every_function
 @DECORATORS
 @SPELT
-async def test_what_is_published_stays(function, decorate, spell, published):
+async def test_the_published_tool_stays_unchanged(function, decorate, spell, published):
     """Schema, output schema, name and description of a tool are byte for byte those of the undecorated one."""
     assert await published(decorate(spell(function))) == await published(spell(function))
 
@@ -135,7 +135,7 @@ async def test_what_is_published_stays(function, decorate, spell, published):
 @every_function
 @DECORATORS
 @SPELT
-def test_what_python_sees_stays(function, decorate, spell):
+def test_the_python_signature_stays_unchanged(function, decorate, spell):
     """Name, docstring and types are those of the function; so is the signature, but for constraints in defaults."""
     written = spell(function)
     decorated = decorate(written)
@@ -201,13 +201,13 @@ async def _direct(function: Any, **arguments: Any) -> list[str]:
 @pytest.mark.parametrize(
     "sent", [{}, {"tags": ["b"]}, {"tags": "bc"}], ids=["default", "right", "not_judged"]
 )
-async def test_direct_calls_are_as_before(function, sent):
+async def test_direct_calls_stay_unchanged(function, sent):
     """Called by Python code, a decorated function does what it did: nothing is judged and nothing changed."""
     decorated = lenient(content=strip(), tags=tags())(function)
     assert await _direct(decorated, content=" a ", **sent) == await _direct(function, content=" a ", **sent)
 
 
-def test_direct_calls_raise_as_before():
+def test_direct_calls_raise_the_same_errors():
     """What the body raises, and what Python says of wrong arguments, goes through."""
     with pytest.raises(TypeError, match="content"):
         lenient(sync)()

@@ -71,7 +71,7 @@ async def test_methods(method, where, serve):
     assert told["details"]["parameters"] == {"required": ["content"], "optional": ["tags"]}
 
 
-async def test_methods_keep_their_instances_apart(serve):
+async def test_methods_keep_their_instances(serve):
     """Two instances' methods are two tools."""
     server = serve(
         *(Tool.from_function(Shelf(name).put, name=name) for name in ("left", "right")),

@@ -99,7 +99,7 @@ def _servers(*, on_parent: bool, on_child: bool) -> tuple[FastMCP, FastMCP]:
 @pytest.mark.quick_rows("mounted-parent", "renamed_tool-child", "transformed_by_the_parent-both")
 @WHERE
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
-async def test_marks_survive(way: Way, on_parent, on_child, events: Log):
+async def test_declarations_survive(way: Way, on_parent, on_child, events: Log):
     """Aliases, normalizers and repairs work, and the call is one event.
 
     A parent's transform checks names before its child sees them: there an alias needs the parent's middleware.

@@ -59,7 +59,7 @@ async def _told(server: Any, value: Any) -> str:
         pytest.param(str | date, iso_date(), "31 Jan 2024", "2024-01-31", id="iso-date"),
     ],
 )
-async def test_they_run_where_the_value_was_accepted(kind, normalize, sent, wanted, serve):
+async def test_normalizers_run_on_accepted_values(kind, normalize, sent, wanted, serve):
     """A normalizer runs on a value that the tool would have taken as well."""
     assert await _told(serve(_tool(kind, normalize)), sent) == repr(wanted)
 
@@ -76,13 +76,13 @@ async def test_null_without_a_default(serve):
     assert told["error_code"] == "MISSING_VALUE"
 
 
-async def test_rules_repair_what_normalizers_leave(serve):
+async def test_rules_run_after_normalizers(serve):
     """What a normalizer does not make right is repaired by rule."""
     server = serve(_tool(list[int], lambda value: value))
     assert await _told(server, "[1, 2]") == "[1, 2]"
 
 
-async def test_what_they_change_is_recorded(serve, events):
+async def test_changes_by_normalizers_are_recorded(serve, events):
     """A normalizer's change is a repair under its name."""
     assert await _told(serve(_tool(list[str], tags())), "urgent") == "['urgent']"
     (event,) = (event for event in events if event["event"] == "call_repaired")
@@ -112,7 +112,7 @@ def _by_parameter(value: Any) -> Any:
         pytest.param(_by_parameter, "BAD_VALUE_HERE", "send any other number", id="placeholder"),
     ],
 )
-async def test_what_they_refuse(normalize, error_code, message, where, serve):
+async def test_refusals_by_normalizers(normalize, error_code, message, where, serve):
     """A refusal is an envelope with the normalizer's code, the parameter's name filled in, and its sentence."""
     if where == "decorator":
         tool = _tool(int, normalize)
@@ -152,7 +152,7 @@ def _fails_deeply(value: Any) -> Any:
 @pytest.mark.quick_rows("strict-alone-_fails_strangely-decorator")
 @pytest.mark.parametrize("where", ["decorator", "annotation"])
 @pytest.mark.parametrize("normalize", [_fails_plainly, _fails_strangely, _fails_deeply])
-async def test_what_they_raise(normalize, where, serve, events, caplog, capsys):
+async def test_errors_raised_by_normalizers(normalize, where, serve, events, caplog, capsys):
     """Any other exception is an envelope without its text, and a logged traceback without text and value."""
 
     def log_in(password):
@@ -177,7 +177,7 @@ async def test_what_they_raise(normalize, where, serve, events, caplog, capsys):
         assert TEXT not in text
 
 
-async def test_what_bodies_raise_is_the_bodys(serve):
+async def test_errors_of_bodies_pass_unchanged(serve):
     """An exception of the body or of an author's validator is a tool's error as before, not an envelope."""
 
     @lenient(value=strip())

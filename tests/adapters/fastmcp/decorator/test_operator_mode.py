@@ -27,7 +27,7 @@ def _server(mode: Any) -> FastMCP:
 @pytest.mark.parametrize(
     "arguments", [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}], ids=["repairable", "wrong"]
 )
-async def test_nothing_is_changed(mode: str, arguments: dict[str, Any]) -> None:
+async def test_other_modes_change_nothing(mode: str, arguments: dict[str, Any]) -> None:
     """A call that the operator only observes, or leaves alone, gets FastMCP's own answer."""
     async with Client(_server(mode)) as client:
         answer = await client.call_tool("store", arguments, raise_on_error=False)
@@ -35,7 +35,7 @@ async def test_nothing_is_changed(mode: str, arguments: dict[str, Any]) -> None:
     assert "error_code" not in answer.content[0].text
 
 
-async def test_repair_is_repair() -> None:
+async def test_repair_mode_repairs() -> None:
     """The same call runs where the operator repairs."""
     async with Client(_server("repair")) as client:
         answer = await client.call_tool("store", {"n": 1, "tags": '["a"]'})

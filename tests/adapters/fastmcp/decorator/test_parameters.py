@@ -53,7 +53,7 @@ async def test_a_normalizer_says_which_types_it_takes(serve, middleware, sent):
     assert "fixes" not in details["violations"][0]
 
 
-async def test_the_type_of_a_field_in_a_model_is_said_as_well(serve):
+async def test_the_type_of_a_field_in_a_model_is_reported(serve):
     """An annotation inside a model reaches the envelope through Pydantic."""
 
     def keep(note: Note) -> str:

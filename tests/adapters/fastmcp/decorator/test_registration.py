@@ -79,7 +79,7 @@ async def test_ways_to_register(register):
     ],
 )
 @pytest.mark.parametrize("decorate", [lenient, lenient(tags=parse_json())], ids=["bare", "arguments"])
-def test_above_the_tool_it_says_the_right_order(registered, decorate):
+def test_a_decorator_above_the_tool_names_the_right_order(registered, decorate):
     """A server that has the function already would run it as it was written, and nobody would know."""
     function = registered(FastMCP("server"), _new_store())
     with pytest.raises(TypeError, match=r"lenient: keep is a tool .* write @mcp.tool above @lenient\."):

@@ -84,7 +84,7 @@ async def test_observe_changes_nothing(events):
     assert [event.get("error_code") for event in events] == [None, None, "INVALID_TAGS_TYPE"]
 
 
-async def test_what_a_file_declares_is_observed_too(events, tmp_path):
+async def test_declarations_of_a_file_are_observed_too(events, tmp_path):
     """A normalizer that would change an accepted value is logged by a server that observes, and not applied."""
     file = tmp_path / "tools.yaml"
     file.write_text("policy: {mode: observe}\ntools: {store: {parameters: {content: {strip: true}}}}")

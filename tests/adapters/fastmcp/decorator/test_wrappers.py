@@ -225,7 +225,7 @@ async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
     assert got(await call(server, "keep", {"content": "a", "tags": '["b"]'}))["ok"] is True
 
 
-def test_two_lenient_around_a_wrapper_are_refused_when_they_are_written():
+def test_two_decorators_around_a_wrapper_are_refused_at_definition():
     """One ``@lenient`` takes all declarations, also through a wrapper."""
     with pytest.raises(TypeError, match="decorated already"):
         lenient(_sync(lenient(keep), []))
@@ -285,7 +285,7 @@ async def test_a_wrapper_in_observe_mode_sees_what_fastmcp_accepts():
     assert seen == []
 
 
-async def test_a_wrapper_may_take_a_parameter_away(events: Log):
+async def test_a_wrapper_may_remove_a_parameter(events: Log):
     """With the middleware, a tool is judged by the signature that its wrapper gives it."""
 
     def as_guest(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -406,7 +406,7 @@ def test_pydantics_own_validation_raises():
 
 
 @pytest.mark.parametrize("tags", [5, '["b"]', ["b"]], ids=["bad", "text", "right"])
-def test_python_code_calls_through_a_wrapper_as_before(tags):
+def test_python_calls_through_a_wrapper_stay_unchanged(tags):
     """Called directly, wrapper and function do what they did: nothing is judged."""
     assert _sync(lenient(keep), [])("a", tags) == _sync(keep, [])("a", tags)
 

@@ -96,7 +96,7 @@ async def test_an_unreadable_part_is_left_alone_and_logged_once(front, odd, even
 
 @pytest.mark.quick_rows("_proxied")
 @FRONTS
-async def test_older_words_are_judged(front, events: Log):
+async def test_older_keywords_are_validated(front, events: Log):
     """What an older draft forbids is refused, and what it allows is repaired."""
     server = front(_tool({**INTEGER, "minimum": 3, "exclusiveMinimum": True}))
     assert got(await call(server, "own", {"p": "4"})) == {"got": {"p": 4}}
@@ -121,7 +121,7 @@ async def test_references_that_multiply_stall_nothing(keyword, events: Log):
     assert "references expand" in warning["reason"]
 
 
-async def test_what_is_published_stays_as_it_is():
+async def test_the_published_schema_stays_unchanged():
     """Law 9: neither a translated schema nor one with an odd place is listed in other words."""
     tools = [
         _tool({"type": "string", "nullable": True}),

@@ -121,7 +121,7 @@ async def test_text_for_a_string_stays_as_it_is(sent, strict):
 @pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize("sent", [*TEXTS, 1, 2.5, True, None, [], {"a": "1"}], ids=repr)
-async def test_what_has_no_type_is_left_alone(sent, strict):
+async def test_untyped_parameters_are_left_alone(sent, strict):
     """A parameter without a type takes everything as it came."""
 
     def tool(value) -> Any:
@@ -148,7 +148,7 @@ async def test_what_has_no_type_is_left_alone(sent, strict):
         pytest.param("string", {"a": 1}, id="object_for_string"),
     ],
 )
-async def test_what_has_no_reading_is_refused(type_name, sent, strict):
+async def test_unreadable_values_are_refused(type_name, sent, strict):
     """Nothing is rounded, completed or guessed."""
     result = await call(lenient(_function(type_name), strict=strict), "tool", {"value": sent})
     assert code(result) == "INVALID_VALUE_TYPE"
@@ -192,7 +192,7 @@ async def test_an_accepted_call_goes_on_as_the_same_object():
 
 
 @on_both_servers
-async def test_an_authors_validator_gets_the_text_that_it_splits(strict):
+async def test_an_authors_validator_gets_the_text_it_splits(strict):
     """A tool whose author splits ``"a,b"`` still gets its string, also beside a repaired parameter."""
     given: list[Any] = []
 

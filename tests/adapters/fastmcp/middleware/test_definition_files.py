@@ -111,7 +111,7 @@ async def test_the_published_tools_stay_as_they_are(served):
         pytest.param("type: integer\n      required: false\n      default: 20", "default: many", 11, "does not take its default.", id="default"),
     ],
 )  # fmt: skip
-async def test_what_contradicts_the_function_is_an_error_with_its_line(
+async def test_a_contradiction_of_the_function_is_an_error_with_its_line(
     served, tmp_path, old, new, line, told
 ):
     """A statement that the function contradicts is an error before the first call, with file and line."""

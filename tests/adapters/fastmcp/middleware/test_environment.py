@@ -45,7 +45,7 @@ async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
     assert (await call(server, "strict_tool", SENT)).is_error
 
 
-async def test_the_environment_makes_nothing_do_more(monkeypatch):
+async def test_the_environment_only_restricts(monkeypatch):
     """A tool that its operator has turned off stays off."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "repair")
     off = lenient(strict_tool, patterns={"*": Policy(mode="off")})
@@ -62,7 +62,7 @@ def test_an_unknown_mode_is_an_error(monkeypatch):
         LenientMiddleware()
 
 
-async def test_a_mode_in_a_word(events: Log):
+async def test_the_mode_is_read_in_any_case(events: Log):
     """``mode=`` is that of the policy, which keeps all else."""
     server: FastMCP = FastMCP("observed")
     server.tool(strict_tool)
@@ -89,7 +89,7 @@ async def test_the_environment_names_a_file(monkeypatch, tmp_path):
         pytest.param(Policy(unrepairable="refuse"), Policy(unrepairable="forward"), False, id="pattern"),
     ],
 )
-async def test_what_no_policy_says_is_usual(events: Log, server_wide, pattern, refuses):
+async def test_an_unset_mode_has_its_default(events: Log, server_wide, pattern, refuses):
     """``unrepairable`` is what the pattern says, else what the server-wide policy says, else to forward."""
     server = lenient(
         published(n={"type": "integer"}), policy=server_wide, patterns={"*": pattern} if pattern else None

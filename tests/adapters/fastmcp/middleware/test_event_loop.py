@@ -63,7 +63,7 @@ async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free(value):
     "how", [{"on_loop": True}, {"run_in_thread": False}], ids=["async", "sync_without_thread"]
 )
 @pytest.mark.parametrize("value", [[1], "[1]", [1.5]], ids=["right", "near", "wrong"])
-async def test_a_validator_that_fastmcp_runs_on_the_loop_is_judged_there(how, value):
+async def test_a_validator_that_fastmcp_runs_on_the_loop_stays_there(how, value):
     """Where FastMCP validates in the loop's own thread, so do we: the validator may depend on it."""
     validator = _Validator()
     validator.gate.set()
@@ -72,7 +72,7 @@ async def test_a_validator_that_fastmcp_runs_on_the_loop_is_judged_there(how, va
     assert validator.threads == {threading.get_ident()}
 
 
-async def test_answers_of_slow_validators_are_each_their_own():
+async def test_concurrent_calls_of_slow_validators_get_their_own_answers():
     """Calls that wait for a thread do not take each other's answers."""
     validator = _Validator()
     server = _server(validator)

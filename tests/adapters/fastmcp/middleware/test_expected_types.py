@@ -58,13 +58,13 @@ async def test_tags_of_any_type_are_expected_to_be_an_array(function, middleware
     assert all(isinstance(value, list) or value is None for value in written)
 
 
-async def test_a_normalizer_of_ones_own_may_name_types():
+async def test_a_custom_normalizer_may_name_types():
     """The third argument of the error is what the envelope says of types."""
     details = await refused(lenient(number=odd)(decorated), {"number": 2}, middleware=True)
     assert details["expected_types"] == ["integer"]
 
 
-async def test_the_schema_says_it_better():
+async def test_a_declared_type_names_the_expected_types():
     """Where the parameter has a type, the schema's words are used."""
 
     def typed(number: int) -> int:

@@ -81,14 +81,14 @@ async def test_an_openapi_tool_is_lenient(events: Log):
     assert events.names == ["call_repaired", "call_accepted"]
 
 
-async def test_what_cannot_be_repaired_for_an_openapi_tool_is_forwarded(events: Log):
+async def test_an_unrepairable_call_of_an_openapi_tool_is_forwarded(events: Log):
     """A web application often takes more than its description says."""
     result = await call(_openapi(), "store", {"kind": "draft", "tags": [1, "a"]})
     assert got(result) == {"kind": "draft", "query": {}, "body": {"tags": [1, "a"]}}
     assert events.names == ["call_forwarded"]
 
 
-async def test_what_cannot_be_repaired_for_an_openapi_tool_may_be_refused():
+async def test_an_unrepairable_call_of_an_openapi_tool_may_be_refused():
     """With ``unrepairable="refuse"`` its description is what counts."""
     refused = await call(_openapi(REFUSE), "store", {"kind": "draft", "tags": []})
     assert code(refused) == "INVALID_KIND_VALUE"

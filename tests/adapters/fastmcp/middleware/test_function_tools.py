@@ -257,7 +257,7 @@ def _search(options: _ByBothNames) -> int:
     return options.max_results
 
 
-async def test_a_model_hears_its_optional_fields() -> None:
+async def test_a_refusal_lists_the_optional_fields_of_a_model() -> None:
     """A model's optional field in another style is renamed beside a required one, in a destructive tool too."""
     tool = Tool.from_function(_order, annotations=ToolAnnotations(destructive_hint=True))
     sent = {"order": {"item": "tea", "shipTo": "Oslo", "dryRun": True}}
@@ -406,7 +406,7 @@ async def test_repairable_parts_of_a_refused_call_are_no_violations() -> None:
     assert [each["pointer"] for each in envelope(result)["details"]["violations"]] == ["/n"]
 
 
-async def test_more_names_in_another_spelling_than_are_asked_about() -> None:
+async def test_too_many_names_in_another_spelling() -> None:
     """Where so many names are sent in another spelling, it is not found out which of them the model reads."""
     sent = {"it": {f"key_{letter}": True for letter in "abcdefghijklmnopq"}, "tags": '["a"]'}
     result = await call(lenient(_with_model(_named_twice(17))), "take", sent)

@@ -142,7 +142,7 @@ class _Silent(type(published())):  # type: ignore[misc]
         return ToolResult(content=str(len(arguments)))
 
 
-async def test_large_arguments_that_are_right_are_untouched():
+async def test_large_valid_arguments_are_unchanged():
     """Neither size nor depth matters to a call that the tool accepts."""
     server = lenient(_function(Any), policy=Policy())
     for value in ("x" * 10_000_000, [0] * 100_000, _nested(100, "list")):

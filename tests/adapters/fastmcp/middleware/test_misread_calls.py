@@ -94,7 +94,7 @@ async def _called(server, tool, arguments):
         pytest.param("either", {"one": {"rate": "25", "count": [5]}}, id="beside a fault, in a union"),
     ],
 )
-async def test_what_moves_keeps_the_meaning_its_validator_gives_it(server, tool, sent):
+async def test_relocated_values_are_read_by_the_tools_validator(server, tool, sent):
     """A value that a repair only brings to its place is read by the tool's own validator, not by the schema."""
     assert (await _called(server, tool, sent)).data == 0.25
 
@@ -116,7 +116,7 @@ async def test_a_name_that_only_the_validator_knows_stays_where_it_is(server):
         pytest.param("written", {"style": "hh:mm"}, id="twelve hours are not twenty-four"),
     ],
 )
-async def test_what_may_mean_something_else_is_refused(server, tool, sent):
+async def test_ambiguous_values_are_refused(server, tool, sent):
     """Nothing runs where another reading is as likely."""
     assert (await _called(server, tool, sent)).is_error
 

@@ -148,7 +148,7 @@ async def test_one_middleware_may_serve_two_servers():
         assert got(await servers[1].call_tool("tool", {"value": "[1]"})) == {"value": "[1]"}
 
 
-async def test_two_children_may_have_tools_of_one_name():
+async def test_two_children_may_have_tools_of_the_same_name():
     """Below two namespaces the same name means two tools, each with its own types."""
 
     def tool(value: str) -> Any:

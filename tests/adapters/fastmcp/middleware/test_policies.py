@@ -56,7 +56,9 @@ async def test_nothing_changes(mode, arguments, events: Log):
         ("unknown", "call_observed", [], "UNKNOWN_PARAMETER"),
     ],
 )
-async def test_observing_logs_what_would_have_been(arguments, event, repaired, error_code, events: Log):
+async def test_observe_mode_logs_the_repairs_it_would_make(
+    arguments, event, repaired, error_code, events: Log
+):
     """The event says which repairs would have been made, or with which code the call would have been refused."""
     await call(lenient(tool, policy=Policy(mode="observe")), "tool", CALLS[arguments])
     (logged,) = events
@@ -86,7 +88,7 @@ async def test_the_first_pattern_that_matches_decides():
     ("pattern", "matches"),
     [("ns_*", True), ("tool", False), ("ns_too[ln]", True), ("NS_*", False), ("??_tool", True)],
 )
-async def test_a_pattern_speaks_of_the_published_name(pattern, matches):
+async def test_a_pattern_matches_the_published_name(pattern, matches):
     """Of a mounted tool the name with its namespace counts, in its very case."""
     server = lenient(patterns={pattern: Policy.strict()})
     server.mount(plain(tool, name="child"), namespace="ns")
@@ -114,7 +116,7 @@ async def test_strict_repairs_nothing_and_explains_all(arguments):
     assert rules(await call(server, "own", {"tags": ["a"]})) == []
 
 
-async def test_aliases_and_drops_are_the_operators():
+async def test_operators_declare_aliases_and_dropped_names():
     """What the operator lists is renamed and dropped."""
     server = lenient(tool, policy=Policy(aliases={"tags": ("labels",)}, drop={"colour"}))
     result = await call(server, "tool", {"labels": ["a"], "colour": "red"})
@@ -122,7 +124,7 @@ async def test_aliases_and_drops_are_the_operators():
     assert sorted(rules(result)) == ["drop_injected", "rename_alias"]
 
 
-async def test_the_envelope_repeats_values_only_where_it_may():
+async def test_the_envelope_repeats_values_only_where_allowed():
     """Values are echoed by default, but not with ``echo_values=False`` nor for the operator's secrets."""
     for policy, echoed in (
         (Policy(), True),
@@ -142,7 +144,7 @@ async def test_limits_refuse_what_is_too_large():
     assert rules(await call(server, "tool", {"tags": '["a"]'})) == ["json_text_to_array"]
 
 
-async def test_what_cannot_be_repaired_is_forwarded_by_default(events: Log):
+async def test_an_unrepairable_call_is_forwarded_by_default(events: Log):
     """A custom tool often takes more than it publishes: it gets the call as it was sent, and the log says so."""
     server = lenient(published(n={"type": "integer"}))
     sent = {"n": "many", "more": ["x"]}
@@ -249,7 +251,7 @@ async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log
     assert [(event["event"], event["subject"]) for event in warnings] == [("tool_not_compiled", "odd")]
 
 
-async def test_a_function_with_such_a_schema_is_judged_by_its_own_validator(events: Log):
+async def test_a_function_with_an_unreadable_schema_uses_its_own_validator(events: Log):
     """An unreadable published schema does not stop what the function itself accepts."""
     odd = Tool.from_function(tool, name="odd")
     odd.parameters = {

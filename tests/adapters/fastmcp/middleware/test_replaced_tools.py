@@ -148,7 +148,7 @@ async def test_a_replaced_tools_body_runs_once():
     "after", [numbers, more, words, None], ids=lambda each: getattr(each, "__name__", "gone")
 )
 @pytest.mark.parametrize("error", [ValidationError, NotFoundError, ToolError], ids=lambda each: each.__name__)
-async def test_a_body_that_fails_is_not_run_again_as_another_tool(after, error):
+async def test_a_failed_body_is_not_run_again_as_another_tool(after, error):
     """An error of the body stays its own, whatever tool has its name by then."""
     runs = []
 

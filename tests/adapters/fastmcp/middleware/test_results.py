@@ -70,7 +70,7 @@ FAILING = [
 @pytest.mark.quick_rows("_tool_error-accepted", "_value_error-accepted")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize("function", FAILING)
-async def test_a_tools_own_error_passes_as_it_is(function, tags):
+async def test_a_tools_own_error_passes_unchanged(function, tags):
     """An error that a body raises or returns has the same words as with FastMCP alone."""
     expected = await call(plain(function), function.__name__, {"tags": ["a"]})
     result = await call(lenient(function), function.__name__, {"tags": tags})
@@ -125,7 +125,7 @@ async def test_a_timeout_is_reported_as_without_the_middleware(tags, in_thread):
 
 
 @since(4, 1, NOT_THERE)
-async def test_a_request_for_input_passes_as_it_is():
+async def test_a_request_for_input_passes_unchanged():
     """A repaired call whose tool asks the client for input gets the answer and goes on, repaired again."""
 
     async def ask(tags: list[str], ctx: Context) -> Any:
@@ -150,7 +150,7 @@ async def test_a_request_for_input_passes_as_it_is():
 
 @SINCE_4_1
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
-async def test_a_protocol_result_passes_as_it_is(tags):
+async def test_a_protocol_result_passes_unchanged(tags):
     """A tool that speaks the protocol itself is not spoken over."""
     own = CallToolResult(
         content=[TextContent(type="text", text="raw")], structured_content={"a": 1}, _meta={"mine": {"b": 2}}
@@ -165,7 +165,7 @@ async def test_a_protocol_result_passes_as_it_is(tags):
 
 
 @not_on_3(NOT_THERE)
-async def test_what_an_extension_answers_passes_as_it_is():
+async def test_a_result_of_an_extension_passes_unchanged():
     """An answer that is no tool result, as that of a call run as a task, comes back as the same object."""
     from fastmcp.server.extensions import ServerExtension
 
@@ -217,7 +217,7 @@ async def test_a_shared_result_is_never_changed(shared):
     assert shared.model_dump() == before
 
 
-async def test_repairs_stand_beside_the_tools_own_meta():
+async def test_repairs_are_added_to_the_tools_own_meta():
     """The tool's own ``_meta`` is kept, and ours names rule, place and types, and no value."""
 
     def tool(tags: list[str]) -> ToolResult:

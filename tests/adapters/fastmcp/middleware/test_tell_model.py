@@ -71,7 +71,7 @@ async def test_many_repairs_are_counted():
 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(tell_model=True, mode="observe")])
-async def test_nothing_is_said_otherwise(policy):
+async def test_no_note_without_the_option(policy):
     """By default, and where nothing is repaired, the content is the tool's own."""
     async with Client(_server(policy)) as client:
         result = await client.call_tool("search", {"limit": 1})

@@ -62,26 +62,26 @@ async def test_another_spelling_of_a_tools_name_is_read(sent: str, tags: Any, ev
         pytest.param("x" * 10_000, id="long"),
     ],
 )
-async def test_any_other_name_is_unknown(sent: str):
+async def test_an_unlike_name_is_unknown(sent: str):
     """No other difference is read."""
     assert code(await call(lenient(store_context, v1_2, name="notes"), sent, {"tags": []})) == "UNKNOWN_TOOL"
 
 
-async def test_two_tools_that_may_be_meant_are_named():
+async def test_two_possible_tools_are_both_named():
     """Where more than one tool is listed under this name, none is run."""
     tools = [Tool.from_function(store_context, name=name) for name in ("storeContext", "store-context")]
     result = await call(lenient(*tools), "store_context", {"tags": []})
     assert sorted(envelope(result)["details"]["did_you_mean"]) == ["store-context", "storeContext"]
 
 
-async def test_a_refused_call_speaks_of_the_tool_by_its_name():
+async def test_a_refusal_uses_the_real_name_of_the_tool():
     """Violations of the arguments are reported as if the name had been right."""
     result = await call(lenient(store_context), "storeContext", {"tags": 5})
     assert (code(result), envelope(result)["details"]["tool"]) == ("INVALID_TAGS_TYPE", "store_context")
 
 
 @pytest.mark.parametrize("by", ["hint", "policy"])
-async def test_a_destructive_tool_is_called_by_its_own_name(by: str):
+async def test_a_destructive_tool_is_called_by_its_exact_name_only(by: str):
     """Never for a tool that destroys something, whoever says so."""
     tool = Tool.from_function(store_context, annotations={"destructiveHint": by == "hint"})
     server = lenient(tool, policy=Policy(destructive=True if by == "policy" else None))
@@ -89,7 +89,7 @@ async def test_a_destructive_tool_is_called_by_its_own_name(by: str):
 
 
 @pytest.mark.parametrize("policy", [Policy(disable={"rename_tool"}), Policy.strict()], ids=["off", "strict"])
-async def test_it_can_be_disabled(policy: Policy):
+async def test_renaming_of_tools_can_be_disabled(policy: Policy):
     """By the rule's name, and with all other rules."""
     assert (
         code(await call(lenient(store_context, policy=policy), "storeContext", {"tags": []}))
@@ -123,7 +123,7 @@ class _Guard(Middleware):
         return await call_next(context)
 
 
-async def test_whoever_guards_by_name_sees_the_name():
+async def test_other_middleware_sees_the_real_name():
     """The call starts again at the outermost middleware."""
     guard = _Guard("store_context")
     server = FastMCP("notes", middleware=[guard, LenientMiddleware()])
@@ -142,7 +142,7 @@ async def test_the_tool_runs_once():
     assert inner.seen == ["store_context"]
 
 
-async def test_a_call_that_another_middleware_makes_is_its_own():
+async def test_calls_of_another_middleware_are_not_renamed():
     """A repair of the name is recorded for the call it belongs to, and for no other one on the way."""
 
     class Auditing(Middleware):
@@ -158,7 +158,7 @@ async def test_a_call_that_another_middleware_makes_is_its_own():
     assert rules(await call(server, "storeContext", {"tags": ["a"]})) == ["rename_tool"]
 
 
-async def test_a_call_sent_whole_as_text_keeps_its_spelling():
+async def test_raw_arguments_keep_their_spelling():
     """Arguments that came as text are read once, with the name as with the rest."""
     server = lenient(store_context)
     async with Client(server) as client:
@@ -168,7 +168,7 @@ async def test_a_call_sent_whole_as_text_keeps_its_spelling():
     assert got(result) == {"stored": ["3.10"]}
 
 
-async def test_a_hidden_tool_is_never_meant():
+async def test_a_hidden_tool_is_never_called_by_another_spelling():
     """A name is compared with what this client is listed."""
     server = lenient(store_context)
 
@@ -182,7 +182,7 @@ async def test_a_hidden_tool_is_never_meant():
         assert not (await seeing.call_tool_mcp("storeContext", {"tags": []})).is_error
 
 
-async def test_a_version_is_asked_for_under_the_right_name():
+async def test_a_version_is_requested_under_the_real_name():
     """The version goes on with the call."""
     server = lenient()
     for version, function in (("1.0", v1_2), ("2.0", store_context)):
@@ -200,7 +200,7 @@ async def test_a_mounted_servers_tool_is_found(sent: str):
     assert rules(result) == ["rename_tool"]
 
 
-async def test_a_prefix_names_no_part_of_a_tools_name():
+async def test_a_prefix_is_not_part_of_a_tool_name():
     """A tool of this server is not that of another server whose name it begins with."""
     server = lenient(Tool.from_function(store_context, name="files_store"), name="all")
     assert code(await call(server, "mcp__files__store", {"tags": []})) == "UNKNOWN_TOOL"

@@ -275,7 +275,7 @@ async def test_a_transform_of_a_proxied_tool(below, above):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point")])
-async def test_a_transform_function_that_hands_on_everything(below, above):
+async def test_a_transform_function_that_forwards_everything(below, above):
     """Where ``transform_fn`` takes ``**kwargs``, a published type is not enforced either."""
 
     def build(server: FastMCP, seen: Seen) -> None:

@@ -51,7 +51,7 @@ def changed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
-def test_everything_else_keeps_working(changed, kind):
+def test_other_calls_keep_working(changed, kind):
     """Right, nearly right, wrong and unknown calls are answered as ever."""
     with http(changed, kind) as wire:
         assert value(call(wire, "add_note", _RIGHT)) == _KEPT
@@ -62,7 +62,7 @@ def test_everything_else_keeps_working(changed, kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
-def test_whole_arguments_get_the_sdks_own_error(changed, kind):
+def test_raw_arguments_get_the_sdks_own_error(changed, kind):
     """Arguments in text are refused by the SDK as without the middleware, the first time and later."""
     with http(changed, kind) as wire:
         for _ in range(2):
@@ -71,7 +71,7 @@ def test_whole_arguments_get_the_sdks_own_error(changed, kind):
 
 @pytest.mark.quick_rows("hooks-stateful")
 @pytest.mark.parametrize("kind", _KINDS)
-def test_one_warning_says_so(changed, kind, events):
+def test_one_warning_is_logged(changed, kind, events):
     """However many messages of either kind come, exactly one warning is logged for the server."""
     with http(changed, kind) as wire:
         for sent in (json.dumps(_RIGHT), _RIGHT, json.dumps(_RIGHT), _NEARLY, [], {}):
@@ -80,7 +80,7 @@ def test_one_warning_says_so(changed, kind, events):
     assert [(event["level"], event["subject"]) for event in warnings] == [("warning", "notes")]
 
 
-def test_each_server_is_warned_of_once(monkeypatch, events):
+def test_each_server_gets_one_warning(monkeypatch, events):
     """Two servers that share a middleware are warned of by name, once each."""
     middleware = LenientMiddleware()
     for name in ("one", "two"):

@@ -95,7 +95,7 @@ def _spoken(wire: Http, number: int) -> tuple[str, Any]:
 
 @pytest.mark.slow
 @not_on_3(RAW)
-def test_whole_arguments_of_concurrent_calls_are_not_mixed_up(url):
+def test_raw_arguments_of_concurrent_calls_are_not_mixed_up(url):
     """Sixty calls at once with text, objects and lists for arguments are each answered for what they sent."""
     wire = Http(url, modern=True)
     with ThreadPoolExecutor(12) as threads:

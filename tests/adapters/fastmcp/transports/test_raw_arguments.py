@@ -85,13 +85,13 @@ def test_an_object_in_text_runs(wire, sent, repaired, events):
 
 
 @pytest.mark.parametrize("sent", ["", " ", "null"], ids=["empty", "blank", "null"])
-def test_a_text_that_says_nothing_is_no_arguments(wire, sent):
+def test_an_empty_text_means_no_arguments(wire, sent):
     """Some clients send an empty text where a tool needs no arguments: missing arguments are then reported as usual."""
     assert envelope(call(wire, "add_note", sent))["error_code"] == "MISSING_TEXT"
 
 
 @pytest.mark.parametrize(("sent", "kind"), _NO_OBJECT)
-def test_what_is_no_object_gets_the_envelope(wire, sent, kind, events):
+def test_other_values_get_the_envelope(wire, sent, kind, events):
     """Arguments that are no object are refused by an envelope that says so, and by one event."""
     told = envelope(call(wire, "add_note", sent))
     assert told["error_code"] == "INVALID_ARGUMENTS"
@@ -126,7 +126,7 @@ def test_no_arguments_stay_no_arguments(wire, sent, events):
     assert [event["event"] for event in events] == ["call_accepted"]
 
 
-def test_an_object_refused_after_it_was_read_says_how_it_was_read(wire, events):
+def test_a_refusal_says_how_the_text_was_read(wire, events):
     """Where the object in the text is refused itself, envelope and event name the reading and the fault."""
     told = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
     assert told["error_code"] == "INVALID_TAGS_TYPE"
@@ -143,7 +143,7 @@ def test_an_unknown_tool_is_reported_as_unknown(wire, sent, events):
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_a_call_without_a_name_stays_the_sdks_business(wire, sent, events):
+def test_the_sdk_answers_a_call_without_a_name(wire, sent, events):
     """A request that names no tool gets the SDK's error, and is no call to log."""
     answer = wire.request("tools/call", {"arguments": sent})
     assert answer["error"]["code"] < 0
@@ -162,7 +162,7 @@ def _shape(message: Message) -> tuple[list[str], list[str]]:
     return sorted(answered), sorted(answered["_meta"])
 
 
-def test_a_whole_refusal_looks_like_any_refusal(wire):
+def test_a_refusal_of_raw_arguments_looks_like_any_refusal(wire):
     """Both kinds of refusal have the same fields on the wire, in each era of the protocol."""
     assert _shape(call(wire, "add_note", [])) == _shape(call(wire, "add_note", {"tags": 1}))
 
@@ -230,7 +230,7 @@ def test_reading_ends_with_its_call(fresh):
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_strict_refuses_all_of_them(fresh, sent, events):
+def test_the_strict_policy_refuses_raw_arguments(fresh, sent, events):
     """Without repairs, arguments that are no object are refused by envelope even where the text is one."""
     wire = fresh(build(POLICIES["strict"]))
     for _ in range(2):
@@ -260,7 +260,7 @@ def test_off_leaves_the_sdks_own_error(fresh, plain, sent, events):
         pytest.param("prose", [], id="prose"),
     ],
 )
-def test_observe_changes_nothing_and_says_what_it_would(fresh, plain, sent, repaired, events):
+def test_observe_mode_changes_nothing_and_logs_the_repair(fresh, plain, sent, repaired, events):
     """With mode ``observe`` the SDK's own error stays, and one event a call says what would have been done."""
     observed = fresh(build(POLICIES["observe"]))
     for _ in range(2):
@@ -271,7 +271,7 @@ def test_observe_changes_nothing_and_says_what_it_would(fresh, plain, sent, repa
         assert event.get("error_code") == (None if repaired else "INVALID_ARGUMENTS")
 
 
-def test_a_rule_that_is_off_reads_nothing(connect):
+def test_a_disabled_rule_reads_nothing(connect):
     """Where reading JSON5 is off, a JSON5 text is refused, and a JSON text is read all the same."""
     wire = connect(build(Policy(disable={"json5_text_to_object"})))
     assert (
@@ -343,7 +343,7 @@ def test_tools_of_a_mounted_server_are_called_with_text(connect, child_policy, e
     assert [event["event"] for event in events] == ["call_repaired", "call_repaired", "call_rejected"]
 
 
-def test_a_call_in_the_body_is_not_said_to_be_text(connect, events):
+def test_a_nested_call_is_not_recorded_as_text(connect, events):
     """A call that a tool's body makes gets no part in how the outer call's arguments were read."""
     server = build()
 
@@ -414,7 +414,7 @@ def _add_number(number: int) -> int:
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["object-in-text", "no-object"])
-def test_the_sdk_has_nothing_to_warn_of(wire: Wire, wrong, caplog):
+def test_the_sdk_logs_no_warning(wire: Wire, wrong, caplog):
     """Neither SDK nor FastMCP logs a failure for what is read or refused."""
     with caplog.at_level(logging.WARNING):
         call(wire, "add_note", [] if wrong else _JSON)
