@@ -90,7 +90,7 @@ def test_a_pipe_that_nobody_reads_loses_no_call():
         server.close()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_stderr_that_is_read_again_is_written_again():
     """Once a client reads what had piled up, each line is whole, and later events are there."""
     server = _Stdio(subprocess.PIPE)
@@ -109,7 +109,7 @@ def test_a_stderr_that_is_read_again_is_written_again():
     assert 50 < len(events) < _UNTIL_FULL
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_closed_pipe_loses_no_call():
     """A server whose stderr nobody holds open any more answers every call."""
     server = _Stdio(subprocess.PIPE)

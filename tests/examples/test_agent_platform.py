@@ -119,7 +119,7 @@ def echo_server(middleware, *, strict=False):
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)],
+    params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.full)],
 )
 def server(request):
     """The platform's parameters, on a lax and on a strict server."""

@@ -28,7 +28,7 @@ def told_of(title):
     return {row[0]: row[column] for row in rows[start + 2 :] if len(row) == width}
 
 
-@pytest.mark.usual_rows("fastmcp_memory", "fastmcp_stdio", "sdk_2_low_level")
+@pytest.mark.usual_rows("fastmcp_memory", "sdk_2_low_level")
 @pytest.mark.parametrize(
     "name",
     [
