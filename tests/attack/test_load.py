@@ -12,7 +12,7 @@ _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("calls", [200, pytest.param(_CALLS, marks=pytest.mark.full)])
+@pytest.mark.parametrize("calls", [200, _CALLS])
 def test_no_answer_is_lost_doubled_or_mixed_up(calls):
     """Of many calls each gets its own answer and its tool runs once; the server does not grow by thousands of them."""
     found = measure(calls)
