@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mcp_lenient.adapters.calls import LenientCalls, OutgoingCall
     from mcp_lenient.adapters.client.dispatch import Dispatched, DispatchedCall, dispatch
     from mcp_lenient.adapters.client.session import LenientSession, lenient_session
     from mcp_lenient.adapters.fastmcp.decorator import lenient
@@ -56,6 +57,7 @@ __all__ = [
     "DefinitionError",
     "Dispatched",
     "DispatchedCall",
+    "LenientCalls",
     "LenientError",
     "LenientMiddleware",
     "LenientSession",
@@ -65,6 +67,7 @@ __all__ = [
     "NormalizationError",
     "Normalized",
     "Normalizer",
+    "OutgoingCall",
     "Policy",
     "PolicyError",
     "Repair",
@@ -98,6 +101,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "mcp_lenient.adapters.calls": "LenientCalls OutgoingCall",
     "mcp_lenient.adapters.client.dispatch": "Dispatched DispatchedCall dispatch",
     "mcp_lenient.adapters.client.session": "LenientSession lenient_session",
     "mcp_lenient.adapters.fastmcp.decorator": "lenient",

@@ -5,7 +5,7 @@ The host runs the tool with the verdict's arguments, or answers with its refusal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -34,7 +34,6 @@ from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from mcp_lenient.declare.definitions import Definitions
@@ -67,6 +66,17 @@ class HostTool:
     validator: Validator | None = None
     declared: Declared = field(default_factory=Declared)
     policy: Policy | None = None
+
+    @classmethod
+    def listed(cls, tool: Mapping[str, Any], validator: Validator | None = None) -> HostTool:
+        """Return a tool that a server lists, in the protocol's terms."""
+        return cls(
+            tool["name"],
+            tool["inputSchema"],
+            destructive=(tool.get("annotations") or {}).get("destructiveHint") is True,
+            has_output_schema=tool.get("outputSchema") is not None,
+            validator=validator,
+        )
 
 
 class ToolsUnknownError(Exception):
@@ -237,18 +247,36 @@ class Gate:
         tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
         if tool is None:
             return await self._unknown(call, source)
-        compiled = self._compiled(tool, source)
+        compiled = self._compiled(tool, source.compiled)
         if compiled.policy.mode == "off":
             return AS_SENT
-        decision, read, violation = await _decided(compiled, call.arguments)
-        if decision is None or decision.status != "accepted":
+        decided = await _decided(compiled, call.arguments)
+        if decided.decision is None or decided.decision.status != "accepted":
             # Nothing is changed or refused by what a tool of this name once accepted.
             fresh = await source.tool(call.name, fresh=True)
             if fresh is None:
                 return await self._unknown(call, source)
             if fresh is not tool:
-                compiled = self._compiled(fresh, source)
-                decision, read, violation = await _decided(compiled, call.arguments)
+                compiled = self._compiled(fresh, source.compiled)
+                decided = await _decided(compiled, call.arguments)
+        return self._outcome(call, compiled, decided)
+
+    def verdict_at_once(self, call: HostCall, tool: HostTool, compiled: dict[str, CompiledTool]) -> Verdict:
+        """Do the same for a call whose tool is known, in this thread.
+
+        Args:
+            call: The call.
+            tool: Its tool, as it is now.
+            compiled: The contracts that were made before, by name; that of this tool is added.
+        """
+        known = self._compiled(tool, compiled)
+        if known.policy.mode == "off":
+            return AS_SENT
+        return self._outcome(call, known, _decided_at_once(known, call.arguments))
+
+    def _outcome(self, call: HostCall, compiled: CompiledTool, decided: _Decided) -> Verdict:
+        """Record a decision, and return what the host does."""
+        decision, read, violation = decided.decision, decided.read, decided.violation
         if decision is None:
             return self._told(call, compiled, (), (violation,) if violation else (), certain=True)
         if decision.status == "refused":
@@ -317,14 +345,14 @@ class Gate:
             else Verdict(refusal=refusal_result(answer, has_output_schema=False))
         )
 
-    def _compiled(self, tool: HostTool, source: ToolSource) -> CompiledTool:
-        cached = source.compiled.get(tool.name)
+    def _compiled(self, tool: HostTool, kept: dict[str, CompiledTool]) -> CompiledTool:
+        cached = kept.get(tool.name)
         if cached is not None and (cached.tool is tool or cached.tool == tool):
             return cached
-        if len(source.compiled) >= _MOST:
-            source.compiled.pop(next(iter(source.compiled)), None)
+        if len(kept) >= _MOST:
+            kept.pop(next(iter(kept)), None)
         contract = contract_of(tool, self._policies, self._telemetry.log.warn_once)
-        compiled = source.compiled[tool.name] = CompiledTool(tool, contract)
+        compiled = kept[tool.name] = CompiledTool(tool, contract)
         return compiled
 
     def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
@@ -376,21 +404,48 @@ def _loaded(definitions: str | Path) -> Definitions:
     return load_definitions(definitions)
 
 
-async def _decided(
-    compiled: CompiledTool, sent: Any
-) -> tuple[Decision | None, tuple[Repair, ...], Violation | None]:
-    """Decide about arguments as they came; return the decision, how a text was read, and why it was not."""
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The decision about arguments as they came, how a text was read, or why it could not be."""
+
+    decision: Decision | None
+    read: tuple[Repair, ...] = ()
+    violation: Violation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Undecided:
+    """Arguments that the tool does not accept as they came, and what decides about them."""
+
+    decide: Callable[[Mapping[str, Any]], Decision]
+    arguments: Mapping[str, Any]
+    read: tuple[Repair, ...] = ()
+
+
+def _looked_at(compiled: CompiledTool, sent: Any) -> _Decided | _Undecided:
+    """Return the decision where it takes no repair."""
     contract = compiled.contract
     if sent is None or isinstance(sent, Mapping):
         arguments: Mapping[str, Any] = {} if sent is None else sent
         if contract.accepts(arguments):
-            return Decision("accepted", arguments, (), (), compiled.policy.mode), (), None
-        return await decided_aside(contract, contract.decide_rejected, arguments), (), None
+            return _Decided(Decision("accepted", arguments, (), (), compiled.policy.mode))
+        return _Undecided(contract.decide_rejected, arguments)
     read = arguments_in_text(sent, compiled.policy, destructive=contract.plan.destructive)
     if read is None:
-        return None, (), not_an_object(sent)
-    arguments, record = read
-    return await decided_aside(contract, contract.decide_parsed, arguments), (record,), None
+        return _Decided(None, violation=not_an_object(sent))
+    return _Undecided(contract.decide_parsed, read[0], (read[1],))
+
+
+async def _decided(compiled: CompiledTool, sent: Any) -> _Decided:
+    found = _looked_at(compiled, sent)
+    if isinstance(found, _Decided):
+        return found
+    return _Decided(await decided_aside(compiled.contract, found.decide, found.arguments), found.read)
+
+
+def _decided_at_once(compiled: CompiledTool, sent: Any) -> _Decided:
+    found = _looked_at(compiled, sent)
+    return found if isinstance(found, _Decided) else _Decided(found.decide(found.arguments), found.read)
 
 
 async def decided_aside(

@@ -103,7 +103,8 @@ class ListedTools:
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._page(cursor)
-            listed.update((tool["name"], self._host_tool(tool)) for tool in page.get("tools", ()))
+            for tool in page.get("tools", ()):
+                listed[tool["name"]] = HostTool.listed(tool, self._as_validator(tool["inputSchema"]))
             cursor = page.get("nextCursor")
             if cursor is None:
                 break
@@ -119,13 +120,3 @@ class ListedTools:
         except Exception as error:
             # Whatever a server's own code raises when it lists, its calls go on as without us.
             raise ToolsUnknownError from error
-
-    def _host_tool(self, tool: Mapping[str, Any]) -> HostTool:
-        hints, schema = tool.get("annotations") or {}, tool["inputSchema"]
-        return HostTool(
-            tool["name"],
-            schema,
-            destructive=hints.get("destructiveHint") is True,
-            has_output_schema=tool.get("outputSchema") is not None,
-            validator=self._as_validator(schema),
-        )

@@ -1,0 +1,95 @@
+"""Calls that an agent framework shows to a hook of ours, before it sends them to a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.telemetry.otel import trace_ids
+from mcp_lenient.types import Repair
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcp_lenient.rules.policy import Policy
+
+
+class ToolObject(Protocol):
+    """A tool as the official SDK lists it, in version 1 or 2."""
+
+    def model_dump(self, *, by_alias: bool) -> dict[str, Any]:
+        """Return it in the protocol's terms."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingCall:
+    """What a framework does with a call.
+
+    Attributes:
+        arguments: What is sent: the same object where it was right.
+        repairs: What was changed.
+        refusal: The envelope as JSON text, for the model in place of a result; None where the call is sent.
+    """
+
+    arguments: Any
+    repairs: tuple[Repair, ...] = ()
+    refusal: str | None = None
+
+
+class LenientCalls:
+    """Repair the tool calls of an agent, in the hook that its framework has before a call.
+
+    It judges by the schema that a tool publishes. What a schema takes goes on untouched; the rest is repaired if it can
+    be read in exactly one way, else it goes on as it came, or with ``Policy(unrepairable="refuse")`` is refused with the
+    envelope. All of it is logged, without values. Threads may share it.
+
+    >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    >>> call = LenientCalls().check({"name": "store", "inputSchema": schema}, {"tags": "['a']"})
+    >>> call.arguments, call.refusal
+    ({'tags': ['a']}, None)
+
+    Args:
+        policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
+        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
+
+    Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: str | Path | None = None,
+    ) -> None:
+        self._gate = Gate(policy, tools=tools, definitions=definitions)
+        self._compiled: dict[str, CompiledTool] = {}
+
+    def check(self, tool: ToolObject | Mapping[str, Any], arguments: Any) -> OutgoingCall:
+        """Return what is sent in place of these arguments, or the refusal.
+
+        Args:
+            tool: The tool as its server lists it: the official SDK's object, or in the protocol's terms, with ``name``,
+                ``inputSchema`` and, where there are any, ``annotations``.
+            arguments: What the model sent, also as JSON text; never modified.
+        """
+        listed = tool if isinstance(tool, Mapping) else tool.model_dump(by_alias=True)
+        call = HostCall(listed["name"], arguments, perf_counter_ns(), _who)
+        verdict = self._gate.verdict_at_once(call, HostTool.listed(listed), self._compiled)
+        if verdict.refusal is not None:
+            return OutgoingCall(arguments, refusal=verdict.refusal["content"][0]["text"])
+        if verdict.arguments is None:
+            return OutgoingCall(arguments)
+        return OutgoingCall(verdict.arguments, verdict.repairs)
+
+
+def _who() -> dict[str, str | None]:
+    """Return what is known of the caller, which is this process."""
+    trace_id, span_id = trace_ids()
+    return {"trace_id": trace_id, "span_id": span_id}

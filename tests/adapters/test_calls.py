@@ -1,0 +1,119 @@
+"""``LenientCalls``, in the hook of an agent framework before a tool call."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fastmcp import FastMCP
+
+from mcp_lenient import LenientCalls, Policy
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "content": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "limit": {"type": "integer"},
+    },
+    "required": ["content"],
+    "additionalProperties": False,
+}
+STORE = {"name": "store", "inputSchema": SCHEMA}
+REFUSING = Policy(unrepairable="refuse")
+
+
+def test_a_right_call_is_the_same_object(events):
+    """It is sent as it came, and logged as accepted where that is wanted."""
+    sent = {"content": "x", "tags": ["a"]}
+    call = LenientCalls().check(STORE, sent)
+    assert call.arguments is sent
+    assert (call.repairs, call.refusal) == ((), None)
+    assert events.names == ["call_accepted"]
+
+
+def test_a_nearly_right_call_is_repaired(events):
+    """What was sent stays as it was, and the repairs are in the log."""
+    sent = {"content": "x", "tags": '["a"]', "limit": "3"}
+    call = LenientCalls().check(STORE, sent)
+    assert call.arguments == {"content": "x", "tags": ["a"], "limit": 3}
+    assert [each.rule for each in call.repairs] == ["json_text_to_array", "text_to_integer"]
+    assert sent == {"content": "x", "tags": '["a"]', "limit": "3"}
+    assert events.names == ["call_repaired"]
+
+
+def test_arguments_may_be_one_text():
+    """As a model wrote them."""
+    call = LenientCalls().check(STORE, '{"content": "x", "limit": 3}')
+    assert call.arguments == {"content": "x", "limit": 3}
+
+
+def test_a_call_that_cannot_be_repaired_goes_on(events):
+    """A tool may take more than it publishes."""
+    sent = {"content": "x", "tags": 5}
+    call = LenientCalls().check(STORE, sent)
+    assert call.arguments is sent
+    assert call.refusal is None
+    assert events.names == ["call_forwarded"]
+
+
+def test_a_call_is_refused_on_request(events):
+    """The model gets the envelope as JSON text."""
+    call = LenientCalls(REFUSING).check(STORE, {"content": "x", "tags": 5})
+    assert json.loads(call.refusal)["error_code"] == "INVALID_TAGS_TYPE"
+    assert events.names == ["call_rejected"]
+
+
+def test_what_is_no_object_is_refused():
+    """It cannot be sent."""
+    assert json.loads(LenientCalls().check(STORE, [1]).refusal)["error_code"] == "INVALID_ARGUMENTS"
+
+
+def test_a_destructive_tool_gets_less():
+    """Its hint is read from its annotations."""
+    tool = {**STORE, "annotations": {"destructiveHint": True}}
+    assert LenientCalls(REFUSING).check(STORE, {"content": "x", "limit": None}).refusal is None
+    assert LenientCalls(REFUSING).check(tool, {"content": "x", "limit": None}).refusal is not None
+
+
+@pytest.mark.parametrize(
+    ("mode", "event"),
+    [pytest.param("observe", ["call_observed"], id="observe"), pytest.param("off", [], id="off")],
+)
+def test_modes_are_in_force(mode, event, events):
+    """What is only observed goes on as it came, and so does what is not looked at."""
+    sent = {"content": "x", "tags": "a"}
+    call = LenientCalls(tools={"st*": Policy(mode=mode)}).check(STORE, sent)
+    assert call.arguments is sent
+    assert events.names == event
+
+
+def test_definitions_are_in_force(tmp_path):
+    """Names that an operator declares are read."""
+    file = tmp_path / "tools.yaml"
+    file.write_text(
+        "tools:\n  store:\n    parameters:\n      content:\n        aliases: [body]\n", encoding="utf-8"
+    )
+    assert LenientCalls(definitions=file).check(STORE, {"body": "x"}).arguments == {"content": "x"}
+
+
+def test_a_changed_schema_counts_at_once():
+    """What a tool of this name published before is forgotten."""
+    calls = LenientCalls()
+    free = {"name": "store", "inputSchema": {"type": "object", "properties": {"tags": {}}}}
+    assert calls.check(STORE, {"content": "x", "tags": "a"}).arguments["tags"] == ["a"]
+    assert calls.check(free, {"content": "x", "tags": "a"}).arguments["tags"] == "a"
+
+
+async def test_the_sdks_own_objects_are_tools():
+    """As a client gets them."""
+    mcp = FastMCP("notes")
+
+    @mcp.tool(annotations={"destructiveHint": True})
+    def remove(numbers: list[int] | int = 0) -> str:
+        """Remove notes."""
+        return str(numbers)
+
+    (tool,) = [each.to_mcp_tool() for each in await mcp.list_tools()]
+    assert LenientCalls(REFUSING).check(tool, {"numbers": "3"}).arguments == {"numbers": 3}
+    assert LenientCalls(REFUSING).check(tool, {"numbers": None}).refusal is not None
