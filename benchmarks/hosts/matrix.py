@@ -26,6 +26,9 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PATIENCE: Final = 600
 _LISTED: Final = "the host drops a name that it does not know, unless `closed`"
 _FIRST: Final = "the host refuses arguments that are no object first"
+_ITSELF: Final = "the host answers by itself, in its own words"
+_NULLABLE: Final = "the host lets what may be left out be null, and sends that"
+_AGENT: Final[Mapping[str, str]] = {"whole_text": _FIRST, "unknown_tool": _ITSELF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +40,30 @@ class Host:
         program: The module, and its arguments.
         needs: The packages of an environment of its own; empty for this one.
         lost: The calls that come out otherwise there, and why.
+        is_agent: Whether the calls are repaired on the side of an agent, before they are sent.
     """
 
     title: str
     program: tuple[str, ...]
     needs: tuple[str, ...] = ()
     lost: Mapping[str, str] | None = None
+    is_agent: bool = False
+
+
+def _dependencies() -> tuple[str, ...]:
+    """Return what mcp-lenient needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return tuple(project["dependencies"])
 
 
 def _engine() -> tuple[str, ...]:
-    """Return what mcp-lenient needs without FastMCP, which would bring an SDK of its own."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return tuple(each for each in project["dependencies"] if not each.startswith("fastmcp"))
+    """Return the same without FastMCP, which would bring an SDK of its own."""
+    return tuple(each for each in _dependencies() if not each.startswith("fastmcp"))
+
+
+def _agent(title: str, program: str, *packages: str, lost: Mapping[str, str] = _AGENT) -> Host:
+    """Return an agent framework as a host."""
+    return Host(title, (f"agents.{program}_host",), (*packages, *_dependencies()), lost, is_agent=True)
 
 
 HOSTS: Final[Mapping[str, Host]] = {
@@ -72,8 +87,19 @@ HOSTS: Final[Mapping[str, Host]] = {
         {
             "optional_name": _LISTED,
             "whole_text": _FIRST,
-            "unknown_tool": "the gateway answers by itself, in its own words",
+            "unknown_tool": _ITSELF,
         },
+    ),
+    "langchain_mcp": _agent("LangChain MCPAdapter", "langchain_mcp", "langchain[mcp]>=1.4"),
+    "langchain_adapters": _agent(
+        "langchain-mcp-adapters", "langchain_adapters", "langchain-mcp-adapters>=0.3.2", "langchain>=1.4"
+    ),
+    "pydantic_ai": _agent("Pydantic AI", "pydantic_ai", "pydantic-ai-slim[mcp]>=2"),
+    "openai_agents": _agent("OpenAI Agents SDK", "openai_agents", "openai-agents>=0.24"),
+    "google_adk": _agent("Google ADK", "google_adk", "google-adk>=2"),
+    "strands": _agent("Strands", "strands", "strands-agents>=1.62", lost={"unknown_tool": _ITSELF}),
+    "crewai": _agent(
+        "CrewAI", "crewai", "crewai>=1.15", "crewai-tools[mcp]>=1.15", lost={**_AGENT, "null": _NULLABLE}
     ),
 }
 
@@ -127,11 +153,12 @@ def main(console: Console) -> int:
         except NotInstalledError as error:
             console.print(f"{host.title} is left out: {error}")
     reasons = list(dict.fromkeys(why for name in columns for why in (HOSTS[name].lost or {}).values()))
-    table = Table("call", *(HOSTS[name].title for name in columns))
-    for call, smoke in CALLS.items():
-        cells = (_cell(HOSTS[name], call, column[call], reasons) for name, column in columns.items())
-        table.add_row(smoke.says, *cells)
-    console.print(table)
+    for is_agent in (False, True):
+        console.print(
+            _table(
+                {name: each for name, each in columns.items() if HOSTS[name].is_agent is is_agent}, reasons
+            )
+        )
     for number, why in enumerate(reasons, 1):
         console.print(f"{'*' * number} {why}")
     wrong = [
@@ -143,6 +170,14 @@ def main(console: Console) -> int:
     for line in wrong:
         console.print(f"[bold red]{line}")
     return 1 if wrong else 0
+
+
+def _table(columns: Mapping[str, Mapping[str, str]], reasons: list[str]) -> Table:
+    table = Table("call", *(HOSTS[name].title for name in columns))
+    for call, smoke in CALLS.items():
+        cells = (_cell(HOSTS[name], call, column[call], reasons) for name, column in columns.items())
+        table.add_row(smoke.says, *cells)
+    return table
 
 
 def _cell(host: Host, call: str, said: str, reasons: list[str]) -> str:

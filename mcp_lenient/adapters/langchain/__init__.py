@@ -1,9 +1,27 @@
-"""LangChain and MCP, both ways; needs ``pip install mcp-lenient[langchain]``.
+"""LangChain and MCP, both ways.
 
-:func:`serve` puts LangChain tools on a lenient server, :func:`load_tools` gives an agent the tools of MCP servers.
+:func:`serve` puts LangChain tools on a lenient server, :func:`load_tools` gives an agent the tools of MCP servers; both
+need ``pip install mcp-lenient[langchain]``. :class:`LenientInterceptor` makes the calls of ``langchain-mcp-adapters``
+lenient, and needs ``pip install mcp-lenient[langchain-mcp-adapters]``, which brings FastMCP 3.
 """
 
-from mcp_lenient.adapters.langchain.loading import load_tools, to_langchain
-from mcp_lenient.adapters.langchain.serving import LangChainTool, serve
+from typing import TYPE_CHECKING
 
-__all__ = ["LangChainTool", "load_tools", "serve", "to_langchain"]
+if TYPE_CHECKING:
+    from mcp_lenient.adapters.langchain.interceptor import LenientInterceptor
+    from mcp_lenient.adapters.langchain.loading import load_tools, to_langchain
+    from mcp_lenient.adapters.langchain.serving import LangChainTool, serve
+
+__all__ = ["LangChainTool", "LenientInterceptor", "load_tools", "serve", "to_langchain"]
+
+if not TYPE_CHECKING:  # langchain-mcp-adapters and FastMCP 4 exclude each other
+    from mcp_lenient.values.lazy import loaded_by_name
+
+    __getattr__ = loaded_by_name(
+        __name__,
+        {
+            "mcp_lenient.adapters.langchain.interceptor": "LenientInterceptor",
+            "mcp_lenient.adapters.langchain.loading": "load_tools to_langchain",
+            "mcp_lenient.adapters.langchain.serving": "LangChainTool serve",
+        },
+    )

@@ -1,0 +1,57 @@
+"""The calls through an agent of CrewAI; prints the answers. It runs in an environment of its own."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import asynccontextmanager
+from typing import Any
+
+os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false"}
+
+from crewai import BaseLLM
+from pydantic import Field
+
+from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+
+
+class Script(BaseLLM):
+    """Calls one tool, and notes what it is told."""
+
+    sent: tuple[str, Any] = ("", None)
+    told: list[str] = Field(default_factory=list)
+
+    def supports_function_calling(self) -> bool:
+        """Call by blocks, not by text."""
+        return True
+
+    def call(self, messages: Any, *_: Any, **__: Any) -> Any:
+        """Answer once with the call, then with a text."""
+        if messages[-1]["role"] == "tool":
+            self.told.append(messages[-1]["content"])
+            return "done"
+        tool, arguments = self.sent
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        return [{"id": "1", "type": "function", "function": function}]
+
+
+@asynccontextmanager
+async def talking(url: str) -> Talking:
+    """Yield what has the model call a tool."""
+    model = Script(model="script")
+    names = names_of("agent-frameworks", "CrewAI", url, model=model)
+
+    async def say(tool: str, arguments: Any) -> str:
+        model.sent = (tool, arguments)
+        await asyncio.to_thread(names["agent"].kickoff, "Go on.")
+        return model.told[-1]
+
+    yield say
+    names["notes"].stop()
+
+
+if __name__ == "__main__":
+    print_answers(talking)

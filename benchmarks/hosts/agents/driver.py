@@ -1,0 +1,83 @@
+"""Run the code of a page in its framework, with a model that is a script, and return what the model is told."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.hosts.agents.notes import started
+from benchmarks.hosts.calls import CALLS
+from benchmarks.hosts.log import events_of
+
+HOW_TO: Final = Path(__file__).parents[3] / "docs" / "how-to"
+URL: Final = "http://127.0.0.1:8000/mcp"
+
+Say = Callable[[str, Any], Awaitable[str]]
+"""Has the model call a tool, and returns what it is told of it; raises what the framework raises."""
+
+ALSO: Final[Mapping[str, tuple[str, Any]]] = {
+    "echoed": ("echo", {"content": "x", "tags": ["a", "1", "null"], "max_results": 7}),
+    "echoed_least": ("echo", {"content": "[1]"}),
+    "echoed_repaired": ("echo", {"content": "x", "tags": "a", "max_results": "7"}),
+    "destructive": ("remove", {"number": 1, "keep": None}),
+    "destructive_repaired": ("remove", {"number": 1, "keep": "2"}),
+}
+"""More calls, for the tests: of what the server gets exactly, and of a tool that destroys."""
+
+
+def code(page: str, section: str) -> str:
+    """Return the code of a section that runs in an environment of its own."""
+    text = (HOW_TO / f"{page}.md").read_text(encoding="utf-8")
+    found = re.search(rf"^##+ {re.escape(section)}\n.*?^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return found[1]
+
+
+def names_of(page: str, section: str, url: str, **given: Any) -> dict[str, Any]:
+    """Run the code of a section, and return what it defines."""
+    names = {"__name__": section, **given}
+    exec(compile(code(page, section).replace(URL, url), section, "exec"), names)  # noqa: S102 - our own page
+    return names
+
+
+def answered(text: str) -> dict[str, Any]:
+    """Return what a model is told as a result in the protocol's terms; an envelope is an error."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    is_error = isinstance(read, dict) and read.get("status") == "error"
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+async def converse(say: Say) -> dict[str, Any]:
+    """Return the answer and the events of each call."""
+    sent = {name: (call.tool, call.arguments) for name, call in CALLS.items()} | dict(ALSO)
+    told: dict[str, Any] = {}
+    for name, (tool, arguments) in sent.items():
+        with events_of() as events:
+            try:
+                answer = answered(await say(tool, arguments))
+            except Exception as error:  # noqa: BLE001 - whatever a framework raises is the outcome
+                answer = {"error": f"{type(error).__name__}: {error}"[:300]}
+        told[name] = {"answer": answer, "events": events}
+    return told
+
+
+def print_answers(talking: Callable[[str], AbstractAsyncContextManager[Say]]) -> None:
+    """Print the answers of a framework as the last line."""
+
+    async def run() -> dict[str, Any]:
+        async with talking(started()) as say:
+            return await converse(say)
+
+    print(f"\n{json.dumps(asyncio.run(run()))}", flush=True)
+
+
+Talking = AsyncIterator[Say]

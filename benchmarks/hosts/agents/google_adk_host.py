@@ -1,0 +1,59 @@
+"""The calls through an agent of Google's ADK; prints the answers. It runs in an environment of its own."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.genai.types import Content, FunctionCall, Part
+from pydantic import Field
+
+from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+
+
+class Script(BaseLlm):
+    """Calls one tool, and notes what it is told."""
+
+    tool: str = ""
+    arguments: Any = None
+    told: list[Any] = Field(default_factory=list)
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, *_: Any, **__: Any
+    ) -> AsyncIterator[LlmResponse]:
+        """Answer once with the call, then with a text."""
+        response = llm_request.contents[-1].parts[0].function_response
+        if response is not None:
+            self.told.append(response.response)
+            said = Part(text="done")
+        else:
+            said = Part(function_call=FunctionCall(name=self.tool, args=self.arguments))
+        yield LlmResponse(content=Content(role="model", parts=[said]))
+
+
+@asynccontextmanager
+async def talking(url: str) -> Talking:
+    """Yield what has the model call a tool."""
+    logging.disable(logging.WARNING)
+    model = Script(model="script")
+    names = names_of("agent-frameworks", "Google ADK", url, model=model)
+    runner = InMemoryRunner(agent=names["agent"])
+
+    async def say(tool: str, arguments: Any) -> str:
+        model.tool, model.arguments = tool, arguments
+        await runner.run_debug("Go on.", quiet=True)
+        told = model.told[-1]
+        return told["content"][0]["text"] if "content" in told else str(told)
+
+    yield say
+    await names["notes"].close()
+
+
+if __name__ == "__main__":
+    print_answers(talking)

@@ -1,0 +1,26 @@
+"""The calls through ``langchain-mcp-adapters``, by an agent of LangChain; prints the answers. It runs in an environment of its own."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+from langchain.agents import create_agent
+
+from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.langchain_script import Script
+
+
+@asynccontextmanager
+async def talking(url: str) -> Talking:
+    """Yield what has the model call a tool."""
+    names = names_of("langchain", "An agent's tools through `langchain-mcp-adapters`", url)
+    model = Script()
+    agent = create_agent(model, await names["client"].get_tools())
+    yield partial(model.say, agent)
+
+
+if __name__ == "__main__":
+    print_answers(talking)

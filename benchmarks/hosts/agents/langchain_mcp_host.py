@@ -1,0 +1,25 @@
+"""The calls through LangChain's own ``MCPAdapter``, by an agent; prints the answers. It runs in an environment of its own."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+from langchain.agents import create_agent
+
+from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.langchain_script import Script
+
+
+@asynccontextmanager
+async def talking(url: str) -> Talking:
+    """Yield what has the model call a tool."""
+    model = Script()
+    async with names_of("langchain", "An agent's tools through `MCPAdapter`", url)["adapter"] as adapter:
+        yield partial(model.say, create_agent(model, await adapter.list_tools()))
+
+
+if __name__ == "__main__":
+    print_answers(talking)

@@ -1,0 +1,43 @@
+"""A model of LangChain that is a script."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+
+
+class Script(BaseChatModel):
+    """Calls one tool, and notes what it is told."""
+
+    tool: str = ""
+    arguments: Any = None
+    told: list[ToolMessage] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "script"
+
+    def bind_tools(self, _tools: Any, **_: Any) -> Script:
+        """Know them by heart."""
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        if isinstance(messages[-1], ToolMessage):
+            self.told.append(messages[-1])
+            said = AIMessage("done")
+        else:
+            said = AIMessage("", tool_calls=[{"id": "1", "name": self.tool, "args": self.arguments}])
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+    async def say(self, agent: Any, tool: str, arguments: Any) -> str:
+        """Have an agent make a call, and return what this model is told of it."""
+        self.tool, self.arguments = tool, arguments
+        await agent.ainvoke({"messages": [("user", "Go on.")]})
+        content = self.told[-1].content
+        return content if isinstance(content, str) else content[0]["text"]

@@ -1,0 +1,63 @@
+"""A server of other people's, on loopback: it repairs nothing."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+from fastmcp import FastMCP
+from fastmcp.tools import Tool, ToolResult
+
+from benchmarks.hosts.calls import SCHEMA, store
+
+_PATIENCE = 30.0
+
+
+class Echo(Tool):
+    """A tool that takes whatever it gets, and returns it as JSON."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Return what came."""
+        return ToolResult(content=json.dumps(arguments))
+
+
+def server() -> FastMCP:
+    """Return a server with a function, a tool that echoes, and one that destroys."""
+    mcp = FastMCP("notes")
+    mcp.tool(store, output_schema=None)
+    mcp.add_tool(Echo(name="echo", description="Echo.", parameters=dict(SCHEMA)))
+
+    @mcp.tool(annotations={"destructiveHint": True}, output_schema=None)
+    def remove(number: int | None = None, keep: int = 1) -> str:
+        """Remove a note."""
+        return f"removed {number}, kept {keep}"
+
+    return mcp
+
+
+def started() -> str:
+    """Serve it over HTTP from a thread of this process, and return its URL.
+
+    Raises:
+        TimeoutError: When it does not come up.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = {"transport": "http", "host": "127.0.0.1", "port": port}
+    options |= {"show_banner": False, "log_level": "ERROR"}
+    threading.Thread(target=server().run, kwargs=options, daemon=True).start()
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return f"http://127.0.0.1:{port}/mcp"
+    raise TimeoutError

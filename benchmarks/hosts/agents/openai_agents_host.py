@@ -1,0 +1,64 @@
+"""The calls through an agent of the OpenAI Agents SDK; prints the answers. It runs in an environment of its own."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import json
+from contextlib import asynccontextmanager
+from typing import Any
+
+from agents import Model, ModelResponse, Runner, Usage, set_tracing_disabled
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+
+
+class Script(Model):
+    """Calls one tool, and notes what it is told."""
+
+    def __init__(self) -> None:
+        self.call: tuple[str, Any] = ("", None)
+        self.told: list[str] = []
+
+    async def get_response(self, *_: Any, **request: Any) -> ModelResponse:
+        """Answer once with the call, then with a text."""
+        given = request["input"]
+        last = given[-1] if isinstance(given, list) else {}
+        if last.get("type") == "function_call_output":
+            output = last["output"]
+            self.told.append(output if isinstance(output, str) else output[0]["text"])
+            text = ResponseOutputText(text="done", type="output_text", annotations=[])
+            said = ResponseOutputMessage(
+                id="1", type="message", role="assistant", status="completed", content=[text]
+            )
+        else:
+            tool, arguments = self.call
+            said = ResponseFunctionToolCall(
+                name=tool, arguments=json.dumps(arguments), call_id="1", type="function_call"
+            )
+        return ModelResponse(output=[said], usage=Usage(), response_id=None)
+
+    def stream_response(self, *_: Any, **__: Any) -> Any:
+        """Nobody streams."""
+        raise NotImplementedError
+
+
+@asynccontextmanager
+async def talking(url: str) -> Talking:
+    """Yield what has the model call a tool."""
+    set_tracing_disabled(disabled=True)
+    model = Script()
+    names = names_of("agent-frameworks", "OpenAI Agents SDK", url, model=model)
+
+    async def say(tool: str, arguments: Any) -> str:
+        model.call = (tool, arguments)
+        await Runner.run(names["agent"], "Go on.")
+        return model.told[-1]
+
+    async with names["notes"]:
+        yield say
+
+
+if __name__ == "__main__":
+    print_answers(talking)

@@ -1,0 +1,68 @@
+"""The calls through an agent of Strands; prints the answers. It runs in an environment of its own."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from strands.models import Model
+
+from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+
+
+class Script(Model):
+    """Calls one tool, and notes what it is told."""
+
+    def __init__(self) -> None:
+        self.call: tuple[str, Any] = ("", None)
+        self.told: list[str] = []
+
+    def update_config(self, **_: Any) -> None:
+        """Have none."""
+
+    def get_config(self) -> dict[str, Any]:
+        """Have none."""
+        return {}
+
+    def structured_output(self, *_: Any, **__: Any) -> Any:
+        """Nobody asks for it."""
+        raise NotImplementedError
+
+    async def stream(self, messages: list[Any], *_: Any, **__: Any) -> AsyncIterator[dict[str, Any]]:
+        """Answer once with the call, then with a text."""
+        result = messages[-1]["content"][0].get("toolResult")
+        start, delta, reason = {}, {"text": "done"}, "end_turn"
+        if result is not None:
+            self.told.append(result["content"][0]["text"])
+        else:
+            tool, arguments = self.call
+            start = {"toolUse": {"name": tool, "toolUseId": "1"}}
+            delta, reason = {"toolUse": {"input": json.dumps(arguments)}}, "tool_use"
+        yield {"messageStart": {"role": "assistant"}}
+        yield {"contentBlockStart": {"start": start}}
+        yield {"contentBlockDelta": {"delta": delta}}
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": reason}}
+
+
+@asynccontextmanager
+async def talking(url: str) -> Talking:
+    """Yield what has the model call a tool."""
+    model = Script()
+    names = names_of("agent-frameworks", "Strands", url, model=model)
+
+    async def say(tool: str, arguments: Any) -> str:
+        model.call = (tool, arguments)
+        await names["agent"].invoke_async("Go on.")
+        return model.told[-1]
+
+    yield say
+    names["notes"].stop(None, None, None)
+
+
+if __name__ == "__main__":
+    print_answers(talking)

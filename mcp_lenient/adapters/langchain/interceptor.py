@@ -1,0 +1,102 @@
+"""LenientInterceptor: calls of langchain-mcp-adapters, before they are sent to a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from langchain_mcp_adapters.tools import load_mcp_tools
+from mcp.types import CallToolResult
+
+from mcp_lenient.adapters.gate import Gate, HostCall
+from mcp_lenient.adapters.mcp_sdk.tools import ListedTools, ServerTools
+from mcp_lenient.telemetry.otel import trace_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from langchain_mcp_adapters.interceptors import MCPToolCallRequest, MCPToolCallResult
+    from langchain_mcp_adapters.sessions import Connection
+    from mcp import ClientSession
+
+    from mcp_lenient.rules.policy import Policy
+
+
+class LenientInterceptor:
+    """Repair the calls that an agent makes through ``langchain-mcp-adapters``, as one of its ``tool_interceptors``.
+
+    It judges by the schemas that the servers publish. What a schema takes goes on untouched; the rest is repaired if it
+    can be read in exactly one way, else forwarded as it came, or with ``Policy(unrepairable="refuse")`` answered with the
+    envelope. All of it is logged, without values.
+
+    Args:
+        servers: The connections that ``MultiServerMCPClient`` is given, by name; or the one session whose tools are loaded.
+            They are asked for their tools at the first call, and again before a call is changed or refused.
+        policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
+        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
+
+    Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, Connection] | ClientSession,
+        policy: Policy | None = None,
+        *,
+        tools: Mapping[str, Policy] | None = None,
+        definitions: str | Path | None = None,
+    ) -> None:
+        self._servers = servers
+        self._gate = Gate(policy, tools=tools, definitions=definitions)
+        self._kept: dict[str, ServerTools] = {}
+
+    async def __call__(
+        self,
+        request: MCPToolCallRequest,
+        handler: Callable[[MCPToolCallRequest], Awaitable[MCPToolCallResult]],
+    ) -> MCPToolCallResult:
+        """Repair one call and send it, or answer it with the envelope."""
+        kept = self._kept.setdefault(request.server_name, ServerTools())
+        source = ListedTools(kept, partial(self._list, request))
+        call = HostCall(request.name, request.args, perf_counter_ns(), partial(_who, request.server_name))
+        verdict = await self._gate.verdict(call, source)
+        if verdict.refusal is not None:
+            return CallToolResult.model_validate(verdict.refusal)
+        if verdict.arguments is None:
+            return await handler(request)
+        result = await handler(request.override(args=verdict.arguments))
+        if not isinstance(result, CallToolResult):
+            return result
+        told = verdict.told(result.model_dump(by_alias=True, exclude_none=True, mode="json"))
+        return CallToolResult.model_validate(told)
+
+    async def _list(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
+        """Return the tools of a server, from all pages."""
+        if isinstance(self._servers, Mapping):
+            connection = _with_headers(self._servers[request.server_name], request.headers)
+            listed = await load_mcp_tools(None, connection=connection)
+        else:
+            listed = await load_mcp_tools(self._servers)
+        return {
+            "tools": [
+                {"name": tool.name, "inputSchema": tool.args_schema, "annotations": tool.metadata}
+                for tool in listed
+            ]
+        }
+
+
+def _with_headers(connection: Mapping[str, Any], headers: Mapping[str, Any] | None) -> Any:
+    """Return the connection that the call itself is sent by, with the headers that an interceptor before us added."""
+    if not headers or "url" not in connection:
+        return connection
+    return {**connection, "headers": {**(connection.get("headers") or {}), **headers}}
+
+
+def _who(server: str) -> dict[str, str | None]:
+    trace_id, span_id = trace_ids()
+    return {"server": server, "trace_id": trace_id, "span_id": span_id}
