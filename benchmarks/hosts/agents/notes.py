@@ -8,9 +8,11 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from fastmcp import FastMCP
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool, ToolResult
 
 from benchmarks.hosts.calls import SCHEMA, store
@@ -26,9 +28,9 @@ class Echo(Tool):
         return ToolResult(content=json.dumps(arguments))
 
 
-def server() -> FastMCP:
+def server(middleware: Sequence[Middleware] = ()) -> FastMCP:
     """Return a server with a function, a tool that echoes, and one that destroys."""
-    mcp = FastMCP("notes")
+    mcp = FastMCP("notes", middleware=list(middleware))
     mcp.tool(store, output_schema=None)
     mcp.add_tool(Echo(name="echo", description="Echo.", parameters=dict(SCHEMA)))
 
@@ -40,8 +42,11 @@ def server() -> FastMCP:
     return mcp
 
 
-def started() -> str:
+def started(middleware: Sequence[Middleware] = ()) -> str:
     """Serve it over HTTP from a thread of this process, and return its URL.
+
+    Args:
+        middleware: More of it, for tests.
 
     Raises:
         TimeoutError: When it does not come up.
@@ -51,7 +56,7 @@ def started() -> str:
         port = free.getsockname()[1]
     options = {"transport": "http", "host": "127.0.0.1", "port": port}
     options |= {"show_banner": False, "log_level": "ERROR"}
-    threading.Thread(target=server().run, kwargs=options, daemon=True).start()
+    threading.Thread(target=server(middleware).run, kwargs=options, daemon=True).start()
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         try:

@@ -1,0 +1,300 @@
+"""Tests of ``LenientInterceptor``: run in an environment of its own by ``test_interceptor.py``, which reads what this prints."""
+
+import asyncio
+import inspect
+import json
+import logging
+import sys
+import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import fastmcp
+from fastmcp import FastMCP
+from fastmcp.server.dependencies import get_http_headers
+from fastmcp.server.middleware import Middleware
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import ToolException
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from langchain_mcp_adapters.tools import load_mcp_tools
+from mcp import ClientSession
+from mcp.shared.memory import create_connected_server_and_client_session
+
+from benchmarks.hosts.agents.notes import started
+from benchmarks.hosts.log import events_of
+from mcp_lenient import Policy
+from mcp_lenient.adapters.langchain import LenientInterceptor
+
+REFUSING = Policy(unrepairable="refuse")
+CALL = {"type": "tool_call", "id": "1"}
+
+
+class Seen:
+    """An interceptor that keeps what it is given and what comes back."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+        self.results: list[Any] = []
+
+    async def __call__(self, request: Any, handler: Any) -> Any:
+        """Look on."""
+        self.requests.append(request)
+        self.results.append(await handler(request))
+        return self.results[-1]
+
+
+def store(content: str, tags: list[str] | None = None, max_results: int = 10) -> str:
+    """Keep a text."""
+    return f"{content} {tags} {max_results}"
+
+
+def notes(*, page: int | None = None) -> FastMCP:
+    """A server of other people's."""
+    mcp: FastMCP = FastMCP("notes", list_page_size=page)
+    mcp.tool(store)
+
+    @mcp.tool(annotations={"destructiveHint": True})
+    def remove(number: int, keep: int = 1) -> str:
+        """Remove a note."""
+        return f"removed {number}, kept {keep}"
+
+    return mcp
+
+
+class Agent:
+    """The tools of a session, with the lenient interceptor between two that look on."""
+
+    def __init__(self, session: ClientSession, policy: Policy | None, **options: Any) -> None:
+        self.outer, self.inner = Seen(), Seen()
+        self._session, self._options = session, options
+        self._lenient = LenientInterceptor(session, policy)
+        self._tools: dict[str, Any] = {}
+
+    async def call(self, tool: str = "store", /, **arguments: Any) -> ToolMessage:
+        """What an agent is told of a call."""
+        if not self._tools:
+            between = [self.outer, self._lenient, self.inner]
+            loaded = await load_mcp_tools(self._session, tool_interceptors=between, **self._options)
+            self._tools = {each.name: each for each in loaded}
+        message: ToolMessage = await self._tools[tool].ainvoke({**CALL, "name": tool, "args": arguments})
+        return message
+
+
+@asynccontextmanager
+async def agent(
+    policy: Policy | None = REFUSING, server: FastMCP | None = None, **options: Any
+) -> AsyncIterator[Agent]:
+    """An agent in one process with its server."""
+    low = (server or notes())._mcp_server
+    async with create_connected_server_and_client_session(low) as session:
+        yield Agent(session, policy, **options)
+
+
+def text(message: ToolMessage) -> str:
+    """The text that the model gets."""
+    return "".join(block["text"] for block in message.content)
+
+
+async def test_the_adapters_bring_fastmcp_3() -> None:
+    """The interceptor works beside it."""
+    assert fastmcp.__version__.startswith("3.4.")
+
+
+async def test_a_right_call_is_the_same_request() -> None:
+    """Nobody copies it."""
+    async with agent() as own:
+        with events_of() as events:
+            assert text(await own.call(content="x", tags=["a"])) == "x ['a'] 10"
+    assert own.inner.requests[0] is own.outer.requests[0]
+    assert own.outer.results[0] is own.inner.results[0]
+    assert [each["event"] for each in events] == ["call_accepted"]
+
+
+async def test_a_nearly_right_call_is_repaired() -> None:
+    """The request that came is left as it was; the result names the repairs to interceptors before ours."""
+    async with agent(server_name="files") as own:
+        with events_of() as events:
+            message = await own.call(Content="x", tags="['a']", max_results=None)
+    assert text(message) == "x ['a'] 10"
+    assert own.outer.requests[0].args == {"Content": "x", "tags": "['a']", "max_results": None}
+    assert own.inner.requests[0].args == {"content": "x", "tags": ["a"]}
+    rules = [each["rule"] for each in own.outer.results[0].meta["mcp_lenient"]["repairs"]]
+    assert sorted(rules) == ["json5_text_to_array", "null_to_absent", "rename_case"]
+    assert [(each["event"], each["server"]) for each in events] == [("call_repaired", "files")]
+
+
+async def test_the_model_may_be_told_of_repairs() -> None:
+    """By a text block of its own."""
+    async with agent(Policy(tell_model=True)) as own:
+        message = await own.call(content="x", tags='["a"]')
+    assert [block["text"] for block in message.content] == [
+        "x ['a'] 10",
+        "Note: 'tags' was sent as text and read as an array. Send a JSON array.",
+    ]
+
+
+async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
+    """Nothing is raised, and the server is not asked."""
+    async with agent() as own:
+        with events_of() as events:
+            message = await own.call(content="x", tags=5)
+    assert message.status == "error"
+    assert json.loads(text(message))["error_code"] == "INVALID_TAGS_TYPE"
+    assert own.inner.requests == []
+    assert [each["event"] for each in events] == ["call_rejected"]
+
+
+async def test_a_refused_call_is_raised_where_errors_are_not_handled() -> None:
+    """With the same text."""
+    async with agent(handle_tool_errors=False) as own:
+        raised = "null"
+        try:
+            await own.call(content="x", tags=5)
+        except ToolException as error:
+            raised = str(error)
+    assert json.loads(raised)["error_code"] == "INVALID_TAGS_TYPE"
+
+
+async def test_what_a_schema_forbids_goes_on_by_default() -> None:
+    """The server answers by itself."""
+    async with agent(None) as own:
+        with events_of() as events:
+            message = await own.call(content="x", tags=5)
+    assert message.status == "error"
+    assert "validation error" in text(message)
+    assert [each["event"] for each in events] == ["call_forwarded"]
+
+
+async def test_modes_are_in_force() -> None:
+    """A call that is only observed, or not looked at, goes on as it came."""
+    for mode, logged in (("observe", ["call_observed"]), ("off", [])):
+        async with agent(Policy(mode=mode)) as own:
+            with events_of() as events:
+                await own.call(content="x", tags="['a']")
+        assert own.inner.requests[0] is own.outer.requests[0]
+        assert [each["event"] for each in events] == logged
+
+
+async def test_a_destructive_tool_gets_less() -> None:
+    """No value of it is left out."""
+    async with agent() as own:
+        assert text(await own.call("remove", number="1", keep="2")) == "removed 1, kept 2"
+        refused = await own.call("remove", number=1, keep=None)
+    assert json.loads(text(refused))["error_code"] == "INVALID_KEEP_TYPE"
+
+
+async def test_tools_of_all_pages_are_known() -> None:
+    """A server may list them one by one."""
+    async with agent(server=notes(page=1)) as own:
+        assert text(await own.call("remove", number="1")) == "removed 1, kept 1"
+
+
+async def test_a_changed_schema_counts_at_once() -> None:
+    """Nothing is changed or refused by what a tool of this name once accepted."""
+    server = notes()
+    async with agent(server=server) as own:
+        assert text(await own.call(content="x", tags="a")) == "x ['a'] 10"
+        server.local_provider.remove_tool("store")
+
+        @server.tool(name="store")
+        def other(content: str, tags: str) -> str:
+            """Keep a text."""
+            return f"{content} {tags}"
+
+        assert text(await own.call(content="x", tags="a")) == "x a"
+        assert own.inner.requests[-1] is own.outer.requests[-1]
+
+
+async def test_a_tool_that_is_gone_is_unknown() -> None:
+    """Where what cannot be sent is to be refused."""
+    server = notes()
+    async with agent(server=server) as own:
+        assert text(await own.call(content="x")) == "x None 10"
+        server.local_provider.remove_tool("store")
+        assert json.loads(text(await own.call(content="x", tags="a")))["error_code"] == "UNKNOWN_TOOL"
+
+
+class Answering(Seen):
+    """An interceptor that answers by itself, as caches and approvals do."""
+
+    async def __call__(self, request: Any, handler: Any) -> Any:
+        """Answer in LangChain's terms."""
+        del handler
+        return ToolMessage(str(request.args), tool_call_id="1")
+
+
+async def test_an_interceptor_after_ours_may_answer() -> None:
+    """Its answer is handed through, and it sees the repaired arguments."""
+    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
+        between = [LenientInterceptor(session), Answering()]
+        store_tool, _ = await load_mcp_tools(session, tool_interceptors=between)
+        sent = {**CALL, "name": "store", "args": {"content": "x", "max_results": "3"}}
+        assert (await store_tool.ainvoke(sent)).content == "{'content': 'x', 'max_results': 3}"
+
+
+class Tenant(Seen):
+    """An interceptor that adds a header, as one for authorization does."""
+
+    async def __call__(self, request: Any, handler: Any) -> Any:
+        """Say who it is."""
+        return await handler(request.override(headers={"x-tenant": "ann"}))
+
+
+class Listed(Middleware):
+    """The header of each request for the list of tools."""
+
+    def __init__(self) -> None:
+        self.tenants: list[str | None] = []
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        """Write it down."""
+        self.tenants.append(get_http_headers().get("x-tenant"))
+        return await call_next(context)
+
+
+async def test_connections_are_asked_as_the_calls_are_sent() -> None:
+    """With the headers that an interceptor before ours has added."""
+    listed = Listed()
+    servers = {"notes": {"transport": "streamable_http", "url": started([listed])}}
+    between = [Tenant(), LenientInterceptor(servers, REFUSING)]
+    client = MultiServerMCPClient(servers, tool_interceptors=between, tool_name_prefix=True)
+    tools = {each.name: each for each in await client.get_tools()}
+    sent = {**CALL, "name": "notes_store", "args": {"content": "x", "max_results": "7"}}
+    with events_of() as events:
+        message = await tools["notes_store"].ainvoke(sent)
+    assert json.loads(text(message))["max_results"] == 7
+    assert listed.tenants[0] is None  # the client's own, to load the tools
+    assert set(listed.tenants[1:]) == {"ann"}
+    assert [(each["event"], each["server"], each["tool"]) for each in events] == [
+        ("call_repaired", "notes", "store")
+    ]
+
+
+async def test_a_server_that_cannot_be_asked_gets_the_call_as_it_came() -> None:
+    """A warning says so."""
+    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
+        lenient, inner = LenientInterceptor({}), Seen()
+        store_tool, _ = await load_mcp_tools(session, tool_interceptors=[lenient, inner])
+        with events_of() as events:
+            await store_tool.ainvoke({**CALL, "name": "store", "args": {"content": "x", "tags": 5}})
+    assert inner.requests[0].args == {"content": "x", "tags": 5}
+    assert [each["event"] for each in events] == ["hook_unavailable"]
+
+
+if __name__ == "__main__":
+    logging.disable(logging.CRITICAL)
+    told = {}
+    tests = {
+        name: each
+        for name, each in globals().items()
+        if name.startswith("test_") and inspect.iscoroutinefunction(each)
+    }
+    for name, test in tests.items():
+        try:
+            asyncio.run(asyncio.wait_for(test(), 60))
+        except BaseException:  # noqa: BLE001 - whatever went wrong is the result
+            told[name] = traceback.format_exc()
+        else:
+            told[name] = None
+    sys.stdout.write(json.dumps(told) + "\n")
