@@ -20,12 +20,11 @@ def told_of(title):
         for line in PAGE.read_text(encoding="utf-8").splitlines()
         if line.startswith("|")
     ]
-    start = next(at for at, row in enumerate(rows) if row[0] == "call")
-    if title not in rows[start]:
+    start = next((at for at, row in enumerate(rows) if row[0] == "call" and title in row), None)
+    if start is None:
         return {}
     column = rows[start].index(title)
-    width = len(rows[start])
-    return {row[0]: row[column] for row in rows[start + 2 :] if len(row) == width}
+    return {row[0]: row[column] for row in rows[start + 2 : start + 2 + len(CALLS)]}
 
 
 @pytest.mark.usual_rows("fastmcp_memory", "sdk_2_low_level")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -135,3 +136,25 @@ def test_the_demo_runs_from_the_wheel(installed, tmp_path):
     """The demo starts its servers, checks what they answer, and ends well."""
     shown = run(str(installed / "mcp-lenient"), "demo", cwd=tmp_path).stdout
     assert "more run after repair" in " ".join(shown.split())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("extra", "fastmcp"), [("langchain", "4."), ("langchain-mcp-adapters", "3.4.")], ids=lambda each: each
+)
+def test_an_extra_brings_the_fastmcp_that_its_packages_work_with(extra, fastmcp, wheel):
+    """The adapters need the official SDK 1, on which FastMCP 3 is built."""
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--quiet",
+        "--report",
+        "-",
+    ]
+    told = json.loads(run(*pip, f"{wheel}[{extra}]", cwd=ROOT).stdout)
+    versions = {each["metadata"]["name"]: each["metadata"]["version"] for each in told["install"]}
+    assert versions["fastmcp"].startswith(fastmcp)
