@@ -1,11 +1,6 @@
 """Tests of ``LenientInterceptor``: run in an environment of its own by ``test_interceptor.py``, which reads what this prints."""
 
-import asyncio
-import inspect
 import json
-import logging
-import sys
-import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,6 +15,7 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
+from running import print_outcomes
 
 from benchmarks.hosts.agents.notes import started
 from benchmarks.hosts.log import events_of
@@ -283,18 +279,4 @@ async def test_a_server_that_cannot_be_asked_gets_the_call_as_it_came() -> None:
 
 
 if __name__ == "__main__":
-    logging.disable(logging.CRITICAL)
-    told = {}
-    tests = {
-        name: each
-        for name, each in globals().items()
-        if name.startswith("test_") and inspect.iscoroutinefunction(each)
-    }
-    for name, test in tests.items():
-        try:
-            asyncio.run(asyncio.wait_for(test(), 60))
-        except BaseException:  # noqa: BLE001 - whatever went wrong is the result
-            told[name] = traceback.format_exc()
-        else:
-            told[name] = None
-    sys.stdout.write(json.dumps(told) + "\n")
+    print_outcomes(dict(globals()))

@@ -1,0 +1,53 @@
+"""Tests of LangChain's own ``MCPAdapter`` around a lenient proxy: run in an environment of its own by ``test_mcp_adapter.py``."""
+
+import json
+from typing import Any
+
+from langchain.mcp import MCPAdapter
+from langchain_core.messages import ToolMessage
+from running import print_outcomes
+
+from benchmarks.hosts.agents.notes import server, started
+from mcp_lenient import create_lenient_proxy
+
+
+async def told(target: Any, tool: str, **arguments: Any) -> ToolMessage:
+    """What an agent is told of a call."""
+    async with MCPAdapter(target) as adapter:
+        tools = {each.name: each for each in await adapter.list_tools()}
+        sent = {"type": "tool_call", "id": "1", "name": tool, "args": arguments}
+        message: ToolMessage = await tools[tool].ainvoke(sent)
+        return message
+
+
+async def test_a_nearly_right_call_runs() -> None:
+    """Structured content is in the artifact, as without the proxy."""
+    message = await told(create_lenient_proxy(started()), "store", content="x", tags="['a']")
+    assert message.status == "success"
+    assert json.loads(message.content[0]["text"]) == {"content": "x", "tags": ["a"], "max_results": 10}
+
+
+async def test_a_right_call_is_told_as_without_the_proxy() -> None:
+    """Content, artifact and status."""
+    direct = await told(server(), "store", content="x", tags=["a"])
+    through = await told(create_lenient_proxy(server()), "store", content="x", tags=["a"])
+    assert [block["text"] for block in direct.content] == [block["text"] for block in through.content]
+    assert (direct.artifact, direct.status) == (through.artifact, through.status)
+
+
+async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
+    """Nothing is raised."""
+    message = await told(create_lenient_proxy(started()), "store", content="x", tags=5)
+    assert message.status == "error"
+    assert json.loads(message.content[0]["text"])["error_code"] == "INVALID_TAGS_TYPE"
+
+
+async def test_tools_keep_their_annotations() -> None:
+    """A graph can stop before what destroys."""
+    async with MCPAdapter(create_lenient_proxy(server())) as adapter:
+        tools = {each.name: each for each in await adapter.list_tools()}
+    assert tools["remove"].metadata["mcp"]["tool"]["annotations"] == {"destructive_hint": True}
+
+
+if __name__ == "__main__":
+    print_outcomes(dict(globals()))

@@ -1,0 +1,29 @@
+"""Run the tests of a file in the environment of its own, and print what went wrong in each."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+_PATIENCE = 60
+
+
+def print_outcomes(names: Mapping[str, Any]) -> None:
+    """Print what went wrong in each test by its name; None where nothing did."""
+    logging.disable(logging.CRITICAL)
+    told: dict[str, str | None] = {}
+    for name, test in names.items():
+        if not (name.startswith("test_") and inspect.iscoroutinefunction(test)):
+            continue
+        told[name] = None
+        try:
+            asyncio.run(asyncio.wait_for(test(), _PATIENCE))
+        except BaseException:  # noqa: BLE001 - whatever went wrong is the result
+            told[name] = traceback.format_exc()
+    sys.stdout.write(json.dumps(told) + "\n")
