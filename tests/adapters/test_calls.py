@@ -88,6 +88,14 @@ def test_modes_are_in_force(mode, event, events):
     assert events.names == event
 
 
+def test_the_environment_stops_repairs(monkeypatch, events):
+    """The kill switch stands above every policy."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", "observe")
+    sent = {"content": "x", "tags": "a"}
+    assert LenientCalls(tools={"*": Policy()}).check(STORE, sent).arguments is sent
+    assert events.names == ["call_observed"]
+
+
 def test_definitions_are_in_force(tmp_path):
     """Names that an operator declares are read."""
     file = tmp_path / "tools.yaml"
