@@ -1,4 +1,4 @@
-"""Tests of ``LenientInterceptor``: run in an environment of its own by ``test_interceptor.py``, which reads what this prints."""
+"""Tests of ``LenientInterceptor``: run in an environment of its own by ``test_agents.py``, which reads what this prints."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Tests of LangChain's own ``MCPAdapter`` around a lenient proxy: run in an environment of its own by ``test_mcp_adapter.py``."""
+"""Tests of LangChain's own ``MCPAdapter`` around a lenient proxy: run in an environment of its own by ``test_agents.py``."""
 
 import json
 from typing import Any

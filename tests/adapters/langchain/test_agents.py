@@ -1,0 +1,30 @@
+"""The calls of LangChain agents: LenientInterceptor, and ``MCPAdapter`` around a lenient proxy, in environments of their own."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from own_environment import names_in, told_by
+
+from benchmarks.hosts.matrix import HOSTS
+
+pytestmark = [pytest.mark.full]
+
+FILES = {
+    host: Path(__file__).parent / name
+    for host, name in {"langchain_adapters": "interceptor.py", "langchain_mcp": "mcp_adapter.py"}.items()
+}
+
+
+@cache
+def told(host):
+    """What came out of each test in one environment, by its name."""
+    return told_by(FILES[host], *HOSTS[host].needs)
+
+
+@pytest.mark.parametrize(("host", "test"), [(host, test) for host in FILES for test in names_in(FILES[host])])
+def test_with_the_real_package(host, test):
+    """It comes out as its own sentence says."""
+    assert told(host)[test] is None, told(host)[test]
