@@ -19,7 +19,7 @@ from mcp_lenient.cli.errors import DONE, fail
 from mcp_lenient.errors import LenientError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fastmcp import FastMCP
     from fastmcp.client.transports import ClientTransport
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _LONGEST_END: Final = 5.0
 """Seconds that servers have to end."""
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
+_SECONDS: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
 
@@ -48,6 +49,10 @@ def proxy(  # noqa: PLR0913 - an option each
     unrepairable: Literal["refuse", "forward"] = "refuse",
     header: _Several = (),
     forward_header: _Several = (),
+    timeout: str | None = None,
+    connect_timeout: str | None = None,
+    no_structured_errors: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    stateless: Annotated[bool, Parameter(negative="", show_default=False)] = False,
 ) -> int:
     """Stand in front of any MCP server: repair its nearly right calls, refuse the rest with one envelope.
 
@@ -58,7 +63,7 @@ def proxy(  # noqa: PLR0913 - an option each
 
     Args:
         target: The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.
-        http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`.
+        http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`; `/health` says whether the server answers.
         config: YAML or TOML file with what you declare of tools.
         observe: Change nothing; log what would be done.
         closed: Names that a schema does not declare count as refused, unless it says that others may come.
@@ -67,17 +72,29 @@ def proxy(  # noqa: PLR0913 - an option each
         unrepairable: What becomes of a call that cannot be repaired.
         header: A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.
         forward_header: A caller's header that goes on, `NAME`; of several servers to the one named, `NAME=SERVER`.
+        timeout: Seconds that the server has to answer one request; no limit unless given.
+        connect_timeout: Seconds that the server has to be connected.
+        no_structured_errors: Error results have no `structuredContent`, which some clients check even on errors.
+        stateless: Over HTTP, keep no sessions, so that any of several such processes can answer any request.
     """
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.rules.policy import Policy
 
     if config is not None and not config.is_file():
         fail(f"--config {config}: there is no such file")
-    address = None if http is None else _address(http)
+    address = None if http is None else _address(http, stateless=stateless)
+    if stateless and address is None:
+        fail("--stateless: only a proxy served with --http can be without sessions")
     kind = Policy.strict() if policy == "strict" else Policy()
     mode: Mode = "observe" if observe else "repair"
     chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed)
-    server = _server(_with_headers(target_of(target), header), chosen, config, _forwarded(forward_header))
+    given = {
+        "forward_headers": _forwarded(forward_header),
+        "timeout": _seconds(timeout, "--timeout"),
+        "connect_timeout": _seconds(connect_timeout, "--connect-timeout"),
+        "structured_errors": not no_structured_errors,
+    }
+    server = _server(_with_headers(target_of(target), header), chosen, config, given)
     if log is not None:
         from mcp_lenient.telemetry.setup import configure_logging
 
@@ -141,25 +158,51 @@ def _older_features() -> Iterator[None]:
 
 
 def _server(
-    target: ClientTransport | FastMCP, policy: Policy, config: Path | None, forwarded: ForwardHeaders | None
+    target: ClientTransport | FastMCP, policy: Policy, config: Path | None, given: Mapping[str, Any]
 ) -> FastMCP:
+    """Return the server to run.
+
+    Args:
+        target: What the command line names.
+        policy: What may be repaired.
+        config: The file of definitions.
+        given: What is for servers elsewhere only, by the names of :func:`create_lenient_proxy`.
+    """
     from fastmcp import FastMCP
 
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
     from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
+    from mcp_lenient.adapters.fastmcp.proxy.health import add_health
+    from mcp_lenient.adapters.fastmcp.proxy.middleware import PlainErrors
 
     if not isinstance(target, FastMCP):
         try:
-            return create_lenient_proxy(target, policy, definitions=config, forward_headers=forwarded)
+            return create_lenient_proxy(target, policy, definitions=config, **given)
         except ValueError as error:
             if isinstance(error, LenientError):
                 raise
             fail(str(error).replace("forward_headers", "--forward-header"))
-    if forwarded is not None:
+    if given["forward_headers"] is not None:
         fail("--forward-header: only a server at a URL is sent headers")
+    for name in ("timeout", "connect_timeout"):
+        if given[name] is not None:
+            fail(
+                f"--{name.replace('_', '-')}: a Python file's server runs within the proxy, so that it has no such time"
+            )
+    if not given["structured_errors"]:
+        target.add_middleware(PlainErrors())
+    add_health(target)
     own = LenientMiddleware(policy) if config is None else LenientMiddleware.from_file(config, policy=policy)
     target.add_middleware(own)
     return target
+
+
+def _seconds(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    if not _SECONDS.fullmatch(text) or float(text) == 0:
+        fail(f"{option} {text}: this is no number of seconds above 0, such as 30 or 2.5")
+    return float(text)
 
 
 def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
@@ -179,12 +222,17 @@ def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
     return by_server or alone
 
 
-def _address(text: str) -> dict[str, Any]:
+def _address(text: str, *, stateless: bool) -> dict[str, Any]:
     found = _ADDRESS.fullmatch(text.strip())
     if found is None or int(found["port"]) > 65_535:
         fail(f"--http {text}: this is no HOST:PORT, such as 127.0.0.1:8000")
     host = (found["host"] or "127.0.0.1").strip("[]")
-    return {"transport": "http", "host": host, "port": int(found["port"])}
+    return {
+        "transport": "http",
+        "host": host,
+        "port": int(found["port"]),
+        "stateless_http": stateless or None,
+    }
 
 
 def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -> ClientTransport | FastMCP:

@@ -236,6 +236,21 @@ def upstream_unavailable(name: str) -> dict[str, Any]:
     return _error("UPSTREAM_UNAVAILABLE", message, {"tool": told})
 
 
+def upstream_timed_out(name: str, seconds: float) -> dict[str, Any]:
+    """Return the envelope for a call that the server behind a proxy did not answer in time.
+
+    Args:
+        name: The name that was called.
+        seconds: How long it had.
+    """
+    told = shown_name(name)
+    message = (
+        f"Tool '{told}' did not answer within {seconds:g} seconds. The call was cancelled, but it may have run: "
+        "find out what it has done before you send it again."
+    )
+    return _error("UPSTREAM_TIMED_OUT", message, {"tool": told, "timeout_seconds": seconds})
+
+
 def authors_error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
     """What a tool's author tells of a call that its body refuses.
 

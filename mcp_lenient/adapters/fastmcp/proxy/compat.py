@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,39 +13,63 @@ from fastmcp.mcp_config import TransformingRemoteMCPServer
 from mcp_lenient.adapters.fastmcp.proxy.connection import connected, restrict
 
 if TYPE_CHECKING:
-    from fastmcp import FastMCP
+    from fastmcp import Context, FastMCP
 
-    from mcp_lenient.adapters.fastmcp.proxy.connection import Forwarded
-
-
-@dataclass(slots=True)
-class LatestCall:
-    """The call that was sent on last, and the callbacks that answer in it."""
-
-    call: list[Any] = field(default_factory=lambda: [None])
-    session: dict[str, Any] = field(default_factory=dict)
-    progress: Any = None
+    from mcp_lenient.adapters.fastmcp.proxy.connection import Forwarded, Times
 
 
 _ANSWERS = ("list_roots_callback", "sampling_callback", "elicitation_callback", "logging_callback")
 
 
-def answer_from_latest(client: Any, latest: LatestCall) -> None:
-    """Answer what a server asks of a client in the latest call, through all clients that share it.
+class SharedSession:
+    """The calls that share a session, and the callbacks that answer in the right one what its server asks.
 
-    FastMCP's proxy keeps the session with a stdio server, and with it the callbacks of its first client, which
-    would ask in a request that is long answered.
+    FastMCP's proxy keeps the session with a stdio server, and with it the callbacks of its first client, which would
+    ask in a request that is long answered, perhaps another client's. A server does not say in which call it asks: where
+    the calls of several clients in front are running, nobody is asked.
     """
-    kwargs = getattr(client, "_session_kwargs", None)
-    if kwargs is None or not hasattr(client, "_bind_restoring_handlers"):
-        return
-    client._proxy_rc_ref = latest.call  # noqa: SLF001 - see above
-    if not latest.session:
-        client._bind_restoring_handlers()  # noqa: SLF001 - see above
-        latest.session = {name: kwargs[name] for name in _ANSWERS if name in kwargs}
-        latest.progress = client._progress_handler  # noqa: SLF001 - see above
-    kwargs.update(latest.session)
-    client._progress_handler = latest.progress  # noqa: SLF001 - see above
+
+    def __init__(self) -> None:
+        self._clients: list[weakref.ref[Any]] = []
+        self._callbacks: dict[str, Any] = {}
+        self._latest: Any = None
+
+    def join(self, client: Any, *, alone: bool) -> None:
+        """Have what the server asks answered here.
+
+        Args:
+            client: A client of FastMCP's proxy, not yet connected.
+            alone: Whether there is only one client in front, so that its latest call may answer also when it is over.
+        """
+        kwargs = getattr(client, "_session_kwargs", None)
+        if kwargs is None or not hasattr(client, "_bind_restoring_handlers"):
+            return
+        if not self._callbacks:
+            bound = client.new()
+            bound._proxy_rc_ref = self  # noqa: SLF001 - see above
+            bound._bind_restoring_handlers()  # noqa: SLF001 - see above
+            self._callbacks = {name: bound._session_kwargs[name] for name in _ANSWERS}  # noqa: SLF001
+        kwargs.update(self._callbacks)
+        self._clients = [known for known in self._clients if (each := known()) is not None and each.busy]
+        self._clients.append(weakref.ref(client))
+        if alone:
+            self._latest = client
+
+    def __getitem__(self, _: int) -> Any:
+        """Return the call to answer in, as FastMCP's callbacks ask for it; None before there was any.
+
+        Raises:
+            RuntimeError: When it is unknown whose call it is.
+        """
+        clients = [client for known in self._clients if (client := known()) is not None and client.busy]
+        calls = [client._proxy_rc_ref[0] for client in clients]  # noqa: SLF001 - see above
+        running = [call for call in calls if call is not None]
+        if len({id(getattr(call[0].session, "_connection", call[0])) for call in running}) == 1:
+            return running[-1]
+        if self._latest is not None:
+            return self._latest._proxy_rc_ref[0]  # noqa: SLF001 - see above
+        msg = "it is unknown in whose call the server asks"
+        raise RuntimeError(msg)
 
 
 def survive_other_bytes() -> None:
@@ -71,15 +95,22 @@ def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
     served.run = run_wrapped
 
 
-def transport_of(entry: Any, forwarded: Forwarded | None) -> Any:
+def connection_of(context: Context | None) -> Any:
+    """Return what stands for the client in front as long as it is connected, and can be told to clean up at its end."""
+    session = None if context is None or context.request_context is None else context.session
+    connection = getattr(session, "_connection", None)
+    return connection if hasattr(connection, "exit_stack") else None
+
+
+def transport_of(entry: Any, forwarded: Forwarded | None, times: Times) -> Any:
     """Return the transport of a server in a client configuration, which sends only these headers of a caller.
 
     An entry with tool transforms is connected by a proxy of FastMCP's own, which would pass on all of them.
     """
     if not isinstance(entry, TransformingRemoteMCPServer):
-        return connected(entry.to_transport(), forwarded)
+        return connected(entry.to_transport(), forwarded, times)
     server, transport = entry._to_server_and_underlying_transport()  # noqa: SLF001 - see above
-    restrict(transport, forwarded)
+    restrict(transport, forwarded, times)
     front = FastMCPTransport(mcp=server)
     front.legacy_only = True  # as FastMCP's own `to_transport` has it
     return front

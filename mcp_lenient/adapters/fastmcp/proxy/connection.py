@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Collection, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -17,13 +20,23 @@ from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.server.dependencies import get_http_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from ssl import SSLContext
 
 Forwarded = frozenset[str]
 """Names of a caller's headers that go to one server, in lower case."""
-_TIMEOUT: Final = httpx2.Timeout(30.0, read=300.0)
+_CONNECT: Final = 30.0
+_READ: Final = 300.0
 """As the SDK has it; a server may hold an answer back for long."""
+_PATIENCE: Final = 10.0
+"""Seconds by which a connection outlasts an answer's time, so that what ends it is that time."""
+_KEEP_ALIVE: Final = 2.0
+"""Seconds after which an idle connection is not used again: before servers end theirs, uvicorn after 5."""
+_OF_ONE_REQUEST: Final = frozenset(
+    "traceparent tracestate baggage b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags "
+    "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
+)
+"""Headers that name one request and nobody: W3C Trace Context and Baggage, B3, and those that gateways number by."""
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _OF_THE_CONNECTION: Final = frozenset(
     "accept connection content-length content-type expect host keep-alive last-event-id proxy-authenticate "
@@ -32,7 +45,57 @@ _OF_THE_CONNECTION: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Sending:
+class Times:
+    """How long a server may take.
+
+    Attributes:
+        answer: Seconds for the answer to one request; no limit but that of the connection if None.
+        connect: Seconds until it is connected.
+    """
+
+    answer: float | None = None
+    connect: float | None = None
+
+
+NO_LIMITS: Final = Times()
+
+
+def seconds(given: object, where: str) -> float | None:
+    """Return a time that an operator gave.
+
+    Args:
+        given: A number of seconds, or None for no limit.
+        where: Its name, for the error.
+
+    Raises:
+        ValueError: When it is no number above zero.
+    """
+    if given is None:
+        return None
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    if not is_number or not math.isfinite(given) or given <= 0:  # type: ignore[arg-type,operator]
+        msg = f"{where}: this must be a number of seconds above 0"
+        raise ValueError(msg)
+    return given  # type: ignore[return-value]
+
+
+_watcher: ContextVar[Callable[[httpx2.Response], None] | None] = ContextVar(
+    "mcp_lenient_watcher", default=None
+)
+
+
+@contextmanager
+def watching(watcher: Callable[[httpx2.Response], None]) -> Iterator[None]:
+    """Show ``watcher`` each response to the HTTP clients that are made in this block, and by tasks started in it."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
     """Makes the HTTP clients of a transport, whose headers are the operator's and those of the caller that may go on.
 
     FastMCP's proxy hands over nearly all headers of the caller together with the transport's own.
@@ -43,44 +106,77 @@ class _Sending:
     forwarded: Forwarded | None
 
     def __call__(self, headers: dict[str, str] | None = None, **rest: Any) -> httpx2.AsyncClient:
+        """Make a client."""
+        callers = None if self.forwarded is not None else headers
+        client = self.make(headers={**self.callers(callers), **self.own}, **rest)
+        client.event_hooks["request"].append(self._refresh)
+        watcher = _watcher.get()
+        if watcher is not None:
+            client.event_hooks["response"].append(partial(_show, watcher))
+        return client
+
+    def callers(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the headers of the caller that go on.
+
+        Args:
+            given: Those that FastMCP's proxy passes on, where they are known.
+        """
         if self.forwarded is None:
-            callers = {name: value for name, value in (headers or {}).items() if name not in self.own}
+            callers = _passed_on() if given is None else given
         else:
             known = get_http_headers(include=set(self.forwarded))
             callers = {name: value for name, value in known.items() if name in self.forwarded}
         owned = {name.lower() for name in self.own}
-        kept = {name: value for name, value in callers.items() if name.lower() not in owned}
-        return self.make(headers={**kept, **self.own}, **rest)
+        return {name: value for name, value in callers.items() if name.lower() not in owned}
+
+    def lasting(self) -> list[tuple[str, str]]:
+        """Return the headers of the caller that go on, apart from those that change with each request."""
+        return [item for item in self.callers().items() if item[0].lower() not in _OF_ONE_REQUEST]
+
+    async def _refresh(self, request: httpx2.Request) -> None:
+        """Send the headers of this very request where they change with each one."""
+        callers = self.callers()
+        for name in _OF_ONE_REQUEST - {own.lower() for own in self.own}:
+            request.headers.pop(name, None)
+            if name in callers:
+                request.headers[name] = callers[name]
 
 
-def connected(target: Any, forwarded: Forwarded | None) -> Any:
+async def _show(watcher: Callable[[httpx2.Response], None], response: httpx2.Response) -> None:
+    watcher(response)
+
+
+def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS) -> Any:
     """Return the target so that its connections share certificates and send only these headers of a caller.
 
     Args:
         target: A transport or a client; any other target is returned as it is.
         forwarded: The headers that go on; all that FastMCP's proxy passes on if None.
+        times: How long connecting and an answer may take.
     """
     if isinstance(target, (StreamableHttpTransport, SSETransport)):
         target = copy.copy(target)
-        target.httpx_client_factory = _factory(target, forwarded)
+        target.httpx_client_factory = _factory(target, forwarded, times)
     elif isinstance(target, Client):
         return _connected_client(target, forwarded)
     return target
 
 
-def restrict(transport: Any, forwarded: Forwarded | None) -> None:
+def restrict(transport: Any, forwarded: Forwarded | None, times: Times) -> None:
     """Do the same to a transport that another server already holds."""
     if isinstance(transport, (StreamableHttpTransport, SSETransport)):
-        transport.httpx_client_factory = _factory(transport, forwarded)
+        transport.httpx_client_factory = _factory(transport, forwarded, times)
 
 
-def _factory(transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None) -> Any:
+def _factory(
+    transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None, times: Times
+) -> Any:
     make = transport.httpx_client_factory
     if make is None:
-        # FastMCP's proxy opens a connection for each request, and reading the certificates takes most of its time.
+        # Reading the certificates takes most of the time that a connection takes to open.
         verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
-        make = partial(_client, verify)
-    return _Sending(make, transport.headers, forwarded)
+        make = partial(_client, verify, times)
+    return Sending(make, transport.headers, forwarded)
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:
@@ -119,12 +215,29 @@ def header_names(given: object, where: str) -> Forwarded:
     return frozenset(name.lower() for name in given)
 
 
+def _passed_on() -> dict[str, str]:
+    """Return the headers of the caller that FastMCP's proxy passes on."""
+    headers = get_http_headers(include={"authorization"})
+    return {
+        name: value
+        for name, value in headers.items()
+        if not name.startswith("mcp-") and name != "last-event-id"
+    }
+
+
 def _client(
     verify: SSLContext | bool | str,  # noqa: FBT001 - as httpx takes it
+    times: Times,
     headers: dict[str, str] | None = None,
-    timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
     **_: Any,
 ) -> httpx2.AsyncClient:
     # It is asked to follow redirects to wherever they lead; the SDK follows those that stay with the server.
-    return httpx2.AsyncClient(headers=headers, timeout=timeout or _TIMEOUT, auth=auth, verify=verify)
+    read = _READ if times.answer is None else times.answer + _PATIENCE
+    return httpx2.AsyncClient(
+        headers=headers,
+        timeout=httpx2.Timeout(_CONNECT, connect=times.connect or _CONNECT, read=read),
+        auth=auth,
+        verify=verify,
+        limits=httpx2.Limits(keepalive_expiry=_KEEP_ALIVE),
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from time import perf_counter_ns
+from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import anyio
+import httpx2
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
@@ -27,9 +28,11 @@ from mcp_types import (
 from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
+from mcp_lenient.adapters.fastmcp.proxy.sessions import NotConnectedError
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
 from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
-from mcp_lenient.refusal.envelope import META_KEY, envelope, upstream_unavailable
+from mcp_lenient.refusal.envelope import META_KEY, envelope, upstream_timed_out, upstream_unavailable
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label, sentence
 
@@ -145,7 +148,10 @@ UPSTREAM_KEY: Final = "mcp_lenient_upstream"
 """The metadata key for what the server itself has under ``mcp_lenient``, where this proxy needs that key."""
 MALFORMED: Final = "MALFORMED_ANSWER"
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
-_LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: "TIMED_OUT"}
+UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
+TIMED_OUT: Final = "TIMED_OUT"
+_LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
+_NOT_SENT: Final = (NotConnectedError, httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
 class NameMiddleware(Middleware):
@@ -182,6 +188,17 @@ class NameMiddleware(Middleware):
         return result
 
 
+class PlainErrors(Middleware):
+    """Takes ``structuredContent`` from error results, which keep their text and ``_meta``."""
+
+    async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
+        """Pass every other result on as it is."""
+        result = await call_next(context)
+        if not isinstance(result, ToolResult) or not result.is_error or result.structured_content is None:
+            return result
+        return result.model_copy(update={"structured_content": None})
+
+
 class ProxyMiddleware(LenientMiddleware):
     """The middleware of a proxy, whose tools are those of servers elsewhere.
 
@@ -193,6 +210,7 @@ class ProxyMiddleware(LenientMiddleware):
         tools: As for :class:`mcp_lenient.LenientMiddleware`.
         definitions: As for :class:`mcp_lenient.LenientMiddleware`.
         upstream: For each server that is a proxy, what is behind it.
+        times: How long a server may take.
     """
 
     unrepairable: ClassVar[Unrepairable] = "refuse"
@@ -204,9 +222,11 @@ class ProxyMiddleware(LenientMiddleware):
         tools: Mapping[str, Policy] | None = None,
         definitions: Definitions | None = None,
         upstream: Mapping[FastMCP, Upstream],
+        times: Times = NO_LIMITS,
     ) -> None:
         super().__init__(policy, tools=tools, definitions=definitions)
         self._upstream = upstream
+        self._times = times
 
     def rename(self, server: FastMCP, name: str) -> None:
         """Log a server under the name that it gives itself, from the first one on that is a name by its form."""
@@ -260,10 +280,14 @@ class ProxyMiddleware(LenientMiddleware):
         async def ask(context: CallContext) -> ToolResult:
             nonlocal sent, answer, lost
             sent, answer = context.message.arguments or {}, None
+            began = monotonic()
             try:
                 answer = await call_next(context)
             except ToolError as error:
                 lost = _loss(error)
+                instead = self._without_answer(context, lost, monotonic() - began)
+                if instead is not None:
+                    return instead
                 answer = as_refused(error.__cause__)
                 if answer is None:
                     raise
@@ -286,6 +310,19 @@ class ProxyMiddleware(LenientMiddleware):
         return (
             await self._failed(context, sent, answer, result) if answer.is_error else _apart(answer, result)
         )
+
+    def _without_answer(self, context: CallContext, lost: str | None, took: float) -> ToolResult | None:
+        """Return the envelope for a call that was not sent, or ran out of its time; None for what else went wrong."""
+        name, limit = context.message.name, self._times.answer
+        if lost == UNAVAILABLE:
+            told = upstream_unavailable(name)
+        elif lost == TIMED_OUT and limit is not None and took >= limit:
+            told = upstream_timed_out(name, limit)
+        else:
+            return None
+        cached = self._cached(context)
+        has_output_schema = cached is not None and cached.tool.output_schema is not None
+        return as_result(told, has_output_schema=has_output_schema)
 
     def _cached(self, context: CallContext) -> CachedTool | None:
         if context.fastmcp_context is None:
@@ -376,6 +413,8 @@ def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
 def _loss(error: ToolError) -> str | None:
     """Return why a server did not answer; None where it answered with an error of its own."""
     cause = error.__cause__
+    if isinstance(cause, _NOT_SENT):
+        return UNAVAILABLE
     if isinstance(cause, MCPError):
         return _LOSSES.get(cause.error.code)
     return None if cause is None else "CONNECTION_LOST"

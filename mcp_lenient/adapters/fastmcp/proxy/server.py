@@ -19,8 +19,16 @@ from fastmcp.mcp_config import MCPConfig, RemoteMCPServer
 from pydantic import BaseModel
 
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.adapters.fastmcp.proxy.connection import Forwarded, connected, header_names
-from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, ProxyMiddleware
+from mcp_lenient.adapters.fastmcp.proxy.connection import (
+    NO_LIMITS,
+    Forwarded,
+    Times,
+    connected,
+    header_names,
+    seconds,
+)
+from mcp_lenient.adapters.fastmcp.proxy.health import add_health
+from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
 
@@ -40,6 +48,9 @@ def create_lenient_proxy(
     tools: Mapping[str, Policy] | None = None,
     definitions: str | Path | None = None,
     forward_headers: ForwardHeaders | None = None,
+    timeout: float | None = None,
+    connect_timeout: float | None = None,
+    structured_errors: bool = True,
     **settings: Any,
 ) -> FastMCP:
     """Return a server that stands in front of another one and makes its tools lenient.
@@ -47,7 +58,7 @@ def create_lenient_proxy(
     What it is given is passed on as FastMCP's own proxy passes it on: tools, resources, prompts, sampling,
     elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The validator
     of a call is the schema that the other server publishes. What that schema forbids and cannot be repaired is
-    refused, and never reaches the other server.
+    refused, and never reaches the other server. Over HTTP, ``GET /health`` says whether that server answers.
 
     >>> proxy = create_lenient_proxy("https://example.com/mcp")
     >>> proxy.name
@@ -65,6 +76,12 @@ def create_lenient_proxy(
             server's name in the configuration; for a single one, header names. Left out, a single server gets
             all that FastMCP's proxy passes on, ``Authorization`` included, and of several servers none gets any,
             unless ``forwardHeaders`` names them at the server in the configuration.
+        timeout: Seconds that a server has to answer one request. A call that takes longer is cancelled and answered
+            with the code ``UPSTREAM_TIMED_OUT``. The time in which the server waits for an answer of the client
+            (sampling, elicitation) counts.
+        connect_timeout: Seconds that a server has to be connected; 30 for a URL if left out.
+        structured_errors: Whether error results may have ``structuredContent``. Some clients check it against the
+            tool's output schema even on errors, and show that error in place of the one that came.
         settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
 
     Returns:
@@ -72,13 +89,19 @@ def create_lenient_proxy(
 
     Raises:
         DefinitionError: When the file of definitions is wrong.
-        ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant.
+        ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant, or
+            a time is no number of seconds above zero.
     """
     compat.survive_other_bytes()
-    servers, has_own_name = _servers(target, forward_headers)
-    proxy, behind = _alone(servers, settings) if len(servers) == 1 else _composed(servers, settings)
-    middleware = _middleware(behind, policy, tools, definitions)
+    times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
+    servers, has_own_name = _servers(target, forward_headers, times)
+    composed = _alone if len(servers) == 1 else _composed
+    proxy, behind = composed(servers, times, settings)
+    middleware = _middleware(behind, policy, tools, definitions, times)
+    if not structured_errors:
+        proxy.add_middleware(PlainErrors())
     proxy.add_middleware(middleware)
+    add_health(proxy, behind.values())
     if len(servers) == 1 and not has_own_name and "name" not in settings:
         # Outermost, so that it sees what FastMCP's proxy passes on of the handshake.
         proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
@@ -93,6 +116,7 @@ def _middleware(
     policy: Policy | None,
     tools: Mapping[str, Policy] | None,
     definitions: str | Path | None,
+    times: Times,
 ) -> ProxyMiddleware:
     loaded = None
     if definitions is not None:
@@ -100,31 +124,34 @@ def _middleware(
         from mcp_lenient.declare.definitions import load_definitions
 
         loaded = load_definitions(definitions)
-    return ProxyMiddleware(policy, tools=tools, definitions=loaded, upstream=behind)
+    return ProxyMiddleware(policy, tools=tools, definitions=loaded, upstream=behind, times=times)
 
 
 _Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
 
 
-def _alone(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
+def _alone(servers: Mapping[str, Any], times: Times, settings: Mapping[str, Any]) -> _Behind:
     ((name, only),) = servers.items()
-    upstream = Upstream(only, **{"name": name, "identity": "upstream", **settings})
+    upstream = Upstream(only, times, **{"name": name, "identity": "upstream", **settings})
     return upstream.proxy, {upstream.proxy: upstream}
 
 
-def _composed(servers: Mapping[str, Any], settings: Mapping[str, Any]) -> _Behind:
+def _composed(servers: Mapping[str, Any], times: Times, settings: Mapping[str, Any]) -> _Behind:
     """Return a server with a proxy of each, so that each is connected once and not with every request."""
     whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
     behind: dict[FastMCP, Upstream] = {}
     for name, server in servers.items():
-        part = Upstream(server, name=name)
+        part = Upstream(server, times, name=name)
         whole.mount(part.proxy, namespace=name)
         behind[part.proxy] = part
     return whole, behind
 
 
-def _servers(target: Target, given: ForwardHeaders | None) -> tuple[dict[str, Any], bool]:
+def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tuple[dict[str, Any], bool]:
     """Return what is behind the proxy by name, and whether the operator has named it."""
+    if isinstance(target, Client) and times != NO_LIMITS:
+        msg = "timeout, connect_timeout: a client was made with times of its own; set them there"
+        raise ValueError(msg)
     if isinstance(target, MCPConfigTransport):
         target = target.config
     if isinstance(target, Mapping):
@@ -132,12 +159,15 @@ def _servers(target: Target, given: ForwardHeaders | None) -> tuple[dict[str, An
     if isinstance(target, MCPConfig):
         entries = target.mcpServers
         forwarded = _forwarded(entries, given)
-        return {name: compat.transport_of(entry, forwarded[name]) for name, entry in entries.items()}, True
+        transports = {
+            name: compat.transport_of(entry, forwarded[name], times) for name, entry in entries.items()
+        }
+        return transports, True
     name = name_of(target)
     if isinstance(target, str) and target.startswith(AT_URL):
         target = infer_transport(target)
     forwarded = _forwarded({name: target}, given)
-    return {name: connected(target, forwarded[name])}, isinstance(target, FastMCP)
+    return {name: connected(target, forwarded[name], times)}, isinstance(target, FastMCP)
 
 
 def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:

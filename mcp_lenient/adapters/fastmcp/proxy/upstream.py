@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
-from fastmcp import Client, Context
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
-from fastmcp.server.dependencies import get_context
-from fastmcp.server.providers.proxy import FastMCPProxy, ProxyClient, ProxyProvider
+from fastmcp.server.providers.proxy import FastMCPProxy, ProxyProvider
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest
@@ -20,10 +22,11 @@ from pydantic import ValidationError
 from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp.proxy import compat
+from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
+from mcp_lenient.adapters.fastmcp.proxy.sessions import Sessions, UpstreamClient, era_in_front, serving
 from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
-    import contextvars
     from types import TracebackType
 
 
@@ -99,6 +102,8 @@ _PATIENCE: Final = 5.0
 """Seconds that a server has to list its tools before a call is judged by the list that is known."""
 _UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
 """What is raised when a server cannot be reached, or says what is no MCP."""
+HEALTH_HOLDS: Final = 5.0
+"""Seconds for which it is not asked again whether a server answers."""
 OVER_HTTP: Final = ("sse", "streamable-http")
 
 
@@ -110,35 +115,40 @@ class Upstream:
 
     Args:
         target: What :func:`fastmcp.server.create_proxy` takes.
+        times: How long the server may take.
         settings: Those of the proxy.
 
     Attributes:
         reached: Whether the server listed its tools when it was last asked.
     """
 
-    def __init__(self, target: Any, **settings: Any) -> None:
-        self._latest = compat.LatestCall()
+    def __init__(self, target: Any, times: Times = NO_LIMITS, **settings: Any) -> None:
+        self._shared = compat.SharedSession()
         self._listed = -_FRESH
         self._listing = anyio.Lock()
         self.reached = True
+        self._health = (-HEALTH_HOLDS, False)
+        self._checking = anyio.Lock()
         self._modern: bool | None = None
         self._probing = anyio.Lock()
-        self._mirroring: Callable[[], Any] = create_proxy(target).client_factory
-        self._older: Callable[[], Any] | None = None
-        factory: Callable[[], Any] = self._mirroring
-        if not isinstance(target, Client):  # a client of the user's own has its era by itself
-            self._older = create_proxy(target, mode="legacy").client_factory
+        self._own: UpstreamClient | None = None
+        if isinstance(target, Client):  # one of the user's own has its era and its sessions by itself
+            factory: Callable[[], Any] = create_proxy(target).client_factory
+        else:
+            self._own = UpstreamClient(target, times)
+            self._sessions = Sessions(self._own)
             factory = self._client
+        self._transport = (self._own or target).transport
         self.proxy = FastMCPProxy(client_factory=factory, **settings)
         self._provider = next(own for own in self.proxy.providers if isinstance(own, ProxyProvider))
 
     async def speaks_older_only(self) -> bool:
         """Return whether the server is known to speak the older era only; asks it once."""
-        if self._older is None:
+        if self._own is None:
             return False
         async with self._probing:
             if self._modern is None:
-                probe = self._older()
+                probe = self._own.new()
                 probe.mode = "auto"
                 # Who cannot be reached now is left to FastMCP's proxy, which will say so.
                 with suppress(*_UNUSABLE):
@@ -159,31 +169,47 @@ class Upstream:
                 self.reached = True
             self._listed = monotonic()
 
+    async def answers(self) -> bool:
+        """Return whether the server answered when it was last asked, a few seconds ago at most."""
+        async with self._checking:
+            asked, is_there = self._health
+            if monotonic() - asked >= HEALTH_HOLDS:
+                # In a context of its own: nothing of who asks goes on to the server.
+                is_there = await contextvars.Context().run(asyncio.ensure_future, self._is_there())
+                self._health = monotonic(), is_there
+        return is_there
+
+    async def _is_there(self) -> bool:
+        client: Any = self.proxy.client_factory() if self._own is None else self._own.new()
+        if isinstance(client, UpstreamClient):
+            client.mode = "legacy" if await self.speaks_older_only() else "auto"
+            self._join(client)
+        with suppress(*_UNUSABLE), spans.aside(), anyio.move_on_after(_PATIENCE):
+            async with client:
+                if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                    await client.list_tools_mcp()
+                else:
+                    await client.ping()
+                return True
+        return isinstance(client, UpstreamClient) and client.refused_caller
+
+    def _join(self, client: UpstreamClient) -> None:
+        if isinstance(client.transport, StdioTransport):
+            context = serving()
+            self._shared.join(client, alone=context is not None and context.transport not in OVER_HTTP)
+
     async def close(self) -> None:
         """End the connection; a server that was started for it ends too, within two seconds."""
-        for factory in filter(None, (self._mirroring, self._older)):
-            with suppress(*_UNUSABLE):
-                await factory().transport.close()
+        with suppress(*_UNUSABLE):
+            if self._own is not None:
+                await self._sessions.close()
+            await self._transport.close()
 
     async def _client(self) -> Client[Any]:
         """Return a client for one request, in the era of that request where the server speaks it."""
-        client: ProxyClient[Any] = self._mirroring()
-        if (
-            client.mode in MODERN_PROTOCOL_VERSIONS
-            and self._older is not None
-            and await self.speaks_older_only()
-        ):
-            client = self._older()
-        context = _serving()
-        if context is not None and context.transport not in OVER_HTTP:
-            # One client in front: what the server asks it for reaches it, whichever call that is for. Over HTTP
-            # there are several, and one must not be asked what is meant for another.
-            compat.answer_from_latest(client, self._latest)
+        mode = era_in_front()
+        if mode in MODERN_PROTOCOL_VERSIONS and await self.speaks_older_only():
+            mode = "legacy"
+        client = self._sessions.client(mode)
+        self._join(client)
         return client
-
-
-def _serving() -> Context | None:
-    try:
-        return get_context()
-    except RuntimeError:
-        return None

@@ -1,0 +1,270 @@
+"""The sessions with a server behind a proxy: those opened for a client in front are kept for its next requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import wraps
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Concatenate, Final, TypeVar, cast
+
+import anyio
+import httpx2
+from fastmcp.server.dependencies import get_context
+from fastmcp.server.providers.proxy import ProxyClient
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from typing_extensions import ParamSpec, Self
+
+from mcp_lenient.adapters.fastmcp.proxy import compat
+from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, watching
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from fastmcp import Context
+
+IDLE: Final = 300.0
+"""Seconds after which a session that nobody uses is ended."""
+MOST_KEPT: Final = 128
+"""Sessions with one server that are kept; further ones are opened for a request and ended with it."""
+_NOT_AGAIN: Final = 1.0
+"""Seconds in which a server that was just waited for in vain is not waited for again: one call asks it several things."""
+_UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
+_WANTS_CREDENTIALS: Final = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
+_BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
+
+
+class NotConnectedError(MCPError):
+    """No connection to the server could be made, so that nothing was sent to it."""
+
+
+def serving() -> Context | None:
+    """Return the context of the request that is being answered, if any."""
+    try:
+        return get_context()
+    except RuntimeError:
+        return None
+
+
+def era_in_front() -> str:
+    """Return the mode of a client that speaks the era of the protocol in which this request came."""
+    context = serving()
+    request = None if context is None else context.request_context
+    version = None if request is None else request.protocol_version
+    return version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_Send = Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]
+
+
+def _renewed(send: _Send[P, T]) -> _Send[P, T]:
+    """Send a request again, in a new session, where the server said that it does not know the session any more."""
+
+    @wraps(send)
+    async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await send(self, *args, **kwargs)
+        except MCPError:
+            if not self.session_is_gone:
+                raise
+        await self.renew()
+        return await send(self, *args, **kwargs)
+
+    return cast("_Send[P, T]", sent)
+
+
+@dataclass(slots=True)
+class _Silence:
+    """When a server was last waited for in vain, as all clients of it know."""
+
+    until: float = 0.0
+
+
+class UpstreamClient(ProxyClient[Any]):
+    """A proxy's client of the server behind it, which can stay connected between requests.
+
+    Args:
+        target: What :class:`fastmcp.Client` takes.
+        times: How long it may take.
+
+    Attributes:
+        kept_for: What the requests have in common for which the session is kept; None for a session of one request.
+        busy: Whether a request uses the session.
+        used_at: When the last request ended.
+        session_is_gone: Whether the server answered that there is no such session.
+        refused_caller: Whether the server answered that it wants other credentials.
+    """
+
+    def __init__(self, target: Any, times: Times) -> None:
+        super().__init__(target, timeout=times.answer)
+        self._times = times
+        self._silence = _Silence()
+        self._reset()
+
+    def _reset(self) -> None:
+        self.kept_for: tuple[Any, ...] | None = None
+        self.busy = False
+        self.used_at = 0.0
+        self.session_is_gone = False
+        self.refused_caller = False
+
+    def new(self) -> UpstreamClient:
+        """Return a client of the same server with a session of its own."""
+        client = super().new()
+        assert isinstance(client, UpstreamClient)  # noqa: S101 - a copy of this one
+        client._reset()  # noqa: SLF001 - its own class
+        return client
+
+    async def __aenter__(self) -> Self:
+        """Connect, or go on with the session that is kept.
+
+        Raises:
+            NotConnectedError: When no connection can be made, or not in time.
+        """
+        self.busy = True
+        try:
+            await self._connected_in_time()
+        except BaseException:
+            self.busy = False
+            raise
+        return self
+
+    async def _connected_in_time(self) -> None:
+        limit = self._times.connect
+        too_late = "Client failed to connect" + ("" if limit is None else f" within {limit:g} seconds")
+        if monotonic() < self._silence.until:
+            raise NotConnectedError(code=CONNECTION_CLOSED, message=too_late)
+        try:
+            with anyio.fail_after(limit):
+                await self._hold()
+        except TimeoutError:
+            self._silence.until = monotonic() + _NOT_AGAIN
+            raise NotConnectedError(code=CONNECTION_CLOSED, message=too_late) from None
+        except _UNREACHED as error:
+            raise NotConnectedError(code=CONNECTION_CLOSED, message=str(error)) from error
+
+    async def _hold(self) -> None:
+        """Hold the session for a request, and once more where it is to outlast it."""
+        is_new = not self.is_connected()
+        with watching(self._saw):
+            await super().__aenter__()  # type: ignore[no-untyped-call]
+        if is_new and self.kept_for is not None:
+            await super().__aenter__()  # type: ignore[no-untyped-call]
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the session unless it is kept and nothing went wrong with it."""
+        self.busy, self.used_at = False, monotonic()
+        if self.kept_for is None or not _breaks(error):
+            await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
+        else:
+            await self.end()
+
+    async def end(self) -> None:
+        """End the session, whoever holds it."""
+        await self.close()  # type: ignore[no-untyped-call]
+
+    async def renew(self) -> None:
+        """Open another session in place of the one that the server does not know any more."""
+        self.session_is_gone = False
+        await self.end()
+        await self._hold()
+
+    def _saw(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.NOT_FOUND and "mcp-session-id" in response.request.headers:
+            self.session_is_gone = self.kept_for is not None
+        self.refused_caller = response.status_code in _WANTS_CREDENTIALS
+
+    call_tool_mcp = _renewed(ProxyClient.call_tool_mcp)
+    list_tools_mcp = _renewed(ProxyClient.list_tools_mcp)
+    list_resources_mcp = _renewed(ProxyClient.list_resources_mcp)
+    list_resource_templates_mcp = _renewed(ProxyClient.list_resource_templates_mcp)
+    list_prompts_mcp = _renewed(ProxyClient.list_prompts_mcp)
+    read_resource_mcp = _renewed(ProxyClient.read_resource_mcp)
+    get_prompt_mcp = _renewed(ProxyClient.get_prompt_mcp)
+    ping = _renewed(ProxyClient.ping)
+
+
+def _breaks(error: BaseException | None) -> bool:
+    """Return whether nothing more can be sent in a session in which this was raised."""
+    if isinstance(error, MCPError):
+        return error.error.code in _BROKEN
+    return error is not None
+
+
+class Sessions:
+    """The sessions with one server over HTTP.
+
+    Each belongs to one client in front and to the headers that go on for it, and serves one request at a time: what
+    the server asks or tells in it goes to the request that it is about. What a client does at once takes as many
+    sessions; the oldest free one comes first. They end with the connection in front.
+
+    Args:
+        base: A client from which those of the sessions are made.
+    """
+
+    def __init__(self, base: UpstreamClient) -> None:
+        self._base = base
+        sending = getattr(base.transport, "httpx_client_factory", None)
+        self._sending = sending if isinstance(sending, Sending) else None
+        self._kept: dict[Any, list[UpstreamClient]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def client(self, mode: str) -> UpstreamClient:
+        """Return a client for a request: one that is kept for its like and free, or another one.
+
+        Args:
+            mode: As for :class:`fastmcp.Client`.
+        """
+        connection = None if self._sending is None else compat.connection_of(serving())
+        if self._sending is None or connection is None:
+            return self._new(mode)
+        kept_for = (mode, *sorted(self._sending.lasting()))
+        mine = self._end_unused(connection, kept_for)
+        for client in mine:
+            if not client.busy:
+                client.busy = True
+                return client
+        client = self._new(mode)
+        if sum(map(len, self._kept.values())) < MOST_KEPT:
+            client.kept_for, client.busy = kept_for, True
+            if connection not in self._kept:
+                connection.exit_stack.push_async_callback(self._end, connection)
+            self._kept.setdefault(connection, []).append(client)
+        return client
+
+    async def close(self) -> None:
+        """End all sessions."""
+        for connection in tuple(self._kept):
+            await self._end(connection)
+
+    def _new(self, mode: str) -> UpstreamClient:
+        client = self._base.new()
+        client.mode = mode
+        return client
+
+    def _end_unused(self, connection: Any, kept_for: tuple[Any, ...]) -> list[UpstreamClient]:
+        """End sessions that are over, were idle too long or had other headers; return those for such requests."""
+        now = monotonic()
+        for owner, clients in self._kept.items():
+            for client in tuple(clients):
+                is_others = owner is connection and client.kept_for != kept_for
+                if client.busy or (client.is_connected() and not is_others and now - client.used_at < IDLE):
+                    continue
+                clients.remove(client)
+                ending = asyncio.ensure_future(client.end())
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
+        return [client for client in self._kept.get(connection, ()) if client.kept_for == kept_for]
+
+    async def _end(self, connection: Any) -> None:
+        with anyio.CancelScope(shield=True):
+            await asyncio.gather(
+                *(client.end() for client in self._kept.pop(connection, ())), return_exceptions=True
+            )

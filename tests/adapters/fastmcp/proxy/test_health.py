@@ -1,0 +1,121 @@
+"""``/health`` of a proxy over HTTP: whether the servers behind it answer."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+from fastmcp.server.dependencies import get_http_headers
+from fastmcp.server.middleware import Middleware
+from wire import serving
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.adapters.fastmcp.proxy import upstream as upstreams
+from mcp_lenient.cli import run
+
+pytestmark = pytest.mark.slow  # servers over HTTP
+
+_SERVER = Path(__file__).parent / "servers" / "upstream.py"
+
+
+class _Recording(Middleware):
+    def __init__(self) -> None:
+        self.methods: list[str] = []
+        self.headers: list[dict[str, str]] = []
+
+    async def on_message(self, context, call_next):
+        self.methods.append(context.method)
+        self.headers.append(get_http_headers(include_all=True))
+        return await call_next(context)
+
+
+async def _health(url: str, **headers: str) -> httpx2.Response:
+    async with httpx2.AsyncClient() as client:
+        return await client.get(url.replace("/mcp", "/health"), headers=headers, timeout=30)
+
+
+async def test_it_is_well_as_long_as_the_server_answers(monkeypatch):
+    """200 while the server answers, 503 when it is gone, and 200 again after it is back."""
+    monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
+    with serving(FastMCP("behind")) as behind:
+        front = create_lenient_proxy(behind)
+        with serving(front) as url:
+            well = await _health(url)
+    with serving(front) as url:
+        gone = await _health(url)
+    assert (well.status_code, well.json()) == (200, {"status": "ok", "upstreams": 1, "answering": 1})
+    assert (gone.status_code, gone.json()) == (503, {"status": "unavailable", "upstreams": 1, "answering": 0})
+    assert well.headers["cache-control"] == "no-store"
+
+
+async def test_every_one_of_several_servers_counts():
+    """One of two that is gone makes it 503; how many answer is said, not their names or addresses."""
+    with serving(FastMCP("behind")) as behind:
+        config = {"mcpServers": {"there": {"url": behind}, "secret": {"url": "http://127.0.0.1:1/mcp"}}}
+        with serving(create_lenient_proxy(config)) as url:
+            answer = await _health(url)
+    assert (answer.status_code, answer.json()["answering"]) == (503, 1)
+    assert "secret" not in answer.text
+    assert "127.0.0.1" not in answer.text
+
+
+async def test_many_who_watch_ask_the_server_once():
+    """Within a few seconds the server is asked once, however many ask, and it gets no header of theirs."""
+    behind, recording = FastMCP("behind"), _Recording()
+    behind.add_middleware(recording)
+    with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
+        answers = await asyncio.gather(*(_health(url, authorization="Bearer watcher") for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(recording.methods) <= 3
+    assert not any("authorization" in headers for headers in recording.headers)
+
+
+async def test_a_server_that_asks_who_is_there_answers():
+    """A server that wants its callers' credentials is there: 401 is an answer, and the proxy has none of its own."""
+    behind = FastMCP("behind", auth=StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}}))
+    with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
+        assert (await _health(url)).status_code == 200
+
+
+async def test_a_proxy_that_asks_for_credentials_says_how_it_is_without():
+    """Who watches needs no token."""
+    auth = StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}})
+    with serving(FastMCP("behind")) as address, serving(create_lenient_proxy(address, auth=auth)) as url:
+        assert (await _health(url)).status_code == 200
+
+
+async def test_a_process_is_asked_too(monkeypatch):
+    """Over stdio the process that serves the calls is asked; one that does not speak is unavailable in bounded time."""
+    monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
+    process = StdioTransport(sys.executable, [str(_SERVER)])
+    with serving(create_lenient_proxy(process)) as url:
+        assert (await _health(url)).status_code == 200
+        async with Client(StreamableHttpTransport(url)) as client:
+            before = (await client.call_tool_mcp("process", {})).structured_content
+            assert (await _health(url)).status_code == 200
+            assert (await client.call_tool_mcp("process", {})).structured_content == before
+    silent = StdioTransport(sys.executable, ["-c", "import time; time.sleep(60)"])
+    with serving(create_lenient_proxy(silent, connect_timeout=0.5)) as url:
+        assert (await _health(url)).status_code == 503
+
+
+async def test_a_python_files_server_is_well(tmp_path, monkeypatch):
+    """Where the server runs within the proxy, there is nothing behind that could be gone."""
+    file = tmp_path / "server.py"
+    file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")
+    fronts: list[FastMCP] = []
+
+    async def keep(self: FastMCP, **_: object) -> None:
+        fronts.append(self)
+
+    monkeypatch.setattr(FastMCP, "run_async", keep)
+    assert await asyncio.to_thread(run, ["proxy", "--http", "127.0.0.1:0", str(file)]) == 0
+    with serving(fronts[0]) as url:
+        answer = await _health(url)
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "upstreams": 0, "answering": 0})

@@ -1,0 +1,181 @@
+"""How long a server behind a proxy may take, for an answer and to be connected to."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from contextlib import closing
+from typing import Any
+
+import pytest
+from fastmcp import Client, Context, FastMCP
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from mcp.shared.exceptions import MCPError
+from wire import serving
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.cli import run
+
+
+def _slow(cancelled: list[str] | None = None) -> FastMCP:
+    server = FastMCP("upstream")
+
+    @server.tool
+    async def wait(seconds: float) -> str:
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            (cancelled or []).append("wait")
+            raise
+        return "awake"
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        answer = await ctx.elicit("Which?", response_type=str)
+        return str(answer.data)
+
+    @server.resource("note://slow")
+    async def note() -> str:
+        await asyncio.sleep(30)
+        return "late"
+
+    return server
+
+
+async def _called(front: FastMCP, tool: str, arguments: dict[str, Any], **client: Any):
+    async with Client(front, **client) as connected:
+        return await connected.call_tool_mcp(tool, arguments)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_an_answer_that_is_not_there_in_time_is_an_envelope(mode, events):
+    """The envelope names the seconds, and says that the tool may have run: it must not be called again blindly."""
+    front = create_lenient_proxy(_slow(), timeout=0.2)
+    result = await _called(front, "wait", {"seconds": 30}, mode=mode)
+    told = result.meta["mcp_lenient"]
+    assert result.is_error
+    assert (told["error_code"], told["details"]) == (
+        "UPSTREAM_TIMED_OUT",
+        {"tool": "wait", "timeout_seconds": 0.2},
+    )
+    assert "within 0.2 seconds" in told["message"]
+    assert "may have run" in told["message"]
+    assert [(event["event"], event.get("error_code")) for event in events] == [
+        ("call_accepted", None),
+        ("call_unanswered", "TIMED_OUT"),
+    ]
+
+
+async def test_an_answer_in_time_passes():
+    """A call that takes less is answered."""
+    assert not (await _called(create_lenient_proxy(_slow(), timeout=20), "wait", {"seconds": 0.01})).is_error
+
+
+async def test_the_server_is_told_that_nobody_waits_any_longer():
+    """A call that ran out of time is cancelled at the server, which need not finish it for nobody."""
+    cancelled = ["nothing"]
+    front = create_lenient_proxy(_slow(cancelled), timeout=0.2)
+    await _called(front, "wait", {"seconds": 30})
+    assert cancelled == ["nothing", "wait"]
+
+
+async def test_the_time_in_which_the_server_asks_a_person_counts():
+    """A call during which the server asks the client's user ends in time as well."""
+
+    async def answer(*_: Any) -> dict[str, str]:
+        await asyncio.sleep(0.8)
+        return {"value": "this"}
+
+    front = create_lenient_proxy(_slow(), timeout=0.3)
+    result = await _called(front, "ask", {}, elicitation_handler=answer, mode="legacy")
+    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
+
+
+async def test_other_requests_end_in_time_as_well():
+    """A resource that is not read in time is an error."""
+    async with Client(create_lenient_proxy(_slow(), timeout=0.2)) as client:
+        with pytest.raises(MCPError, match=r"timed out"):
+            await asyncio.wait_for(client.read_resource("note://slow"), 10)
+
+
+@pytest.mark.slow
+async def test_a_server_over_http_is_given_up_in_time():
+    """Over HTTP the same envelope comes, not an error of the connection."""
+    with serving(_slow()) as url:
+        result = await _called(create_lenient_proxy(url, timeout=0.5), "wait", {"seconds": 30})
+    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
+
+
+@pytest.mark.slow
+async def test_a_process_that_does_not_speak_is_not_waited_for(events):
+    """A program that starts and says nothing is unavailable after the seconds given to connect."""
+    silent = StdioTransport(sys.executable, ["-c", "import time; time.sleep(60)"])
+    front = create_lenient_proxy(silent, connect_timeout=0.5)
+    result = await asyncio.wait_for(_called(front, "wait", {}, mode="auto"), 20)
+    await silent.close()
+    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+    assert [event["event"] for event in events] == ["call_rejected"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_server_that_went_away_is_unavailable(mode, events):
+    """Where nothing listens any more, the tool was not run, and the envelope says so."""
+    with serving(_slow()) as url:
+        front = create_lenient_proxy(url, connect_timeout=1)
+        assert not (await _called(front, "wait", {"seconds": 0}, mode=mode)).is_error
+    result = await asyncio.wait_for(_called(front, "wait", {"seconds": 0}, mode=mode), 20)
+    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+    assert (events[-1]["event"], events[-1]["error_code"]) == ("call_unanswered", "UPSTREAM_UNAVAILABLE")
+
+
+@pytest.mark.slow
+async def test_an_address_that_takes_no_connection_is_not_waited_for():
+    """A port whose queue is full answers nothing: after the seconds given to connect, the server is unavailable."""
+    with (
+        closing(socket.socket()) as full,
+        closing(socket.socket()) as first,
+        closing(socket.socket()) as second,
+    ):
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for waiting in (first, second):
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        url = f"http://127.0.0.1:{full.getsockname()[1]}/mcp"
+        front = create_lenient_proxy(StreamableHttpTransport(url), connect_timeout=0.5)
+        result = await asyncio.wait_for(_called(front, "wait", {"seconds": 0}), 20)
+    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+
+
+@pytest.mark.parametrize("given", [0, -1, float("nan"), float("inf"), True, "5"])
+@pytest.mark.parametrize("name", ["timeout", "connect_timeout"])
+def test_what_is_no_duration_is_an_error(name, given):
+    """A time is a number of seconds above zero."""
+    with pytest.raises(ValueError, match=f"{name}: this must be"):
+        create_lenient_proxy("http://localhost:1/mcp", **{name: given})
+
+
+def test_a_client_has_times_of_its_own():
+    """A client that is handed over was made with its times: what is asked for here would not hold."""
+    with pytest.raises(ValueError, match=r"timeout: .*client"):
+        create_lenient_proxy(Client("http://localhost:1/mcp"), timeout=5)
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
+@pytest.mark.parametrize("given", ["5s", "0", "-1", "nan", "1e999", ""])
+def test_the_command_says_what_is_no_duration(option, given, capsys):
+    """On the command line, the option and what was written are named."""
+    assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2
+    err = capsys.readouterr().err
+    assert f"{option} {given}: this is no number of seconds" in err
+    assert err.count("\n") == 1
+
+
+def test_a_server_of_this_process_is_not_connected_to(tmp_path, capsys):
+    """For a Python file's server, which runs within the proxy, no time can be given."""
+    file = tmp_path / "server.py"
+    file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")
+    assert run(["proxy", "--timeout", "5", str(file)]) == 2
+    assert "--timeout" in capsys.readouterr().err
