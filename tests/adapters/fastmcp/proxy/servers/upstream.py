@@ -69,6 +69,14 @@ async def slowly(ctx: Context) -> str:
 
 
 @mcp.tool
+async def ask_who(ctx: Context, after: float = 0) -> str:
+    """Ask the client's user who it is, after a while."""
+    await asyncio.sleep(after)
+    answer = await ctx.elicit("Who are you?", response_type=str)
+    return str(answer.data)
+
+
+@mcp.tool
 def noise() -> str:
     """Write to standard error."""
     print("upstream-noise", file=sys.stderr, flush=True)  # noqa: T201 - what is tested

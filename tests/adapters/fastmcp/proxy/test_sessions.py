@@ -1,0 +1,263 @@
+"""Sessions with a server over HTTP, kept between a client's requests: what is shared, and what is never."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastmcp import Client, Context, FastMCP
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from fastmcp.server.dependencies import get_http_headers
+from fastmcp.server.middleware import Middleware
+from wire import serving
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.adapters.fastmcp.proxy import sessions
+
+pytestmark = [
+    pytest.mark.slow,  # servers over HTTP
+    pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
+]
+
+_SERVER = Path(__file__).parent / "servers" / "upstream.py"
+
+
+class _Recording(Middleware):
+    """Counts messages by method, and keeps the headers of each call."""
+
+    def __init__(self) -> None:
+        self.methods: Counter[str] = Counter()
+        self.headers: list[dict[str, str]] = []
+
+    async def on_message(self, context, call_next):
+        self.methods[context.method] += 1
+        if context.method == "tools/call":
+            self.headers.append(get_http_headers(include_all=True))
+        return await call_next(context)
+
+
+def _upstream() -> tuple[FastMCP, _Recording]:
+    server, recording = FastMCP("upstream"), _Recording()
+    notes: dict[str, list[str]] = {}
+
+    @server.tool
+    async def note(text: str, ctx: Context) -> list[str]:
+        """Add to the notes of this session."""
+        mine = notes.setdefault(ctx.session_id, [])
+        mine.append(text)
+        return mine
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        """Ask the client's user."""
+        answer = await ctx.elicit("Who are you?", response_type=str)
+        return str(answer.data)
+
+    @server.tool
+    async def slowly(steps: int, ctx: Context) -> str:
+        """Tell of progress."""
+        for at in range(steps):
+            await ctx.report_progress(at + 1, steps)
+            await asyncio.sleep(0.02)
+        return "done"
+
+    server.add_middleware(recording)
+    return server, recording
+
+
+@contextmanager
+def _front(upstream: FastMCP, **options: Any):
+    with serving(upstream) as behind, serving(create_lenient_proxy(behind), **options) as url:
+        yield url
+
+
+def _client(
+    url: str, name: str = "one", *, headers: dict[str, str] | None = None, **options: Any
+) -> Client[Any]:
+    async def answer(*_: Any) -> dict[str, str]:
+        return {"value": name}
+
+    transport = StreamableHttpTransport(url, headers=headers)
+    return Client(transport, mode="legacy", elicitation_handler=answer, **options)
+
+
+async def test_one_session_serves_the_calls_of_one_client():
+    """A client's calls and lists, one after the other, take one session at the server, which so keeps its state."""
+    upstream, recording = _upstream()
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            await client.list_tools()
+            for text in "abc":
+                await client.call_tool_mcp("note", {"text": text})
+            wrong = await client.call_tool_mcp("note", {"text": []})
+            last = await client.call_tool_mcp("note", {"text": "d"})
+    assert wrong.is_error
+    assert last.structured_content == {"result": ["a", "b", "c", "d"]}
+    assert recording.methods["initialize"] <= 2  # with the one that asks for the era
+
+
+async def test_each_client_has_sessions_of_its_own():
+    """What one client leaves in its session is not there for another, and who is asked is the one who called."""
+    upstream, _ = _upstream()
+    with _front(upstream) as url:
+        async with _client(url, "one") as one, _client(url, "two") as two:
+            for client, text in ((one, "a"), (two, "b"), (one, "c")):
+                noted = await client.call_tool_mcp("note", {"text": text})
+            assert noted.structured_content == {"result": ["a", "c"]}
+            for _ in range(3):
+                asked = await asyncio.gather(one.call_tool_mcp("ask", {}), two.call_tool_mcp("ask", {}))
+                assert [answer.content[0].text for answer in asked] == ["one", "two"]
+
+
+async def test_progress_goes_to_the_call_that_it_is_about():
+    """Calls that run at once report their own progress, each to its own call."""
+    upstream, _ = _upstream()
+    seen: dict[int, list[float]] = {3: [], 5: []}
+
+    async def call(client: Client[Any], steps: int) -> None:
+        async def progress(done: float, total: float | None, _: str | None) -> None:
+            assert total == steps
+            seen[steps].append(done)
+
+        await client.call_tool_mcp("slowly", {"steps": str(steps)}, progress_handler=progress)
+
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            await asyncio.gather(call(client, 3), call(client, 5))
+    assert seen == {3: [1, 2, 3], 5: [1, 2, 3, 4, 5]}
+
+
+async def test_sessions_end_with_the_client():
+    """When a client leaves, its sessions at the server are ended."""
+    upstream, _ = _upstream()
+    deleted: list[str] = []
+    app = upstream.http_app()
+
+    async def watched(scope, receive, send):
+        if scope["type"] == "http" and scope["method"] == "DELETE":
+            deleted.append(scope["path"])
+        await app(scope, receive, send)
+
+    upstream.http_app = lambda **_: watched
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            await client.call_tool_mcp("note", {"text": "a"})
+            before = len(deleted)
+        for _ in range(100):
+            if len(deleted) > before:
+                break
+            await asyncio.sleep(0.05)
+    assert len(deleted) == before + 1
+
+
+async def test_other_credentials_open_another_session():
+    """Where a caller's headers change, the session of the old ones is not used; what names one request does change."""
+    upstream, recording = _upstream()
+    current = {"authorization": "Bearer one", "traceparent": "00-1"}
+
+    async def stamp(request: httpx2.Request) -> None:
+        request.headers.update(current)
+
+    def made(headers=None, auth=None, **_):
+        return httpx2.AsyncClient(headers=headers, auth=auth, event_hooks={"request": [stamp]})
+
+    with _front(upstream) as url:
+        async with Client(StreamableHttpTransport(url, httpx_client_factory=made), mode="legacy") as client:
+            first = await client.call_tool_mcp("note", {"text": "a"})
+            current["traceparent"] = "00-2"
+            second = await client.call_tool_mcp("note", {"text": "b"})
+            current["authorization"] = "Bearer two"
+            third = await client.call_tool_mcp("note", {"text": "c"})
+    assert first.structured_content == {"result": ["a"]}
+    assert second.structured_content == {"result": ["a", "b"]}
+    assert third.structured_content == {"result": ["c"]}
+    sent = [(headers["authorization"], headers["traceparent"]) for headers in recording.headers]
+    assert sent == [("Bearer one", "00-1"), ("Bearer one", "00-2"), ("Bearer two", "00-2")]
+
+
+async def test_a_server_that_was_started_again_is_met_anew():
+    """A session that the server does not know any more is opened again, and the call is answered, run once."""
+    upstream, recording = _upstream()
+    apps: list[Any] = [upstream.http_app()]
+
+    async def current(scope, receive, send):
+        await apps[-1](scope, receive, send)
+
+    original = upstream.http_app
+    upstream.http_app = lambda **_: current
+    with _front(upstream) as url:
+        again = original()
+        async with again.lifespan(again), _client(url) as client:
+            await client.call_tool_mcp("note", {"text": "a"})
+            apps.append(again)
+            answer = await client.call_tool_mcp("note", {"text": "b"})
+            listed = await client.list_tools()
+    assert answer.structured_content == {"result": ["b"]}
+    assert listed
+    assert recording.methods["tools/call"] == 2
+
+
+async def test_an_idle_session_is_ended(monkeypatch):
+    """A session that nobody used for long is not used again."""
+    monkeypatch.setattr(sessions, "IDLE", 0.0)
+    upstream, _ = _upstream()
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            await client.call_tool_mcp("note", {"text": "a"})
+            last = await client.call_tool_mcp("note", {"text": "b"})
+    assert last.structured_content == {"result": ["b"]}
+
+
+async def test_more_clients_than_are_kept_are_served_all_the_same(monkeypatch):
+    """Beyond the number of sessions that are kept, each call has its own."""
+    monkeypatch.setattr(sessions, "MOST_KEPT", 1)
+    upstream, _ = _upstream()
+    with _front(upstream) as url:
+        async with _client(url, "one") as one, _client(url, "two") as two:
+            for client in (one, two):
+                await client.call_tool_mcp("note", {"text": "a"})
+            noted = [await client.call_tool_mcp("note", {"text": "b"}) for client in (one, two)]
+    assert [each.structured_content["result"] for each in noted] == [["a", "b"], ["b"]]
+
+
+async def test_a_call_that_is_given_up_leaves_the_others_alone():
+    """After a call was given up, the next ones are answered."""
+    upstream, _ = _upstream()
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.call_tool_mcp("slowly", {"steps": 500}), 0.3)
+            noted = await client.call_tool_mcp("note", {"text": "a"})
+    assert noted.structured_content == {"result": ["a"]}
+
+
+async def test_without_sessions_in_front_nothing_is_kept():
+    """Served without sessions, nobody knows who calls, and each call has a session of its own at the server."""
+    upstream, _ = _upstream()
+    with _front(upstream, stateless=True) as url:
+        async with _client(url) as client:
+            await client.call_tool_mcp("note", {"text": "a"})
+            last = await client.call_tool_mcp("note", {"text": "b"})
+    assert last.structured_content == {"result": ["b"]}
+
+
+async def test_of_several_clients_the_one_who_called_is_asked_by_a_process():
+    """A server over stdio has one session for all clients: while calls of two are running, nobody is asked for it."""
+    process = StdioTransport(sys.executable, [str(_SERVER)])
+    with serving(create_lenient_proxy(process)) as url:
+        async with _client(url, "one") as one, _client(url, "two") as two:
+            for client, name in ((one, "one"), (two, "two"), (one, "one")):
+                asked = await client.call_tool_mcp("ask_who", {})
+                assert asked.content[0].text == name
+            both = await asyncio.gather(
+                one.call_tool_mcp("ask_who", {"after": 0.5}), two.call_tool_mcp("ask_who", {"after": 0.5})
+            )
+    for own, other, answer in (("one", "two", both[0]), ("two", "one", both[1])):
+        assert answer.content[0].text != other
+        assert answer.is_error or answer.content[0].text == own
