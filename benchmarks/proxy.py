@@ -1,13 +1,17 @@
-"""What the proxy adds to FastMCP's own: time for a call and for its start, over stdio from end to end."""
+"""What the proxy adds to FastMCP's own: over stdio time for a call and for its start, over HTTP its own CPU time."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
+import subprocess
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
+from pathlib import Path
 from statistics import median
-from time import perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns, sleep
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import Client
@@ -15,11 +19,12 @@ from fastmcp.client.transports import StdioTransport
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
 CALLS = 600
+CALLS_OVER_HTTP = 300
 STARTS = 5
 
 _SERVER = """
@@ -38,6 +43,15 @@ create_proxy(StdioTransport(sys.argv[1], sys.argv[2:])).run(show_banner=False, l
 """
 _LENIENT = "from mcp_lenient.cli import main; main()"
 
+_HTTP_SERVER = _SERVER.replace(
+    "mcp.run(", "import sys\nmcp.run('http', host='127.0.0.1', port=int(sys.argv[1]), "
+)
+_HTTP_BARE = """
+import sys
+from fastmcp.server import create_proxy
+proxy = create_proxy(sys.argv[2])
+proxy.run("http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False, log_level="ERROR")
+"""
 UPSTREAM = (sys.executable, "-c", _SERVER)
 CONTENDERS = {
     "FastMCP's proxy": (sys.executable, "-c", _BARE, *UPSTREAM),
@@ -52,6 +66,7 @@ def main(console: Console) -> None:
     """Print what a call and a start cost through FastMCP's own proxy and through this one."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_table()))
+    console.print(asyncio.run(_over_http()))
 
 
 async def _table() -> Table:
@@ -71,6 +86,82 @@ async def _table() -> Table:
     return table
 
 
+async def _over_http() -> Table:
+    table = Table(
+        title=f"Over HTTP, own CPU time of each process and median time of {CALLS_OVER_HTTP} interleaved right calls"
+    )
+    for name in ("through", "client", "CPU ms a call", "call ms"):
+        table.add_column(name, justify="left" if name in ("through", "client") else "right")
+    with ExitStack() as stack:
+        ports = [_free_port() for _ in range(3)]
+        behind = f"http://127.0.0.1:{ports[0]}/mcp"
+        commands = {
+            "no proxy": (sys.executable, "-c", _HTTP_SERVER, str(ports[0])),
+            "FastMCP's proxy": (sys.executable, "-c", _HTTP_BARE, str(ports[1]), behind),
+            "mcp-lenient proxy": (
+                sys.executable,
+                *("-c", _LENIENT, "proxy", "--http", f"127.0.0.1:{ports[2]}", behind),
+            ),
+        }
+        processes = [
+            stack.enter_context(_running(command, port))
+            for command, port in zip(commands.values(), ports, strict=True)
+        ]
+        for mode, era in (("legacy", "with a session (2025-11-25)"), ("auto", "2026-07-28")):
+            times, spent = await _calls_over_http(ports, processes[1:], mode)
+            for name, call, cpu in zip(
+                commands, times, ("", *(f"{each:.1f}" for each in spent)), strict=True
+            ):
+                table.add_row(name, era, cpu, f"{call / 1000:.1f}")
+    table.add_row("target", "with a session", "<= 6", "")
+    return table
+
+
+async def _calls_over_http(
+    ports: Sequence[int], proxies: Sequence[subprocess.Popen[bytes]], mode: Any
+) -> tuple[list[float], list[float]]:
+    """Microseconds for a call to each port, and milliseconds of each proxy's own CPU time for one."""
+    async with AsyncExitStack() as stack:
+        clients = [
+            await stack.enter_async_context(Client(f"http://127.0.0.1:{port}/mcp", mode=mode))
+            for port in ports
+        ]
+        await _in_turns(clients, RIGHT, CALLS_OVER_HTTP // 10)
+        before = list(map(_cpu, proxies))
+        times = await _in_turns(clients, RIGHT, CALLS_OVER_HTTP)
+        spent = [
+            (_cpu(proxy) - start) * 1000 / CALLS_OVER_HTTP
+            for proxy, start in zip(proxies, before, strict=True)
+        ]
+    return times, spent
+
+
+def _cpu(process: subprocess.Popen[bytes]) -> float:
+    """Return the seconds of CPU time that a process has used, by Linux's own account."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def _running(command: Sequence[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # noqa: S603 - our own
+        try:
+            for _ in range(300):
+                with closing(socket.socket()) as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                sleep(0.1)
+            yield process
+        finally:
+            process.terminate()
+
+
 def _transport(command: Sequence[str]) -> StdioTransport:
     return StdioTransport(command[0], list(command[1:]), keep_alive=False)
 
@@ -82,16 +173,22 @@ async def _calls(contenders: Sequence[Sequence[str]], arguments: Mapping[str, An
             await stack.enter_async_context(Client(_transport(command), mode="legacy"))
             for command in contenders
         ]
-        times: list[list[int]] = [[] for _ in clients]
-        order = list(range(len(clients)))
-        for _ in range(CALLS + CALLS // 10):
-            for at in order:
-                started = perf_counter_ns()
-                result = await clients[at].call_tool_mcp("search", dict(arguments))
-                times[at].append(perf_counter_ns() - started)
-                assert not result.is_error, result
-            order.append(order.pop(0))
-    return [median(each[CALLS // 10 :]) / 1000 for each in times]
+        await _in_turns(clients, arguments, CALLS // 10)
+        return await _in_turns(clients, arguments, CALLS)
+
+
+async def _in_turns(clients: Sequence[Client[Any]], arguments: Mapping[str, Any], calls: int) -> list[float]:
+    """Return the median microseconds of a call by each client."""
+    times: list[list[int]] = [[] for _ in clients]
+    order = list(range(len(clients)))
+    for _ in range(calls):
+        for at in order:
+            started = perf_counter_ns()
+            result = await clients[at].call_tool_mcp("search", dict(arguments))
+            times[at].append(perf_counter_ns() - started)
+            assert not result.is_error, result
+        order.append(order.pop(0))
+    return [median(each) / 1000 for each in times]
 
 
 async def _starts(contenders: Sequence[Sequence[str]]) -> list[float]:

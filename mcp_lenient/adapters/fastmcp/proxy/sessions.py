@@ -33,6 +33,7 @@ MOST_KEPT: Final = 128
 _NOT_AGAIN: Final = 1.0
 """Seconds in which a server that was just waited for in vain is not waited for again: one call asks it several things."""
 _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
+_SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 _WANTS_CREDENTIALS: Final = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 _BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 
@@ -203,7 +204,8 @@ class Sessions:
 
     Each belongs to one client in front and to the headers that go on for it, and serves one request at a time: what
     the server asks or tells in it goes to the request that it is about. What a client does at once takes as many
-    sessions; the oldest free one comes first. They end with the connection in front.
+    sessions; the oldest free one comes first. They end with the connection in front. In the newer era of the protocol,
+    which has no sessions, connections are kept for all clients with the same headers.
 
     Args:
         base: A client from which those of the sessions are made.
@@ -222,11 +224,11 @@ class Sessions:
         Args:
             mode: As for :class:`fastmcp.Client`.
         """
-        connection = None if self._sending is None else compat.connection_of(serving())
-        if self._sending is None or connection is None:
+        owner = _SESSIONLESS if mode in MODERN_PROTOCOL_VERSIONS else compat.connection_of(serving())
+        if self._sending is None or owner is None:
             return self._new(mode)
         kept_for = (mode, *sorted(self._sending.lasting()))
-        mine = self._end_unused(connection, kept_for)
+        mine = self._end_unused(owner, kept_for)
         for client in mine:
             if not client.busy:
                 client.busy = True
@@ -234,37 +236,37 @@ class Sessions:
         client = self._new(mode)
         if sum(map(len, self._kept.values())) < MOST_KEPT:
             client.kept_for, client.busy = kept_for, True
-            if connection not in self._kept:
-                connection.exit_stack.push_async_callback(self._end, connection)
-            self._kept.setdefault(connection, []).append(client)
+            if owner is not _SESSIONLESS and owner not in self._kept:
+                owner.exit_stack.push_async_callback(self._end, owner)
+            self._kept.setdefault(owner, []).append(client)
         return client
 
     async def close(self) -> None:
         """End all sessions."""
-        for connection in tuple(self._kept):
-            await self._end(connection)
+        for owner in tuple(self._kept):
+            await self._end(owner)
 
     def _new(self, mode: str) -> UpstreamClient:
         client = self._base.new()
         client.mode = mode
         return client
 
-    def _end_unused(self, connection: Any, kept_for: tuple[Any, ...]) -> list[UpstreamClient]:
+    def _end_unused(self, owner: Any, kept_for: tuple[Any, ...]) -> list[UpstreamClient]:
         """End sessions that are over, were idle too long or had other headers; return those for such requests."""
         now = monotonic()
-        for owner, clients in self._kept.items():
+        for each, clients in self._kept.items():
             for client in tuple(clients):
-                is_others = owner is connection and client.kept_for != kept_for
-                if client.busy or (client.is_connected() and not is_others and now - client.used_at < IDLE):
+                is_past = each is owner and owner is not _SESSIONLESS and client.kept_for != kept_for
+                if client.busy or (client.is_connected() and not is_past and now - client.used_at < IDLE):
                     continue
                 clients.remove(client)
                 ending = asyncio.ensure_future(client.end())
                 self._ending.add(ending)
                 ending.add_done_callback(self._ending.discard)
-        return [client for client in self._kept.get(connection, ()) if client.kept_for == kept_for]
+        return [client for client in self._kept.get(owner, ()) if client.kept_for == kept_for]
 
-    async def _end(self, connection: Any) -> None:
+    async def _end(self, owner: Any) -> None:
         with anyio.CancelScope(shield=True):
             await asyncio.gather(
-                *(client.end() for client in self._kept.pop(connection, ())), return_exceptions=True
+                *(client.end() for client in self._kept.pop(owner, ())), return_exceptions=True
             )
