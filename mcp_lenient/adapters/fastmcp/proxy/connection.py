@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio
 import httpx2
 from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StreamableHttpTransport
@@ -20,7 +21,7 @@ from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.server.dependencies import get_http_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from ssl import SSLContext
 
 Forwarded = frozenset[str]
@@ -32,6 +33,8 @@ _PATIENCE: Final = 10.0
 """Seconds by which a connection outlasts an answer's time, so that what ends it is that time."""
 _KEEP_ALIVE: Final = 2.0
 """Seconds after which an idle connection is not used again: before servers end theirs, uvicorn after 5."""
+_REST: Final = 0.2
+"""Seconds that a server has to end a stream of events after the answer."""
 _OF_ONE_REQUEST: Final = frozenset(
     "traceparent tracestate baggage b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags "
     "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
@@ -110,6 +113,7 @@ class Sending:
         callers = None if self.forwarded is not None else headers
         client = self.make(headers={**self.callers(callers), **self.own}, **rest)
         client.event_hooks["request"].append(self._refresh)
+        client.event_hooks["response"].append(_read_to_the_end)
         watcher = _watcher.get()
         if watcher is not None:
             client.event_hooks["response"].append(partial(_show, watcher))
@@ -140,6 +144,32 @@ class Sending:
             request.headers.pop(name, None)
             if name in callers:
                 request.headers[name] = callers[name]
+
+
+class _ReadToTheEnd(httpx2.AsyncByteStream):
+    """A response's body, of which the rest is read before it is closed, so that its connection can be used again.
+
+    The SDK closes a stream of events as soon as the answer is there, mostly just before the server ends it.
+    """
+
+    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+        self._body = body
+        self._chunks = aiter(body)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._chunks
+
+    async def aclose(self) -> None:
+        """Close the body, soon also where the server does not end it."""
+        with anyio.move_on_after(_REST):
+            async for _ in self._chunks:
+                pass
+        await self._body.aclose()
+
+
+async def _read_to_the_end(response: httpx2.Response) -> None:
+    if response.request.method == "POST" and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _ReadToTheEnd(response.stream)
 
 
 async def _show(watcher: Callable[[httpx2.Response], None], response: httpx2.Response) -> None:

@@ -224,7 +224,7 @@ class Sessions:
         Args:
             mode: As for :class:`fastmcp.Client`.
         """
-        owner = _SESSIONLESS if mode in MODERN_PROTOCOL_VERSIONS else compat.connection_of(serving())
+        owner: Any = _SESSIONLESS if mode in MODERN_PROTOCOL_VERSIONS else compat.connection_of(serving())
         if self._sending is None or owner is None:
             return self._new(mode)
         kept_for = (mode, *sorted(self._sending.lasting()))

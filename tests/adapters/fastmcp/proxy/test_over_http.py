@@ -4,49 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
 import sys
-import time
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
+from processes import free_port, running
 
 _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 
 pytestmark = pytest.mark.slow
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(600):
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    pytest.fail(f"nothing listens on port {port}")
-
-
-@contextmanager
-def _running(command: list[str], port: int, **environment: str):
-    with subprocess.Popen(  # noqa: S603 - our own
-        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            _wait_for(port)
-            yield process
-        finally:
-            process.terminate()
 
 
 def _patient(headers=None, auth=None, **_):
@@ -57,7 +26,7 @@ def _patient(headers=None, auth=None, **_):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """The address of the proxy, and its log."""
-    upstream, front, log = _free_port(), _free_port(), tmp_path_factory.mktemp("log") / "events.jsonl"
+    upstream, front, log = free_port(), free_port(), tmp_path_factory.mktemp("log") / "events.jsonl"
     command = [
         sys.executable,
         "-c",
@@ -68,8 +37,8 @@ def served(tmp_path_factory):
     ]
     command += ["--log", str(log), "--header", "X-Key: ${A_KEY}", f"http://127.0.0.1:{upstream}/mcp"]
     with (
-        _running([sys.executable, str(_SERVER)], upstream, UPSTREAM_PORT=str(upstream)),
-        _running(command, front, A_KEY="secret"),
+        running([sys.executable, str(_SERVER)], upstream, UPSTREAM_PORT=str(upstream)),
+        running(command, front, A_KEY="secret"),
     ):
         yield f"http://127.0.0.1:{front}/mcp", log
 
