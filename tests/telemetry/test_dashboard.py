@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 import re
+import shutil
+import subprocess
+import time
 from pathlib import Path
 
+import httpx2
 import pytest
 import yaml
 from calls import call, lenient
-from prometheus_client import REGISTRY, generate_latest
+from processes import free_port, running
+from prometheus_client import REGISTRY, generate_latest, start_http_server
 from prometheus_client.parser import text_string_to_metric_families
 
 pytestmark = pytest.mark.slow
@@ -100,3 +107,80 @@ async def test_the_table_of_metrics_is_true(name, counted):
     told = re.search(rf"^\| `{re.escape(name)}` \|[^|]*\|(.*)\|$", HOW_TO, re.MULTILINE)
     assert told
     assert set(re.findall(r"`(\w+)`", told[1])) == {label for point in counted()[name] for label, _ in point}
+
+
+needs_prometheus = pytest.mark.skipif(
+    shutil.which("prometheus") is None, reason="there is no Prometheus: apt-get install prometheus"
+)
+_SECONDS = 60
+_VARIABLES = {"$__rate_interval": "10s", "$__range": "1m", "$tool": ".*"}
+_SCRAPING = """
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+scrape_configs:
+  - job_name: server
+    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
+"""
+
+
+@pytest.fixture
+def asked(counted, tmp_path):
+    """Ask a Prometheus that scrapes this process."""
+    assert counted() is not None
+    exporter, thread = start_http_server(0, "127.0.0.1")
+    config = tmp_path / "prometheus.yml"
+    config.write_text(_SCRAPING.format(port=exporter.server_port))
+    port = free_port()
+    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'data'}"]
+    with (
+        running([*command, f"--web.listen-address=127.0.0.1:{port}"], port),
+        httpx2.Client(timeout=10) as client,
+    ):
+
+        def ask(query: str) -> list[float]:
+            for name, value in _VARIABLES.items():
+                query = query.replace(name, value)
+            answer = client.get(f"http://127.0.0.1:{port}/api/v1/query", params={"query": query}).json()
+            assert answer["status"] == "success", (query, answer)
+            return [float(row["value"][1]) for row in answer["data"]["result"]]
+
+        yield ask
+    exporter.shutdown()
+    thread.join()
+    exporter.server_close()
+
+
+@pytest.mark.full
+@needs_prometheus
+async def test_every_query_of_the_dashboard_returns_rows(asked):
+    """After some right, repaired and refused calls, no panel is empty and no number undefined; each alert is valid."""
+    server = lenient(tool)
+    empty = {title: target["expr"] for title, target in TARGETS}
+    end = time.monotonic() + _SECONDS
+    while empty and time.monotonic() < end:
+        for tags in (["a"], '["a"]', 5):
+            await call(server, "tool", {"tags": tags})
+        await asyncio.sleep(0.3)
+        rows = {title: await asyncio.to_thread(asked, query) for title, query in empty.items()}
+        empty = {
+            title: query
+            for title, query in empty.items()
+            if not rows[title] or any(map(math.isnan, rows[title]))
+        }
+    assert empty == {}
+    for rule in RULES:
+        asked(rule["expr"])
+
+
+@pytest.mark.full
+@needs_prometheus
+def test_the_alerts_are_rules_that_prometheus_takes(tmp_path):
+    """Its own checker of rules finds no fault in them."""
+    rules = tmp_path / "rules.json"  # YAML has JSON in it
+    rules.write_text(json.dumps({"groups": [{"name": "mcp-lenient", "rules": RULES}]}))
+    found = subprocess.run(  # noqa: S603 - our own file
+        ["promtool", "check", "rules", str(rules)],
+        capture_output=True,
+        text=True,
+        check=False,  # noqa: S607
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
