@@ -178,9 +178,9 @@ def test_the_alerts_are_rules_that_prometheus_takes(tmp_path):
     rules = tmp_path / "rules.json"  # YAML has JSON in it
     rules.write_text(json.dumps({"groups": [{"name": "mcp-lenient", "rules": RULES}]}))
     found = subprocess.run(  # noqa: S603 - our own file
-        ["promtool", "check", "rules", str(rules)],
+        [str(shutil.which("promtool")), "check", "rules", str(rules)],
         capture_output=True,
         text=True,
-        check=False,  # noqa: S607
+        check=False,
     )
     assert found.returncode == 0, found.stdout + found.stderr

@@ -7,8 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fastmcp.client.sampling import create_sampling_callback
 from fastmcp.client.transports import FastMCPTransport, stdio
 from fastmcp.mcp_config import TransformingRemoteMCPServer
+from fastmcp.server.dependencies import get_context
+from fastmcp.server.providers import proxy
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import CreateMessageRequest, CreateMessageResult
 
 from mcp_lenient.adapters.fastmcp.proxy.connection import connected, restrict
 
@@ -19,6 +24,28 @@ if TYPE_CHECKING:
 
 
 _ANSWERS = ("list_roots_callback", "sampling_callback", "elicitation_callback", "logging_callback")
+
+
+def pass_on_samples(client: Any, calls: Any) -> None:
+    """Pass on what a client's model answers to sampling as it is; FastMCP's proxy keeps its text only.
+
+    Args:
+        client: A client of FastMCP's proxy.
+        calls: Where it looks up which call to answer in.
+    """
+    restoring = getattr(proxy, "_make_restoring_handler", None)
+    kwargs = getattr(client, "_session_kwargs", None)
+    if restoring is not None and kwargs is not None:
+        kwargs["sampling_callback"] = create_sampling_callback(restoring(_sampled, calls))
+
+
+async def _sampled(_: Any, params: Any, __: Any) -> Any:
+    context = get_context()
+    return await context.session.send_request(
+        CreateMessageRequest(params=params.model_copy(update={"meta": None})),
+        CreateMessageResult,
+        metadata=ServerMessageMetadata(related_request_id=context.origin_request_id),
+    )
 
 
 class SharedSession:
@@ -48,6 +75,7 @@ class SharedSession:
             bound = client.new()
             bound._proxy_rc_ref = self  # noqa: SLF001 - see above
             bound._bind_restoring_handlers()  # noqa: SLF001 - see above
+            pass_on_samples(bound, self)
             self._callbacks = {name: bound._session_kwargs[name] for name in _ANSWERS}  # noqa: SLF001
         kwargs.update(self._callbacks)
         self._clients = [known for known in self._clients if (each := known()) is not None and each.busy]

@@ -119,6 +119,7 @@ class UpstreamClient(ProxyClient[Any]):
         client = super().new()
         assert isinstance(client, UpstreamClient)  # noqa: S101 - a copy of this one
         client._reset()  # noqa: SLF001 - its own class
+        compat.pass_on_samples(client, client._proxy_rc_ref)  # noqa: SLF001
         return client
 
     async def __aenter__(self) -> Self:

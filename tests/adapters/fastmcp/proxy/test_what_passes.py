@@ -1,0 +1,178 @@
+"""What comes through the proxy besides calls, and what does not: the proxy's page says both."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from fastmcp import Client, Context, FastMCP
+from fastmcp.client.transports import StdioTransport
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    AudioContent,
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    ImageContent,
+    PromptReference,
+    SamplingMessage,
+    TextContent,
+)
+from wire import serving
+
+from mcp_lenient import create_lenient_proxy
+
+_PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "proxy.md"
+_DATA = base64.b64encode(b"\x00\x01 not text \xff").decode()
+_ANSWERS = {
+    "text": TextContent(type="text", text="a word"),
+    "image": ImageContent(type="image", data=_DATA, mime_type="image/png"),
+    "audio": AudioContent(type="audio", data=_DATA, mime_type="audio/wav"),
+}
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
+    pytest.mark.filterwarnings("ignore:resources/subscribe is removed"),
+]
+
+
+def _sampling() -> FastMCP:
+    server = FastMCP("upstream")
+
+    @server.tool
+    async def sample(ctx: Context) -> dict[str, Any]:
+        """Have the client's model answer, and return all of its answer."""
+        params = CreateMessageRequestParams(
+            messages=[SamplingMessage(role="user", content=_ANSWERS["image"])],
+            system_prompt="Be brief.",
+            max_tokens=7,
+            metadata={"for": "a test"},
+        )
+        answer = await ctx.session.send_request(CreateMessageRequest(params=params), CreateMessageResult)
+        return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    return server
+
+
+async def _sampled(front: FastMCP | str, kind: str) -> tuple[Any, list[Any]]:
+    asked: list[Any] = []
+
+    async def model(_messages: Any, params: Any, _context: Any) -> CreateMessageResult:
+        asked.append(params)
+        return CreateMessageResult(
+            role="assistant", model="a-model", content=_ANSWERS[kind], stop_reason="maxTokens"
+        )
+
+    async with Client(front, mode="legacy", sampling_handler=model) as client:
+        return (await client.call_tool_mcp("sample", {})).structured_content, asked
+
+
+@pytest.mark.parametrize("kind", _ANSWERS)
+async def test_whatever_a_model_answers_comes_through(kind):
+    """Text, image or audio, the model's name and why it stopped reach the server, and its whole request the client."""
+    answer, (asked,) = await _sampled(create_lenient_proxy(_sampling()), kind)
+    assert answer["content"] == _ANSWERS[kind].model_dump(mode="json", by_alias=True, exclude_none=True)
+    assert (answer["model"], answer["stopReason"]) == ("a-model", "maxTokens")
+    assert (asked.system_prompt, asked.max_tokens, asked.metadata) == ("Be brief.", 7, {"for": "a test"})
+    assert asked.messages[0].content.data == _DATA
+
+
+@pytest.mark.slow
+async def test_it_does_so_from_end_to_end(tmp_path):
+    """Over HTTP on both sides, and from a server in a process of its own."""
+    with serving(_sampling()) as behind, serving(create_lenient_proxy(behind)) as url:
+        answer, _ = await _sampled(url, "image")
+    assert answer["content"]["data"] == _DATA
+    script = tmp_path / "server.py"
+    script.write_text(
+        "from fastmcp import Context, FastMCP\n"
+        "from mcp_types import CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult\n"
+        "mcp = FastMCP('upstream')\n"
+        "@mcp.tool\n"
+        "async def sample(ctx: Context) -> dict:\n"
+        "    params = CreateMessageRequestParams(messages=[], max_tokens=7)\n"
+        "    answer = await ctx.session.send_request(CreateMessageRequest(params=params), CreateMessageResult)\n"
+        "    return answer.model_dump(mode='json', by_alias=True, exclude_none=True)\n"
+        "mcp.run(show_banner=False)\n"
+    )
+    process = StdioTransport(sys.executable, [str(script)])
+    answer, _ = await _sampled(create_lenient_proxy(process), "audio")
+    await process.close()
+    assert answer["content"]["data"] == _DATA
+
+
+def _changing() -> FastMCP:
+    server = FastMCP("upstream")
+
+    @server.completion
+    async def complete(*_: Any) -> list[str]:
+        return ["bees"]
+
+    @server.prompt
+    def ask(topic: str) -> str:
+        return topic
+
+    @server.resource("note://one")
+    def note() -> str:
+        return "a note"
+
+    @server.tool
+    async def grow(ctx: Context) -> str:
+        await ctx.session.send_tool_list_changed()
+        await ctx.session.send_resource_list_changed()
+        await ctx.session.send_prompt_list_changed()
+        return "grown"
+
+    return server
+
+
+async def _tried(front: FastMCP) -> dict[str, bool]:
+    """Whether each of three things reaches a client."""
+    told: list[str] = []
+
+    async def message(item: Any) -> None:
+        told.append(str(getattr(item, "method", "")))
+
+    async with Client(front, mode="legacy", message_handler=message) as client:
+        await client.call_tool_mcp("grow", {})
+        await anyio.sleep(0.1)
+        passes = {"list_changed": any("list_changed" in method for method in told)}
+        reference = PromptReference(type="ref/prompt", name="ask")
+        passes["completion/complete"] = await _is_there(
+            client.complete(reference, {"name": "topic", "value": "b"})
+        )
+        passes["resources/subscribe"] = await _is_there(client.session.subscribe_resource("note://one"))
+    return passes
+
+
+async def _is_there(request: Awaitable[Any]) -> bool:
+    """Return whether a request is answered, not refused as one that is not known."""
+    try:
+        await request
+    except MCPError as error:
+        return error.error.code != METHOD_NOT_FOUND
+    return True
+
+
+async def test_what_does_not_come_through_is_what_the_page_lists():
+    """The page's list is the things that are tried here and do not come through, and no other."""
+    page = _PAGE.read_text(encoding="utf-8")
+    section = page.partition("## What does not come through\n")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+    passes = await _tried(create_lenient_proxy(_changing()))
+    assert listed == {name for name, does in passes.items() if not does}
+
+
+async def test_a_client_can_know_that_beforehand():
+    """The proxy does not claim in its handshake what it does not pass on."""
+    async with Client(create_lenient_proxy(_changing()), mode="legacy") as client:
+        capabilities = client.initialize_result.capabilities
+    assert capabilities.completions is None
+    assert not (capabilities.resources and capabilities.resources.subscribe)
