@@ -1,0 +1,83 @@
+"""The Dockerfile: what can be tried of it without Docker."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastmcp import FastMCP
+from wire import serving
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.cli import app, run
+
+ROOT = Path(__file__).parents[2]
+FILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+SOURCES = [
+    source
+    for names in re.findall(r"^COPY (?!--from)(.+)$", FILE, re.MULTILINE)
+    for source in names.split()[:-1]
+]
+
+
+def _words(instruction: str) -> list[str]:
+    """The words of an instruction that is written as JSON."""
+    (found,) = re.findall(rf"^{instruction}.*?(\[.*\])$", FILE, re.MULTILINE)
+    return json.loads(found)
+
+
+def test_what_it_copies_is_there():
+    """Each file and folder that is copied is in the project."""
+    assert SOURCES
+    assert [source for source in SOURCES if not (ROOT / source).exists()] == []
+
+
+def test_its_command_is_one_with_these_options(capsys):
+    """What it starts is a command of the package, with options that it has, and asks for a server."""
+    program, *arguments = _words("ENTRYPOINT")
+    assert f'{program} = "mcp_lenient.cli:main"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert arguments[0] in {name for command in app for name in app[command].name}
+    assert run(arguments) == 2
+    assert "no server is named" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_there", [True, False])
+def test_its_health_check_tells_well_from_ill(is_there):
+    """It ends with 0 while the server behind the proxy answers, and with another code when it is gone."""
+    with serving(FastMCP("behind")) as behind:
+        front = create_lenient_proxy(behind if is_there else "http://127.0.0.1:1/mcp")
+        with serving(front) as url:
+            _, option, code = _words("HEALTHCHECK")
+            code = code.replace("http://127.0.0.1:8000", url.removesuffix("/mcp"))
+            done = subprocess.run([sys.executable, option, code], stderr=subprocess.DEVNULL, check=False)  # noqa: S603
+    assert (done.returncode == 0) is is_there
+
+
+@pytest.mark.full
+def test_what_it_copies_is_enough_to_build_the_package(tmp_path):
+    """From the copied files alone the package is built."""
+    source = tmp_path / "source"
+    for name in SOURCES:
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, target)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--wheel-dir",
+        str(tmp_path / "out"),
+        str(source),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [wheel.suffix for wheel in (tmp_path / "out").iterdir()] == [".whl"]
