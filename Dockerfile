@@ -3,7 +3,7 @@
 #   docker run --rm -p 127.0.0.1:8000:8000 mcp-lenient https://example.com/mcp
 FROM python:3.13-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md CHANGELOG.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY examples/context_store.py examples/demo.py ./examples/
 COPY mcp_lenient ./mcp_lenient
 RUN python -m venv /opt/mcp-lenient && /opt/mcp-lenient/bin/pip install --no-cache-dir . "fastmcp>=4,<5"

@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
-import httpx2
 import pytest
 import yaml
 from calls import call, lenient
@@ -131,15 +132,14 @@ def asked(counted, tmp_path):
     config.write_text(_SCRAPING.format(port=exporter.server_port))
     port = free_port()
     command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'data'}"]
-    with (
-        running([*command, f"--web.listen-address=127.0.0.1:{port}"], port),
-        httpx2.Client(timeout=10) as client,
-    ):
+    with running([*command, f"--web.listen-address=127.0.0.1:{port}"], port):
 
         def ask(query: str) -> list[float]:
             for name, value in _VARIABLES.items():
                 query = query.replace(name, value)
-            answer = client.get(f"http://127.0.0.1:{port}/api/v1/query", params={"query": query}).json()
+            url = f"http://127.0.0.1:{port}/api/v1/query?{urlencode({'query': query})}"
+            with urlopen(url, timeout=10) as response:
+                answer = json.load(response)
             assert answer["status"] == "success", (query, answer)
             return [float(row["value"][1]) for row in answer["data"]["result"]]
 
