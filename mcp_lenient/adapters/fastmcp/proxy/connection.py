@@ -6,7 +6,7 @@ import copy
 import math
 import re
 from collections.abc import Collection, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -161,10 +161,12 @@ class _ReadToTheEnd(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         """Close the body, soon also where the server does not end it."""
-        with anyio.move_on_after(_REST):
-            async for _ in self._chunks:
-                pass
-        await self._body.aclose()
+        try:
+            with anyio.move_on_after(_REST), suppress(httpx2.HTTPError, httpx2.StreamError):
+                async for _ in self._chunks:
+                    pass
+        finally:
+            await self._body.aclose()
 
 
 async def _read_to_the_end(response: httpx2.Response) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import wraps
@@ -68,6 +69,7 @@ def _renewed(send: _Send[P, T]) -> _Send[P, T]:
 
     @wraps(send)
     async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
+        self.session_is_gone = False
         try:
             return await send(self, *args, **kwargs)
         except MCPError:
@@ -109,6 +111,7 @@ class UpstreamClient(ProxyClient[Any]):
 
     def _reset(self) -> None:
         self.kept_for: tuple[Any, ...] | None = None
+        self._ending: asyncio.Task[None] | None = None
         self.busy = False
         self.used_at = 0.0
         self.session_is_gone = False
@@ -166,7 +169,8 @@ class UpstreamClient(ProxyClient[Any]):
         if self.kept_for is None or not _breaks(error):
             await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
         else:
-            await self.end()
+            # By a task of its own, since this one may be cancelled.
+            self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
 
     async def end(self) -> None:
         """End the session, whoever holds it."""
@@ -174,12 +178,11 @@ class UpstreamClient(ProxyClient[Any]):
 
     async def renew(self) -> None:
         """Open another session in place of the one that the server does not know any more."""
-        self.session_is_gone = False
         await self.end()
         await self._hold()
 
     def _saw(self, response: httpx2.Response) -> None:
-        if response.status_code == httpx2.codes.NOT_FOUND and "mcp-session-id" in response.request.headers:
+        if response.status_code == httpx2.codes.NOT_FOUND and _is_in_session(response.request):
             self.session_is_gone = self.kept_for is not None
         self.refused_caller = response.status_code in _WANTS_CREDENTIALS
 
@@ -191,6 +194,14 @@ class UpstreamClient(ProxyClient[Any]):
     read_resource_mcp = _renewed(ProxyClient.read_resource_mcp)
     get_prompt_mcp = _renewed(ProxyClient.get_prompt_mcp)
     ping = _renewed(ProxyClient.ping)
+
+
+def _is_in_session(request: httpx2.Request) -> bool:
+    """Return whether this is a JSON-RPC request in a session, not an answer, a notification or a stream that is opened."""
+    if request.method != "POST" or "mcp-session-id" not in request.headers:
+        return False
+    message = json.loads(request.content)
+    return isinstance(message, dict) and message.keys() >= {"id", "method"}
 
 
 def _breaks(error: BaseException | None) -> bool:

@@ -15,6 +15,8 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from fastmcp.server.dependencies import get_http_headers
 from fastmcp.server.middleware import Middleware
+from mcp.shared.exceptions import MCPError
+from starlette.responses import Response
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
@@ -201,6 +203,33 @@ async def test_a_server_that_was_started_again_is_met_anew():
     assert answer.structured_content == {"result": ["b"]}
     assert listed
     assert recording.methods["tools/call"] == 2
+
+
+async def test_an_error_of_the_tool_is_no_reason_to_call_it_again():
+    """Where the server takes no stream that is opened (404) and the call fails, the tool has run once."""
+    upstream, recording = _upstream()
+    app = upstream.http_app()
+
+    class Failing(Middleware):
+        async def on_call_tool(self, context, call_next):  # noqa: ARG002 - as FastMCP calls it
+            raise MCPError(code=-32050, message="out of paper")
+
+    async def without_streams(scope, receive, send):
+        if scope["type"] == "http" and scope["method"] == "GET":
+            await Response(status_code=404)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    upstream.add_middleware(Failing())
+    upstream.http_app = lambda **_: without_streams
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            await client.list_tools()
+            await asyncio.sleep(0.1)
+            failed = await client.call_tool_mcp("note", {"text": "a"})
+    assert failed.is_error
+    assert "out of paper" in failed.content[0].text
+    assert recording.methods["tools/call"] == 1
 
 
 async def test_an_idle_session_is_ended(monkeypatch):
