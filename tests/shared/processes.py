@@ -19,7 +19,7 @@ def free_port() -> int:
 
 
 def _wait_for(port: int) -> None:
-    for _ in range(600):
+    for _ in range(1800):
         with closing(socket.socket()) as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
