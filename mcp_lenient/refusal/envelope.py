@@ -301,29 +301,40 @@ def _said_once(details: Mapping[str, Any], message: str) -> Iterator[tuple[str, 
             yield name, [_slim(each, message, details, offered) for each in violations]
         elif name == "parameters":
             names = (*value["required"], *value["optional"])
-            is_told = all(f"'{each}'" in message for each in names)
-            if not is_told and any(each["code"] in _OF_NAMES for each in violations):
+            is_said = all(f"'{each}'" in message for each in names)
+            if not is_said and any(each["code"] in _OF_NAMES for each in violations):
                 yield name, value
-        elif name != "repairs" or value:
+        elif not _is_said(name, value, message) and (name != "repairs" or value):
             yield name, value
+
+
+def _is_said(name: str, value: Any, message: str) -> bool:
+    """Return whether the message already contains the tool's name or the received value."""
+    if name == "tool":
+        return f"'{value}'" in message
+    return name == "received_value" and _ENCODER.encode(value) in message
 
 
 def _slim(
     violation: Mapping[str, Any], message: str, details: Mapping[str, Any], offered: list[Any]
 ) -> dict[str, Any]:
-    """Return a violation without what the message, the top of the details or its pointer already says.
+    """Return a violation without what the message, the details or its pointer already say.
 
     Args:
-        violation: As the envelope has it.
+        violation: The violation in the envelope.
         message: The envelope's message.
         details: The envelope's details.
-        offered: The fixes of the violations before; those of this one are added.
+        offered: The fixes of the previous violations; those of this one are added.
     """
-    slim = {name: value for name, value in violation.items() if name not in details}
+    slim = {
+        name: value
+        for name, value in violation.items()
+        if name not in details and not _is_said(name, value, message)
+    }
     if violation["message"] in message:
         del slim["message"]
     if violation["pointer"] == f"/{violation['parameter']}":
-        slim.pop("parameter", None)
+        slim.pop("pointer" if "parameter" in details else "parameter", None)
     if slim.get("fixes", ...) in offered:
         del slim["fixes"]
     else:

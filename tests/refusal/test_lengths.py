@@ -29,3 +29,21 @@ async def test_no_sentence_stands_twice_in_the_text():
             for violation in result.meta["mcp_lenient"]["details"]["violations"]:
                 written = json.dumps(violation["message"], ensure_ascii=False)[1:-1]
                 assert result.content[0].text.count(written) == 1
+
+
+async def test_the_text_leaves_out_what_the_message_and_the_caller_know():
+    """The text omits the tool's name, the received value and the pointer of its parameter; ``_meta`` has them."""
+    server = FastMCP("lenient", middleware=[LenientMiddleware()])
+    server.tool(lengths.store)
+    async with Client(server) as client:
+        result = await client.call_tool("store", {"content": "tea", "tags": 123}, raise_on_error=False)
+    details = json.loads(result.content[0].text)["details"]
+    assert details == {
+        "parameter": "tags",
+        "received_type": "integer",
+        "expected_types": ["array of strings", "null"],
+        "violations": [{"code": "type"}],
+    }
+    whole = result.meta["mcp_lenient"]["details"]
+    assert (whole["tool"], whole["received_value"]) == ("store", 123)
+    assert whole["violations"][0]["pointer"] == "/tags"

@@ -16,7 +16,7 @@ from answers import Message, envelope, rules, value
 from fastmcp import Client
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp_versions import RAW, in_era, not_on_3
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult
 from servers.notes import build
 from wire import PATIENCE, Http, call, http, httpx2, serving
 
@@ -48,8 +48,7 @@ def _told(kind: str, answer: CallToolResult) -> Any:
     """What is particular to one call in its answer: value and repairs, or the value that was refused."""
     if kind == "refused":
         assert answer.is_error
-        assert isinstance(answer.content[0], TextContent)
-        return json.loads(answer.content[0].text)["details"]["received_value"]
+        return answer.meta["mcp_lenient"]["details"]["received_value"]
     repairs = (answer.meta or {}).get("mcp_lenient", {}).get("repairs", [])
     return answer.structured_content, [repair["rule"] for repair in repairs]
 
