@@ -1,4 +1,4 @@
-"""The one envelope that a refused call gets, and what is told of the repairs that were made: JSON alone."""
+"""Build the JSON envelope of a refused call, and the record of repairs in a result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_n
 from mcp_lenient.values.json_values import tokens_of
 
 META_KEY: Final = "mcp_lenient"
-"""Where a result's ``_meta`` has the envelope, or the repairs."""
+"""The key in a result's ``_meta`` for the envelope or the repairs."""
 MAX_MESSAGE = 4_000
 MAX_PARAMETER = 64
 MAX_POINTER = 300
@@ -44,13 +44,13 @@ _CODES_INSIDE = {"type": "INVALID_{}_TYPE", "missing": "INVALID_{}_TYPE", "unkno
 def envelope(
     tool_name: str, schema: Schema, violations: Sequence[Violation], repairs: Sequence[Repair] = ()
 ) -> dict[str, Any]:
-    """What is told of a refused call, 16 kB at most.
+    """Return the envelope of a refused call, 16 kB at most.
 
     Args:
         tool_name: The tool as the client called it.
-        schema: Its published input schema.
-        violations: What is wrong.
-        repairs: What was repaired before the call was refused all the same.
+        schema: The tool's published input schema.
+        violations: The errors.
+        repairs: The repairs made before the call was refused.
 
     Returns:
         JSON that can be sent as UTF-8: ``status``, ``error_code``, ``message`` and ``details``.
@@ -80,7 +80,7 @@ def _error(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _can_be_sent(text: str) -> bool:
-    """Whether a text can be written as UTF-8: it holds no lone surrogate."""
+    """Return whether a text can be encoded as UTF-8: it contains no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -94,7 +94,7 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 
 def _within(entries: list[Any], limit: int) -> list[Any]:
-    """The first entries, as many as this number of bytes holds."""
+    """Return the first entries, as many as fit into this number of bytes."""
     if not entries or _bytes(entries) <= limit:  # brackets and separators are two bytes an entry, as below
         return entries
     kept, used = [], 0
@@ -173,7 +173,7 @@ def _repair(repair: Repair) -> dict[str, str]:
 
 
 def error_code(violations: Sequence[Violation]) -> str:
-    """The code of a whole refusal.
+    """Return the ``error_code`` of an envelope.
 
     >>> error_code([Violation("/maxResults", "maxResults", "type", "")])
     'INVALID_MAX_RESULTS_TYPE'
@@ -206,12 +206,12 @@ def _upper_snake(name: str) -> str:
 
 
 def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = False) -> dict[str, Any]:
-    """What is told when no tool has this name, or no version of it is the one that was asked for.
+    """Return the envelope for a tool name or version that does not exist.
 
     Args:
         name: The name that was called.
-        near: Names like it that the same client can see.
-        has_versions: Whether there is such a tool, in other versions.
+        near: Similar names that the same client can see.
+        has_versions: Whether the tool exists in other versions.
     """
     told = shown_name(name)
     names = [other for other in near if shown_name(other) == other][:MAX_NEAR]
@@ -252,24 +252,24 @@ def upstream_timed_out(name: str, seconds: float) -> dict[str, Any]:
 
 
 def authors_error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tool's author tells of a call that its body refuses.
+    """Return the envelope for a call that a tool's body refuses.
 
     Args:
         code: What went wrong.
         message: What is wrong and what to do about it.
-        details: What programs may need besides.
+        details: Additional facts for programs.
     """
     return _error(code, message, dict(details))
 
 
 def as_text(told: Mapping[str, Any]) -> str:
-    """Write an envelope whole, as the text of an error that carries no ``_meta``."""
+    """Write a whole envelope as JSON, for an error without ``_meta``."""
     text = _in_json(told)
     return text if _can_be_sent(text) else _in_json(encodable(told))
 
 
 def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return an envelope and the text of it, which says nothing twice; both in a form that can be sent as UTF-8."""
+    """Return an envelope and its text, which says nothing twice; both can be encoded as UTF-8."""
     safe = dict(told)
     text = _compact(safe)
     if not _can_be_sent(text):
@@ -282,7 +282,7 @@ _OF_NAMES: Final = frozenset({"missing", "unknown"})
 
 
 def _compact(told: Mapping[str, Any]) -> str:
-    """Write an envelope as JSON without what it would say twice; what a client keeps of ``_meta`` is whole."""
+    """Write an envelope as JSON without repetition; ``_meta`` has it whole."""
     details = told["details"]
     if details.get("violations"):
         told = {**told, "details": dict(_said_once(details, told["message"]))}
@@ -343,7 +343,7 @@ def _slim(
 
 
 def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
-    """What a result says of the repairs that were made."""
+    """Return the record of repairs in a result's ``_meta``."""
     listed = [_repair(repair) for repair in repairs[:MAX_REPAIRS]]
     return {"repairs": encodable(listed), **_omitted("repairs", repairs, listed)}
 
@@ -354,7 +354,7 @@ _ARTICLES: Final = MappingProxyType({"integer": "an", "array": "an", "object": "
 
 
 def repairs_note(repairs: Sequence[Repair]) -> str:
-    """Say in one short text what was repaired, and how to send it right, for a model that sees no ``_meta``.
+    """Describe the repairs in one short text, for a model that does not see ``_meta``.
 
     >>> repairs_note([Repair("json_text_to_array", "/tags", "string", "array")])
     "Note: 'tags' was sent as text and read as an array. Send a JSON array."

@@ -1,4 +1,4 @@
-"""Likely corrections as JSON Patches (RFC 6902), each tried before it is offered."""
+"""Propose likely corrections as JSON Patches (RFC 6902); each is tried before it is offered."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Patch = tuple[Operation, ...]
 
 
 def applied(arguments: object, patch: Patch) -> Any:
-    """The arguments after a patch; what was given stays as it is.
+    """Return the arguments after a patch, without modifying the given ones.
 
     >>> applied({"a": 1}, ({"op": "move", "from": "/a", "path": "/b"},))
     {'b': 1}
@@ -73,7 +73,7 @@ def applied(arguments: object, patch: Patch) -> Any:
 
 
 def moves_into_itself(operation: Operation) -> bool:
-    """Whether an operation moves something into what is in it, which RFC 6902 forbids (section 4.4).
+    """Return whether an operation moves a value into itself, which RFC 6902 forbids (section 4.4).
 
     >>> moves_into_itself({"op": "move", "from": "/value", "path": "/value/value"})
     True
@@ -109,22 +109,22 @@ MAX_NEAR = 3
 MAX_VALUE = 200
 _MIN_START = 3
 _MIN_REPLACED = 5
-"""Letters of a text of which one may be another: of shorter words too many differ by one."""
+"""The minimum length of a string with one wrong letter: too many shorter words differ by one letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """The allowed texts of a place by their case-folded form, and the digits of each form."""
+    """The allowed strings of a location by their case-folded form, and the digits of each form."""
 
     values: dict[str, list[str]]
     digits: dict[str, str]
 
 
 def near_at(refusal: Refusal, place: Location) -> list[Any]:
-    """Return the allowed values that a text comes near to, best first: for :meth:`Refusal.once`.
+    """Return the allowed values that a string is close to, best first: for :meth:`Refusal.once`.
 
-    Near is what differs by case or by one letter, begins alike, or stands in the text with other words around it.
-    Letters in common are not enough: `disabled` has most of `enabled`.
+    A value is close if it differs by case or by one letter, begins alike, or is in the string among other words.
+    Common letters are not enough: `disabled` has most of `enabled`.
     """
     if refusal.destructive or not isinstance(place.value, str) or not 0 < len(place.value) <= MAX_VALUE:
         return []
@@ -151,7 +151,7 @@ def _listed(choices: Forms) -> _Listed:
 
 
 def _holds_words(sent: str, name: str) -> bool:
-    """Return whether a text is an allowed value with other words before or after it."""
+    """Return whether a string is an allowed value with other words before or after it."""
     return (
         bool(name.strip())
         and name in sent
@@ -185,14 +185,14 @@ _LIMITS = ("minLength", "maxLength", "pattern")
 
 
 def wrong_key(refusal: Refusal, problem: Problem) -> Violation:
-    """The violation for a key that a map does not take: what a key must be there, not what its value must be."""
+    """Return the violation for a key that a map does not accept."""
     path = problem.places[0].path
     parent = refusal.look(path[:-1])
     asked = _asked(problem.forms)
     reason = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
     words = f"{quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(problem)}: "
     if asked:
-        # Of a key with a format the reason says what its words do not: which part of a date is wrong.
+        # Only the reason says which part of a date is wrong.
         why = f" ({reason})" if reason and any(map(format_of, problem.forms)) else ""
         words += f"a key must {asked}{why}."
     else:
@@ -211,7 +211,7 @@ def wrong_key(refusal: Refusal, problem: Problem) -> Violation:
 
 
 def _asked(choices: Forms) -> str:
-    """What a key must be or do, after "must"; empty where the schema does not say it."""
+    """Return what a key must be or do, to follow "must"; empty if the schema does not say it."""
     values = allowed_values(choices)
     if values:
         return f"be {one_of(values)}"
@@ -224,7 +224,7 @@ def _asked(choices: Forms) -> str:
 
 
 def near_keys(refusal: Refusal, path: Path) -> list[str]:
-    """The allowed keys that a wrong one comes near to and that were not sent, best first."""
+    """Return the allowed keys that are close to a wrong one and were not sent, best first."""
     parent, sent = refusal.look(path[:-1]), path[-1]
     if not isinstance(parent.value, Mapping) or not isinstance(sent, str) or parent.secret:
         return []
@@ -233,7 +233,7 @@ def near_keys(refusal: Refusal, path: Path) -> list[str]:
 
 
 def key_fixes(refusal: Refusal, path: Path) -> Iterator[Patch]:
-    """The entry under the one key that was likely meant; an entry is never left out."""
+    """Yield the move of an entry to the one key that was likely meant; an entry is never removed."""
     near = near_keys(refusal, path)
     if len(near) == 1 and exact(path[-1]):
         yield ({"op": "move", "from": pointer(path), "path": pointer((*path[:-1], near[0]))},)
@@ -256,11 +256,11 @@ _JOINTS = (".", "_", "__", "-", "/")
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """Arguments that came below an undeclared name of the top.
+    """Arguments sent inside an undeclared top-level name.
 
-    ``names`` are the tool's own that stand there; ``beside`` what else a client writes around a call, such
-    as the tool's name; ``whole`` says that there is nothing more in it, so that taking the names out loses
-    nothing; ``in_text`` that it came as JSON text.
+    ``names`` are the tool's parameters in it; ``beside`` are other names that clients write around a call, such
+    as the tool's name; ``whole`` says that nothing else is in it, so that moving the names out loses
+    nothing; ``in_text`` that it was sent as JSON text.
     """
 
     path: Path
@@ -271,7 +271,7 @@ class Wrapped:
 
 
 def wrapped(refusal: Refusal) -> Wrapped | None:
-    """The arguments that came in a wrapper; None when none did, or more than one thing could be it."""
+    """Return the arguments sent in a wrapper; None if there is no wrapper, or more than one."""
     return refusal.once(_wrapped, refusal.look(()))
 
 
@@ -296,7 +296,7 @@ def _wrapped(refusal: Refusal, top: Location) -> Wrapped | None:
 def _inside(
     value: Any, path: Path, absent: Sequence[str], lacking: Sequence[str], *, deeper: bool = True
 ) -> tuple[Path, tuple[str, ...], bool, bool] | None:
-    """Where the arguments are in a value, which they are, whether they are all, and whether they are text."""
+    """Return the path of the arguments in a value, their names, whether they are all of it, and whether they are text."""
     usual = _squashed(path[-1]) in _ALSO_USUAL
     content = _parsed(value) if usual and isinstance(value, str) else value
     if not isinstance(content, Mapping) or not content:
@@ -317,7 +317,7 @@ def _inside(
 
 
 def is_usual_wrapper(name: object, value: object) -> bool:
-    """Whether clients are known to put the arguments into an object of this name."""
+    """Return whether clients are known to wrap the arguments in an object of this name."""
     return _squashed(name) in _USUAL and isinstance(value, Mapping) and bool(value)
 
 
@@ -339,9 +339,9 @@ def _parsed(text: str) -> Any:
 
 
 def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
-    """The patch that brings the arguments to the top.
+    """Yield the patch that moves the arguments to the top.
 
-    None where something would be lost, where they are text, or where another tool is named beside them.
+    Yields nothing if something would be lost, if they are text, or if another tool is named beside them.
     """
     sent = refusal.outcome.arguments
     elsewhere = any(_squashed(name) in _NAMES_A_TOOL and sent[name] != refusal.tool for name in found.beside)
@@ -355,13 +355,13 @@ def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
 
 
 def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | None:
-    """The declared name that came as well, and that an undeclared one spells in another way."""
+    """Return the declared name, also sent, of which an undeclared one is another spelling."""
     squashed = _squashed(sent)
     return refusal.once(_present, parent).get(squashed) if squashed else None
 
 
 def _present(refusal: Refusal, parent: Location) -> dict[str, str]:
-    """The declared names that were sent, by their letters and digits; bounded."""
+    """Return the declared names that were sent, by their letters and digits; bounded."""
     if not isinstance(parent.value, Mapping):
         return {}
     declared = islice(names_of(refusal.meant(parent)), MAX_NAMES)
@@ -373,9 +373,9 @@ def _present(refusal: Refusal, parent: Location) -> dict[str, str]:
 
 
 def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
-    """Where a field belongs that was sent beside the object that declares it; None unless that is one place.
+    """Return the path of a field that was sent beside the object that declares it; None unless there is exactly one.
 
-    The field may carry the object's name in front of its own (``address.city``, ``address_city``).
+    The field's name may have the object's name as a prefix (``address.city``, ``address_city``).
     """
     if not isinstance(sent, str) or not isinstance(parent.value, Mapping) or sent not in parent.value:
         return None
@@ -386,7 +386,7 @@ def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
 
 
 def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
-    """The fields that objects at a place may still take, under each name they may be sent by; bounded."""
+    """Return the fields that objects at a location still accept, by each name they may be sent under; bounded."""
     declared = names_of(refusal.meant(parent))
     fields = (
         (owner, name)
@@ -409,7 +409,7 @@ def _takes(refusal: Refusal, path: Path, value: object) -> bool:
 
 
 def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
-    """The names that were sent beside an object and belong inside it, with their places there."""
+    """Return the names that were sent beside an object and belong inside it, with their paths in it."""
     parent = refusal.look(owner.path[:-1])
     found = refusal.once(_coming_home, parent)
     return {name: path for name, path in found.items() if path[:-1] == owner.path}
@@ -421,7 +421,7 @@ def _coming_home(refusal: Refusal, parent: Location) -> dict[str, Path]:
 
 
 def gathering(refusal: Refusal, owner: Location) -> Iterator[Patch]:
-    """The patch that brings all such names into the object, and makes it where it was not sent."""
+    """Yield the patch that moves all such names into the object, which it adds if it was not sent."""
     fields = coming_home(refusal, owner)
     if not 0 < len(fields) <= MAX_MOVED or len(set(fields.values())) < len(fields):
         return
@@ -436,11 +436,11 @@ def gathering(refusal: Refusal, owner: Location) -> Iterator[Patch]:
 _IDENTIFIERS = frozenset(
     {"id", "ids", "identifier", "identifiers", "uuid", "uuids", "guid", "guids", "uid", "uids"}
 )
-"""Last words of names whose value identifies one thing: under another name it would identify another."""
+"""Last words of names whose value is an identifier: under another name it would identify something else."""
 
 
 def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
-    """Patches that may correct a missing or an unknown name, likeliest first; none of them was tried yet."""
+    """Yield patches that may correct a missing or an unknown name, likeliest first; not yet tried."""
     parent, name = refusal.look(path[:-1]), path[-1]
     if not isinstance(parent.value, Mapping) or not isinstance(name, str):
         return
@@ -500,14 +500,14 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
 
 
 def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
-    """Whether a value may have been meant for this name: its JSON type fits, and it says something."""
+    """Return whether a value may have been meant for this name: its JSON type fits, and it is not empty."""
     if value in (None, "", [], {}):
         return False
     return any_fits(refusal.look(path).forms, value)
 
 
 def _ending_alike(refusal: Refusal, parent: Location, sent: str) -> int:
-    """Return how many declared names end in the sent one, if that is a bare identifier; else 1."""
+    """Return how many declared names end in the sent one if it is a bare identifier, else 1."""
     words = name_words(sent)
     if len(words) != 1 or words[0] not in _IDENTIFIERS:
         return 1
@@ -521,8 +521,8 @@ def _run_together(forms: Forms) -> tuple[str, ...]:
 def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
     """Return whether a fix may move a value to another name.
 
-    An identifier goes under the same words only. A bare ``id`` does not say of what: it may be that of the one
-    name which ends in it. A secret goes under no name of what may be shown.
+    An identifier may only move to a name of the same words; a bare ``id`` also to the only name that ends in it.
+    A secret may not move to a name whose value may be shown.
 
     >>> may_move("userId", "user_id"), may_move("id", "user_id"), may_move("id", "user_id", 2)
     (True, True, False)
@@ -530,7 +530,7 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
     (False, False, False)
 
     Args:
-        sent: The name that came.
+        sent: The name that was sent.
         name: The declared name.
         ending_alike: How many declared names end in the sent one.
     """
@@ -548,14 +548,14 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
 
 
 def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
-    """Return whether a message may say that a name was meant for another; never in a destructive tool."""
+    """Return whether a message may say that one name was meant as another; never in a destructive tool."""
     return not refusal.destructive and may_move(sent, name, _ending_alike(refusal, parent, sent))
 
 
 def holding_tag(refusal: Refusal, parent: Location, path: Path) -> list[str]:
-    """Return the undeclared names whose text is one of the values that a missing name is limited to.
+    """Return the undeclared names whose value is one of the allowed values of a missing name.
 
-    ``{"type": "slack"}`` where a discriminator ``kind`` is missing that may be ``"slack"``.
+    For example ``{"type": "slack"}`` if a discriminator ``kind`` is missing that may be ``"slack"``.
     """
     allowed_here = allowed_values(refusal.look(path).forms)
     if refusal.destructive or not allowed_here or not isinstance(parent.value, Mapping):
@@ -573,7 +573,7 @@ def _remove(path: Path) -> Operation:
 
 
 def _ranked(scored: Iterable[tuple[float, str]]) -> list[str]:
-    """The names with a score, best first; the order of the schema or call decides between equals."""
+    """Return the names with a score, best first; equal ones in the order of the schema or call."""
     found = [(score, name) for score, name in scored if score > 0]
     return [name for _, name in sorted(found, key=lambda entry: -entry[0])]
 
@@ -585,19 +585,18 @@ def _only_value(refusal: Refusal, path: Path) -> Iterator[Patch]:
 
 
 Question = tuple[Patch, Sequence[Path]]
-"""A patch, and the places of the violation that it is for."""
+"""A patch, and the paths of the violation that it is for."""
 Left = Callable[[Mapping[str, Any]], Sequence[ValidationIssue]]
-"""What is still wrong with arguments."""
+"""Return the remaining issues of arguments."""
 _Asked = tuple[int, Patch, Sequence[Path]]
 _Faults = dict[Any, list[ValidationIssue]]
 
 
 @dataclass(frozen=True, slots=True)
 class _PatchTrial:
-    """Patches tried on one refused call.
+    """A trial of patches on one refused call.
 
-    A validator looks at each parameter by itself, so that patches which change different parameters are tried
-    together: one question for all of them, and not one for each.
+    A validator checks each parameter on its own, so patches that change different parameters are tried together.
     """
 
     refusal: Refusal
@@ -609,7 +608,7 @@ class _PatchTrial:
         return _PatchTrial(refusal, frozenset((issue.path, issue.kind) for issue in refusal.outcome.issues))
 
     def helps(self, questions: Sequence[Question]) -> list[bool]:
-        """Whether each patch gives arguments that are accepted, or takes its violation away and adds none."""
+        """Return whether each patch leads to accepted arguments, or removes its violation and adds none."""
         verdicts: dict[int, bool] = {}
         waiting = [
             (at, patch, paths)
@@ -623,7 +622,7 @@ class _PatchTrial:
         return [verdicts.get(at, False) for at in range(len(questions))]
 
     def _tried(self, questions: Sequence[Question]) -> list[bool]:
-        """Return the verdicts by the validator and, of what is moved, by what a repair makes of the call sent again."""
+        """Return the verdicts of the validator and, for moves, of validation after repair."""
         verdicts = self._judged(questions, self.refusal.validator.issues)
         again = self.refusal.again
         open_still = [at for at, (patch, _) in enumerate(questions) if not verdicts[at] and _moves(patch)]
@@ -649,7 +648,7 @@ class _PatchTrial:
     def _follows(
         self, patch: Patch, paths: Sequence[Path], before: _Faults, after: _Faults, left_by: Left
     ) -> bool:
-        """The verdict on one of several patches, by the issues that are left after all of them."""
+        """Return the verdict on one of several patches, from the issues left after all of them."""
         own = _parameters(patch)
         elsewhere = {path[0] for path in paths} - own
         left = [issue for name in own for issue in after.get(name, ())]
@@ -663,7 +662,7 @@ class _PatchTrial:
         return isinstance(patched, Mapping) and self._only_others(left(patched), paths)
 
     def _only_others(self, after: Sequence[ValidationIssue], paths: Sequence[Path]) -> bool:
-        """Whether all issues were there before, elsewhere; one around a place may still speak of this place."""
+        """Return whether all issues existed before, elsewhere; an issue above or below a path may be about that path."""
         return all(
             (issue.path, issue.kind) in self._before and not any(_related(issue.path, path) for path in paths)
             for issue in after
@@ -675,7 +674,7 @@ def _moves(patch: Patch) -> bool:
 
 
 def _apart(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
-    """The first patches that change different parameters, or are the same patch, and the others."""
+    """Split patches into those that change different parameters, or are equal, and the others."""
     taken: dict[str, Patch] = {}
     together: list[_Asked] = []
     later: list[_Asked] = []
@@ -690,7 +689,7 @@ def _apart(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
 
 
 def _parameters(patch: Patch) -> set[str]:
-    """The names of the parameters that a patch changes."""
+    """Return the names of the parameters that a patch changes."""
     ends = (operation[end] for operation in patch for end in ("path", "from") if end in operation)
     return {tokens_of(end)[0] for end in ends}
 
@@ -707,9 +706,9 @@ def _related(one: Path, other: Path) -> bool:
 
 
 def _is_published(refusal: Refusal, operation: Operation) -> bool:
-    """Whether a value that is put somewhere is one that the published schema takes there: a validator may take more.
+    """Return whether the published schema accepts the value of an operation; a validator may accept more.
 
-    An object that is made to move fields into it is judged with the fields.
+    An object that is added to move fields into it is checked together with the fields.
     """
     if "value" not in operation or operation["op"] == "add":
         return True
@@ -718,7 +717,7 @@ def _is_published(refusal: Refusal, operation: Operation) -> bool:
 
 
 def _path(arguments: Mapping[str, Any], pointer: str) -> Path:
-    """The place in the arguments that a JSON Pointer names."""
+    """Return the path in the arguments that a JSON Pointer names."""
     here: Any = arguments
     path: Path = ()
     for token in tokens_of(pointer):
@@ -729,7 +728,7 @@ def _path(arguments: Mapping[str, Any], pointer: str) -> Path:
 
 
 def is_taken(refusal: Refusal, place: Location, value: object) -> bool:
-    """Whether the published schema has nothing against a value at a place."""
+    """Return whether the published schema accepts a value at a location."""
     exact_integers = refusal.validator.exact_integers
     return not findings(refusal.reader, place.forms, value, place.path, exact_integers=exact_integers)
 
@@ -751,18 +750,18 @@ _NOTHING = frozenset(
 _HOLDERS = frozenset(
     "value values item items data text content result input string number integer boolean id name type".split()
 )
-"""Names of an object around one value that say nothing of it."""
+"""Names in an object around one value that do not describe it."""
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One violation that fixes are looked for.
+    """One violation to find fixes for.
 
     Attributes:
-        code: What is wrong.
-        paths: Where; several when one violation speaks of several items of a list.
-        tie: The readings that compete there.
+        code: The violation's code.
+        paths: The violation's paths; several if it is about several items of a list.
+        tie: The equally likely readings, if there are any.
         of_key: Whether a map's key is wrong, and not its value.
     """
 
@@ -773,21 +772,20 @@ class Wanted:
 
     @staticmethod
     def of_tie(tie: Tie) -> Wanted:
-        """Return the request for a place with several readings."""
+        """Return the request for a value with several readings."""
         return Wanted("ambiguous", (tie.path,), tie)
 
 
 def fixes(refusal: Refusal, wanted: Sequence[Wanted], most: int = MAX_FIXES) -> list[tuple[Patch, ...]]:
     """Return patches for each violation, likeliest first.
 
-    Each was applied to the arguments and judged: the tool accepts the result, or this violation is gone
-    and no other has come. None carries a secret or a long value, and none removes what could be moved. A
-    destructive tool gets none.
+    Each was tried: the validator accepts the result, or this violation is gone and no other has appeared. None
+    contains a secret or a long value, and none removes what could be moved. A destructive tool gets none.
 
     Args:
         refusal: The call.
         wanted: The violations.
-        most: How many patches a violation gets at most.
+        most: The maximum number of patches per violation.
     """
     if not wanted or refusal.destructive or not fits_json(refusal.outcome.arguments, MAX_ARGUMENTS):
         return [()] * len(wanted)
@@ -822,7 +820,7 @@ def _writable_patches(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
 
 
 def _is_writable(refusal: Refusal, patch: Patch) -> bool:
-    """Return whether a patch names no key that is a text of the caller's, which may hold a value."""
+    """Return whether a patch contains no key chosen by the caller that may be a value."""
     ends = (operation[end] for operation in patch for end in ("path", "from") if end in operation)
     tops = {tokens_of(end)[0] for end in ends if end}
     return all(is_name(name) or refusal.look((name,)).declared for name in tops)
@@ -840,7 +838,7 @@ def _ideas(refusal: Refusal, wanted: Wanted) -> Iterator[Patch]:
 
 
 def _as_sent(refusal: Refusal, patch: Patch) -> bool:
-    """Whether the patch also fits the arguments as they were sent, before they were repaired in part."""
+    """Return whether the patch also applies to the arguments as they were sent, before partial repair."""
     changed = refusal.once(_changed_places, refusal.look(()))
     if changed is None:
         return False
@@ -849,13 +847,13 @@ def _as_sent(refusal: Refusal, patch: Patch) -> bool:
 
 
 def _is_below(path: str, places: frozenset[str]) -> bool:
-    """Return whether a JSON Pointer leads to one of these places, or below it."""
+    """Return whether a JSON Pointer is one of these, or below one."""
     tokens = path.split("/")
     return any("/".join(tokens[:length]) in places for length in range(1, len(tokens) + 1))
 
 
 def _changed_places(refusal: Refusal, _top: Location) -> frozenset[str] | None:
-    """Return where the arguments are no longer as they were sent, as JSON Pointers; None where that is unclear."""
+    """Return the JSON Pointers of repaired arguments; None if they are unclear."""
     repairs = refusal.outcome.repairs
     if any(repair.rule in _MOVED_BY for repair in repairs):
         return None
@@ -876,7 +874,7 @@ def _changed_places(refusal: Refusal, _top: Location) -> frozenset[str] | None:
 
 
 def _spelled_at(refusal: Refusal, parent: str) -> dict[str, list[str]]:
-    """Return the names of an object in the arguments by their letters."""
+    """Return the names of an object in the arguments, by their letters."""
     here: Any = refusal.outcome.arguments
     for token in tokens_of(parent):
         here = here.get(token) if isinstance(here, Mapping) else None
@@ -888,7 +886,7 @@ def _spelled_at(refusal: Refusal, parent: str) -> dict[str, list[str]]:
 
 
 def _renamed_to(refusal: Refusal, names: Mapping[str, Sequence[str]], key: str) -> str | None:
-    """Return the name that a key was renamed to; None where that is unclear."""
+    """Return the name that a key was renamed to; None if it is unclear."""
     found = list(names.get(squashed(key), ()))
     if not found:
         aliases = refusal.policy.aliases
@@ -909,7 +907,7 @@ def _readings(refusal: Refusal, tie: Tie) -> Iterator[Patch]:
 
 
 def showable(refusal: Refusal, place: Location, value: object) -> bool:
-    """Whether a reading of what stands at a place is short and holds nothing secret or undeclared."""
+    """Return whether a reading of a value is short and contains nothing secret or undeclared."""
     if not fits_json(value, MAX_VALUE):
         return False
     return not private(place.forms, value, refusal.policy.secret)
@@ -920,7 +918,7 @@ def _put(path: Path, value: object) -> Operation:
 
 
 def _values(refusal: Refusal, places: Sequence[Location]) -> Iterator[Patch]:
-    """The n-th idea for each place makes the n-th patch; one patch corrects all places or none."""
+    """Yield patches for all locations at once: the n-th patch combines the n-th idea for each."""
     if not all(place.present and not place.secret and all(map(_writable, place.path)) for place in places):
         return
     doubled = list_in_list(refusal, places[0].path)
@@ -931,7 +929,7 @@ def _values(refusal: Refusal, places: Sequence[Location]) -> Iterator[Patch]:
 
 
 def list_in_list(refusal: Refusal, path: Path) -> Path | None:
-    """The property around a place whose list holds nothing but the list that the schema asks for there."""
+    """Return the path of a list whose only item is the list that the schema expects; None if there is none."""
     for length in range(1, len(path)):
         place = refusal.look(path[:length])
         if isinstance(place.value, list) and len(place.value) == 1 and isinstance(place.value[0], list):
@@ -957,9 +955,9 @@ def _instead(refusal: Refusal, place: Location) -> Iterator[Patch]:
 
 
 def _out_of_object(place: Location) -> Iterator[Patch]:
-    """What is in an object of one property stands in place of the object.
+    """Yield the patch that replaces an object of one property by its value.
 
-    In a map it does not: names there are the caller's own, and one of them would be lost.
+    Not in a map: its names are the caller's, and one of them would be lost.
     """
     if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path or not place.declared:
         return
@@ -968,23 +966,23 @@ def _out_of_object(place: Location) -> Iterator[Patch]:
         return
     own = next((part for part in reversed(place.path) if isinstance(part, str)), "")
     if squashed(name) not in _HOLDERS and squashed(name) != squashed(own):
-        return  # `{"$ne": 5}` and `{"not": true}` say something else than what is in them
+        return  # `{"$ne": 5}` and `{"not": true}` do not mean their value
     moved: Operation = {"op": "move", "from": pointer((*place.path, name)), "path": pointer(place.path)}
     at = place.path[-1]
-    # In a list a move inserts, so that the object that was left empty stands one further.
+    # A move inserts into a list, so the emptied object is now one index further.
     emptied = () if isinstance(at, str) else ({"op": "remove", "path": pointer((*place.path[:-1], at + 1))},)
     yield (moved, *emptied)
 
 
 def says_nothing(value: object) -> bool:
-    """Whether a value was likely sent because there is none: null, an empty text, or a word for it."""
+    """Return whether a value was likely sent for lack of one: null, an empty string, or a word for it."""
     if isinstance(value, str):
         return len(value) <= _LONGEST_NOTHING and value.strip().casefold() in _NOTHING
     return value is None
 
 
 def _as_list(place: Location) -> Iterator[list[Any]]:
-    """A text for a list: its parts, or the whole of it where the parts look like sentences."""
+    """Yield lists for a string: its parts, and the whole string first if the parts look like sentences."""
     text = place.value
     if not isinstance(text, str) or not fits_json(text, MAX_VALUE) or _NO_LIST_MARK.search(text):
         return
@@ -1001,7 +999,7 @@ def _as_list(place: Location) -> Iterator[list[Any]]:
 
 
 def _one_number(text: str) -> Iterator[float]:
-    """Yield the number that a text may be whose commas stand between thousands or before decimals."""
+    """Yield the number in a string whose commas separate thousands or decimals."""
     if _THOUSANDS.fullmatch(text):
         yield int(text.replace(",", ""))
     elif _DECIMALS.fullmatch(text):
