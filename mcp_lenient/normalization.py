@@ -13,6 +13,7 @@ from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Normalized
+from mcp_lenient.values.language import language
 
 _MARSHAL_VERSION: Final = 2
 """The last version that gives equal bytes for equal values; later ones also encode shared references."""
@@ -80,7 +81,10 @@ class Normalizer:
         plan = self._contract.plan
         read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
         if read is None:
-            return Normalized(sent, (), (not_an_object(sent),))
+            violation = not_an_object(sent)
+            message = language(plan.policy.language).of(violation.message)
+            violation = replace(violation, message=message)
+            return Normalized(sent, (), (violation,))
         arguments, record = read
         decision = self._contract.decide_parsed(arguments)
         if decision.status == "refused":

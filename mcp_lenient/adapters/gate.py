@@ -22,6 +22,7 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     envelope,
+    note_language,
     repairs_note,
     repairs_told,
     unknown_tool,
@@ -140,7 +141,8 @@ class CompiledTool:
         self, name: str, violations: tuple[Violation, ...], repairs: tuple[Repair, ...]
     ) -> dict[str, Any]:
         """Return the result that refuses a call under this name."""
-        answer = envelope(name, self.contract.plan.root, violations, repairs)
+        language = self.policy.language
+        answer = envelope(name, self.contract.plan.root, violations, repairs, language=language)
         return refusal_result(answer, has_output_schema=self.tool.has_output_schema)
 
 
@@ -152,13 +154,13 @@ class Verdict:
         arguments: What the tool is run with; None for what was sent.
         repairs: What was changed.
         refusal: The result in the tool's place, in the protocol's terms.
-        tell_model: Whether the result gets a text block that says what was repaired.
+        note_language: The language of the text block that tells the model what was repaired; None for no block.
     """
 
     arguments: dict[str, Any] | None = None
     repairs: tuple[Repair, ...] = ()
     refusal: dict[str, Any] | None = None
-    tell_model: bool = False
+    note_language: str | None = None
 
     def told(self, result: dict[str, Any]) -> dict[str, Any]:
         """Return a result in the protocol's terms with the repairs in its ``_meta``."""
@@ -168,8 +170,9 @@ class Verdict:
             **result,
             "_meta": {**(result.get("_meta") or {}), META_KEY: repairs_told(self.repairs)},
         }
-        if self.tell_model:
-            note = {"type": "text", "text": repairs_note(self.repairs)}
+        if self.note_language is not None:
+            text = repairs_note(self.repairs, language=self.note_language)
+            note = {"type": "text", "text": text}
             changed["content"] = [*result.get("content", ()), note]
         return changed
 
@@ -307,7 +310,7 @@ class Gate:
         self._record(
             "call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.contract.plan.root, arguments)
         )
-        return Verdict(dict(arguments), repairs, tell_model=compiled.policy.tell_model)
+        return Verdict(dict(arguments), repairs, note_language=note_language(compiled.policy))
 
     def _told(
         self,
@@ -334,7 +337,8 @@ class Gate:
         policy = self.policy_for(call.name)
         if policy.mode == "off" or not (source.certain_names or policy.unrepairable == "refuse"):
             return AS_SENT
-        answer = unknown_tool(call.name, near(call.name, set(await source.names()) - {call.name}))
+        names = near(call.name, set(await source.names()) - {call.name})
+        answer = unknown_tool(call.name, names, language=policy.language)
         event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
         self._telemetry.record(
             event, RecordedCall(call.name, call.started, call.who, exists=False), code=answer["error_code"]

@@ -17,6 +17,7 @@ from mcp_lenient.refusal.wording import expected, likely_kinds
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import Form, FormReader, Forms, children
 from mcp_lenient.values.display import fits_json
+from mcp_lenient.values.language import Language
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{1,100}", re.ASCII)
 _READ_OTHERWISE: Final = frozenset("true false yes no on off null".split())
@@ -133,7 +134,10 @@ def _below(forms: Forms, depth: int) -> list[str]:
 
 def _line(form: Form, name: str, depth: int) -> Iterator[str]:
     forms = form.child(name)
-    facts = [expected(forms) or "any JSON value", "required" if name in form.required else "optional"]
+    facts = [
+        expected(forms, Language()) or "any JSON value",
+        "required" if name in form.required else "optional",
+    ]
     default = _first(forms, "default")
     if default is not None and fits_json(default, _LONGEST_DEFAULT):
         facts.append(f"default {json.dumps(default, ensure_ascii=False)}")

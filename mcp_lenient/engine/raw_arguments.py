@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.json_values import Dialect, json_type, parse_container
+from mcp_lenient.values.language import Text
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -45,12 +46,30 @@ def arguments_in_text(
     return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")
 
 
+_NO_OBJECT: Final[Mapping[str, Text]] = {
+    "array": Text(
+        "the arguments must be an object of parameters, but got an array; send them as a JSON object."
+    ),
+    "integer": Text(
+        "the arguments must be an object of parameters, but got an integer; send them as a JSON object."
+    ),
+    "number": Text(
+        "the arguments must be an object of parameters, but got a number; send them as a JSON object."
+    ),
+    "boolean": Text(
+        "the arguments must be an object of parameters, but got a boolean; send them as a JSON object."
+    ),
+    "null": Text("the arguments must be an object of parameters, but got null; send them as a JSON object."),
+}
+
+
 def not_an_object(sent: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
     kind = json_type(sent)
     if kind == "string":
-        message = "the arguments must be an object of parameters, but got a text that is not one whole JSON object; send a JSON object."
+        message = Text(
+            "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "
+            "send a JSON object."
+        )
         return Violation("", None, "type", message, received_type=kind, expected_types=("object",))
-    article = "an" if kind[0] in "aio" else "a"
-    message = f"the arguments must be an object of parameters, but got {article} {kind}; send them as a JSON object."
-    return Violation("", None, "type", message, received_type=kind, expected_types=("object",))
+    return Violation("", None, "type", _NO_OBJECT[kind], received_type=kind, expected_types=("object",))

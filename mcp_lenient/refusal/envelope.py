@@ -6,13 +6,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.schema.node import FormReader, names_of
 from mcp_lenient.schema.shape import Schema
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_name
 from mcp_lenient.values.json_values import tokens_of
+from mcp_lenient.values.language import ENGLISH, Language, marked
+from mcp_lenient.values.language import language as texts
+
+if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Policy
 
 META_KEY: Final = "mcp_lenient"
 """The key in a result's ``_meta`` for the envelope or the repairs."""
@@ -26,8 +31,6 @@ _BYTES_OF_NAMES = 1_500
 _BYTES_OF_REPAIRS = 1_500
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-_NOT_RUN = "The tool was not run."
-_AGAIN = "Correct the call and send it again."
 _SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -42,7 +45,12 @@ _CODES_INSIDE = {"type": "INVALID_{}_TYPE", "missing": "INVALID_{}_TYPE", "unkno
 
 
 def envelope(
-    tool_name: str, schema: Schema, violations: Sequence[Violation], repairs: Sequence[Repair] = ()
+    tool_name: str,
+    schema: Schema,
+    violations: Sequence[Violation],
+    repairs: Sequence[Repair] = (),
+    *,
+    language: str = ENGLISH,
 ) -> dict[str, Any]:
     """Return the envelope of a refused call, 16 kB at most.
 
@@ -51,12 +59,14 @@ def envelope(
         schema: The tool's published input schema.
         violations: The errors.
         repairs: The repairs made before the call was refused.
+        language: The language of the message, as in the policy.
 
     Returns:
         JSON that can be sent as UTF-8: ``status``, ``error_code``, ``message`` and ``details``.
     """
     name = shown_name(tool_name)
-    told = list(map(_violation, violations))
+    words = texts(language)
+    told = [_violation(violation, words) for violation in violations]
     kept = _within(told, _BYTES_OF_VIOLATIONS)
     details: dict[str, Any] = {"tool": name}
     if len(told) == 1:
@@ -68,7 +78,7 @@ def envelope(
     records = list(map(_repair, repairs[:MAX_REPAIRS]))
     details["repairs"] = _within(records, _BYTES_OF_REPAIRS)
     details.update(_omitted("repairs", repairs, details["repairs"]))
-    return _error(error_code(violations), _message(name, violations), details)
+    return _error(error_code(violations), _message(name, violations, words), details)
 
 
 def _error(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
@@ -114,27 +124,32 @@ def _bytes(entry: Any) -> int:
         return len(json.dumps(encodable(entry), ensure_ascii=False).encode())
 
 
-def _message(name: str, violations: Sequence[Violation]) -> str:
-    opening = f"Invalid arguments for tool '{name}'"
+def _message(name: str, violations: Sequence[Violation], words: Language) -> str:
     if len(violations) < 2:
-        words = violations[0].message if violations else "the tool does not accept them."
-        return f"{opening}: {cut(words, MAX_MESSAGE - 300)} {_NOT_RUN} {_AGAIN}"
-    lines: list[str] = []
+        told = words.of(violations[0].message) if violations else words("the tool does not accept them.")
+        return words(
+            "Invalid arguments for tool '{tool}': {fault} The tool was not run. Correct the call and send it again.",
+            tool=name,
+            fault=cut(told, MAX_MESSAGE - 300),
+        )
+    lines = [words("Invalid arguments for tool '{tool}', {count} faults:", tool=name, count=len(violations))]
+    used = 0
     for number, violation in enumerate(violations, 1):
-        line = f"{number}. {violation.message}"
-        if sum(map(len, lines)) + len(line) > MAX_MESSAGE - 400:
-            lines.append(f"… and {len(violations) - len(lines)} more.")
+        line = f"{number}. {words.of(violation.message)}"
+        if used + len(line) > MAX_MESSAGE - 400:
+            lines.append(words("… and {count} more.", count=len(violations) - number + 1))
             break
         lines.append(line)
-    return "\n".join((f"{opening}, {len(violations)} faults:", *lines, f"{_NOT_RUN} {_AGAIN}"))
+        used += len(line)
+    return "\n".join((*lines, words("The tool was not run. Correct the call and send it again.")))
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def _violation(violation: Violation, words: Language) -> dict[str, Any]:
     told: dict[str, Any] = {
         "pointer": violation.pointer,
         "parameter": violation.parameter,
         "code": violation.code,
-        "message": violation.message,
+        "message": words.of(violation.message),
     }
     if violation.received_type is not None:
         told["received_type"] = violation.received_type
@@ -205,34 +220,43 @@ def _upper_snake(name: str) -> str:
     return words.strip("_").upper()[:MAX_PARAMETER] or "PARAMETER"
 
 
-def unknown_tool(name: str, near: Iterable[str] = (), *, has_versions: bool = False) -> dict[str, Any]:
+def unknown_tool(
+    name: str, near: Iterable[str] = (), *, has_versions: bool = False, language: str = ENGLISH
+) -> dict[str, Any]:
     """Return the envelope for a tool name or version that does not exist.
 
     Args:
         name: The name that was called.
         near: Similar names that the same client can see.
         has_versions: Whether the tool exists in other versions.
+        language: The language of the message, as in the policy.
     """
-    told = shown_name(name)
-    names = [other for other in near if shown_name(other) == other][:MAX_NEAR]
-    quoted = " or ".join(f"'{other}'" for other in names)
-    meant = f"Did you mean {quoted}?" if names else "List the tools to see what there is."
-    details = {"tool": told} | ({"did_you_mean": names} if names else {})
+    told, words = shown_name(name), texts(language)
     if has_versions:
-        return _error(
-            "UNKNOWN_TOOL", f"Tool '{told}' has no such version. Call it without a version.", {"tool": told}
-        )
-    return _error("UNKNOWN_TOOL", f"Unknown tool '{told}'. {meant}", details)
+        message = words("Tool '{tool}' has no such version. Call it without a version.", tool=told)
+        return _error("UNKNOWN_TOOL", message, {"tool": told})
+    names = [other for other in near if shown_name(other) == other][:MAX_NEAR]
+    if not names:
+        message = words("Unknown tool '{tool}'. List the tools to see what there is.", tool=told)
+        return _error("UNKNOWN_TOOL", message, {"tool": told})
+    quoted = words.either([f"'{other}'" for other in names])
+    message = words("Unknown tool '{tool}'. Did you mean {names}?", tool=told, names=quoted)
+    return _error("UNKNOWN_TOOL", message, {"tool": told, "did_you_mean": names})
 
 
-def upstream_unavailable(name: str) -> dict[str, Any]:
+def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool of a server that a proxy cannot reach.
 
     Args:
         name: The name that was called.
+        language: The language of the message, as in the policy.
     """
     told = shown_name(name)
-    message = f"Tool '{told}' cannot be called now: the server behind this proxy does not answer. {_NOT_RUN} Try again later."
+    message = texts(language)(
+        "Tool '{tool}' cannot be called now: the server behind this proxy does not answer. "
+        "The tool was not run. Try again later.",
+        tool=told,
+    )
     return _error("UPSTREAM_UNAVAILABLE", message, {"tool": told})
 
 
@@ -349,40 +373,79 @@ def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
 
 
 _MOST_NOTED: Final = 3
-_JSON: Final = MappingProxyType({"array": "a JSON array", "object": "a JSON object"})
-_ARTICLES: Final = MappingProxyType({"integer": "an", "array": "an", "object": "an"})
+_SENT_AS: Final = MappingProxyType(
+    {
+        "string": marked("text"),
+        "integer": marked("an integer"),
+        "number": marked("a number"),
+        "boolean": marked("a boolean"),
+        "array": marked("an array"),
+        "object": marked("an object"),
+        "null": marked("null"),
+    }
+)
+_READ_AS: Final = MappingProxyType(
+    {
+        "string": (marked("a string"), marked("Send a string.")),
+        "integer": (marked("an integer"), marked("Send an integer.")),
+        "number": (marked("a number"), marked("Send a number.")),
+        "boolean": (marked("a boolean"), marked("Send a boolean.")),
+        "array": (marked("an array"), marked("Send a JSON array.")),
+        "object": (marked("an object"), marked("Send a JSON object.")),
+        "null": (marked("null"), marked("Send null.")),
+    }
+)
 
 
-def repairs_note(repairs: Sequence[Repair]) -> str:
+def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
     """Describe the repairs in one short text, for a model that does not see ``_meta``.
 
     >>> repairs_note([Repair("json_text_to_array", "/tags", "string", "array")])
     "Note: 'tags' was sent as text and read as an array. Send a JSON array."
     """
-    said = [_noted(repair) for repair in repairs[:_MOST_NOTED]]
+    words = texts(language)
+    said = [_noted(repair, words) for repair in repairs[:_MOST_NOTED]]
     more = len(repairs) - len(said)
     if more:
-        said.append(f"{more} more {'value was' if more == 1 else 'values were'} corrected.")
-    return f"Note: {' '.join(dict.fromkeys(said))}"
+        said.append(
+            words.plural("{count} more value was corrected.", "{count} more values were corrected.", more)
+        )
+    return words("Note: {repairs}", repairs=words.sentences(*dict.fromkeys(said)))
 
 
-def _noted(repair: Repair) -> str:
+def note_language(policy: Policy) -> str | None:
+    """Return the language of the note about repairs; None if the policy wants no note."""
+    return policy.language if policy.tell_model else None
+
+
+def _noted(repair: Repair, words: Language) -> str:
     path = tokens_of(repair.pointer)
     if repair.rule == "rename_tool":
-        return "The tool was called by another spelling of its name. Use its name as it is listed."
+        return words("The tool was called by another spelling of its name. Use its name as it is listed.")
     if not path:
-        return "The arguments were not sent as the schema has them, and were rearranged. Send them as the schema has them."
+        return words(
+            "The arguments were not sent as the schema has them, and were rearranged. "
+            "Send them as the schema has them."
+        )
     name = f"'{'.'.join(map(shown_key, path))}'"
+    if repair.rule == "drop_injected":
+        return words(
+            "{name} was sent as a key that the tool does not have and left out. Leave it out.", name=name
+        )
     if repair.after == "absent":
-        sent = "a key that the tool does not have" if repair.rule == "drop_injected" else _a(repair.before)
-        return f"{name} was sent as {sent} and left out. Leave it out."
+        sent = words(_READ_AS[repair.before][0])
+        return words("{name} was sent as {sent} and left out. Leave it out.", name=name, sent=sent)
     if repair.rule.startswith("rename_"):
-        return f"{name} was read as another name in the schema. Send the names as the schema has them."
+        return words(
+            "{name} was read as another name in the schema. Send the names as the schema has them.", name=name
+        )
     if repair.before == repair.after:
-        return f"{name} was read in another form. Send it as the schema has it."
-    sent = "text" if repair.before == "string" else _a(repair.before)
-    return f"{name} was sent as {sent} and read as {_a(repair.after)}. Send {_JSON.get(repair.after) or _a(repair.after)}."
-
-
-def _a(json_type: str) -> str:
-    return "null" if json_type == "null" else f"{_ARTICLES.get(json_type, 'a')} {json_type}"
+        return words("{name} was read in another form. Send it as the schema has it.", name=name)
+    read, advice = _READ_AS[repair.after]
+    told = words(
+        "{name} was sent as {sent} and read as {read}.",
+        name=name,
+        sent=words(_SENT_AS[repair.before]),
+        read=words(read),
+    )
+    return words.sentences(told, words(advice))

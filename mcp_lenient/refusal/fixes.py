@@ -18,7 +18,6 @@ from mcp_lenient.refusal.wording import (
     Refusal,
     allowed,
     allowed_values,
-    either,
     findings,
     format_of,
     likely_kinds,
@@ -31,6 +30,7 @@ from mcp_lenient.refusal.wording import (
     quoted,
     told_safely,
     where,
+    without_period,
 )
 from mcp_lenient.schema.node import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, Violation, ViolationCode
@@ -45,6 +45,7 @@ from mcp_lenient.values.display import (
     shown,
 )
 from mcp_lenient.values.json_values import pointer, same_json, tokens_of
+from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import by_singular, plural_target, squashed
 
 Operation = Mapping[str, Any]
@@ -128,7 +129,7 @@ def near_at(refusal: Refusal, place: Location) -> list[Any]:
     """
     if refusal.destructive or not isinstance(place.value, str) or not 0 < len(place.value) <= MAX_VALUE:
         return []
-    listed = refusal.say(_listed, place.forms)
+    listed = refusal.of_schema(_listed, place.forms)
     sent = place.value.strip().casefold()
     if not listed.values or not sent:
         return []
@@ -186,41 +187,65 @@ _LIMITS = ("minLength", "maxLength", "pattern")
 
 def wrong_key(refusal: Refusal, problem: Problem) -> Violation:
     """Return the violation for a key that a map does not accept."""
-    path = problem.places[0].path
-    parent = refusal.look(path[:-1])
-    asked = _asked(problem.forms)
-    reason = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
-    words = f"{quoted(path[-1])} is not accepted as a key of {where(parent.path)}{more_places(problem)}: "
-    if asked:
-        # Only the reason says which part of a date is wrong.
-        why = f" ({reason})" if reason and any(map(format_of, problem.forms)) else ""
-        words += f"a key must {asked}{why}."
-    else:
-        words += f"{reason.rstrip('.')}." if reason else "the tool takes other keys only."
+    path, words = problem.places[0].path, refusal.words
     near = near_keys(refusal, path)
+    meant = ""
     if near and problem.count == 1:
-        words += f" Did you mean {either([quoted(name) for name in near])}?"
+        meant = words("Did you mean {names}?", names=words.either([quoted(name) for name in near]))
     return Violation(
         "",
         parameter(path),
         problem.code,
-        words,
+        words.sentences(_key_message(refusal, problem), meant),
         did_you_mean=tuple(map(shown, near)),
-        allowed_values=refusal.say(allowed, problem.forms),
+        allowed_values=refusal.of_schema(allowed, problem.forms),
     )
 
 
-def _asked(choices: Forms) -> str:
+def _key_message(refusal: Refusal, problem: Problem) -> str:
+    path, words = problem.places[0].path, refusal.words
+    parent = refusal.look(path[:-1])
+    asked = _asked(problem.forms, words)
+    told = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
+    key, inside, more = quoted(path[-1]), where(parent.path, words), more_places(problem, words)
+    # Only the reason says which part of a date is wrong.
+    if asked and told and any(map(format_of, problem.forms)):
+        return words(
+            "{key} is not accepted as a key of {place}{more}: a key must {asked} ({reason}).",
+            key=key,
+            place=inside,
+            more=more,
+            asked=asked,
+            reason=told,
+        )
+    if asked:
+        return words(
+            "{key} is not accepted as a key of {place}{more}: a key must {asked}.",
+            key=key,
+            place=inside,
+            more=more,
+            asked=asked,
+        )
+    return words(
+        "{key} is not accepted as a key of {place}{more}: {reason}.",
+        key=key,
+        place=inside,
+        more=more,
+        reason=without_period(told) or words("the tool takes other keys only"),
+    )
+
+
+def _asked(choices: Forms, words: Language) -> str:
     """Return what a key must be or do, to follow "must"; empty if the schema does not say it."""
     values = allowed_values(choices)
     if values:
-        return f"be {one_of(values)}"
+        return words("be {thing}", thing=one_of(values, words))
     if len(choices) != 1:
         return ""
     named = format_of(choices[0])
-    bounds = ((name, part[name]) for part in choices[0].parts for name in _LIMITS if name in part)
-    told = [limit_words("format", named)] if named else []
-    return " and ".join(filter(None, (*told, *(limit_words(name, bound) for name, bound in bounds))))
+    bounds = [(name, part[name]) for part in choices[0].parts for name in _LIMITS if name in part]
+    wanted = [("format", named), *bounds] if named else bounds
+    return words.both([text for text in (limit_words(*each, words) for each in wanted) if text])
 
 
 def near_keys(refusal: Refusal, path: Path) -> list[str]:

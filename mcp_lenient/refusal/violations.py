@@ -1,4 +1,4 @@
-"""What is wrong with a refused call, in words that a model can act on: one message for each place."""
+"""Describe what is wrong with a refused call so that a model can correct it: one message per location."""
 
 from __future__ import annotations
 
@@ -36,31 +36,34 @@ from mcp_lenient.refusal.wording import (
     above_private_key,
     allowed,
     allowed_values,
+    and_more,
     description,
-    either,
     example,
     expected,
     findings,
     format_of,
-    is_or_are,
+    kinds_in_words,
     likely_kinds,
     likely_name,
     limit_words,
-    listed,
     more_places,
     named,
+    named_type,
+    number_of,
     parameter,
     quoted,
     shape,
     told_safely,
     type_words,
+    types_in_words,
     where,
-    with_article,
+    without_period,
 )
 from mcp_lenient.schema.node import KEYS, FormReader, Forms, any_fits, names_of
 from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, fits_json, in_json, is_name, short_scalar, shown
 from mcp_lenient.values.json_values import json_type, looks_like_json, pointer, same_json
+from mcp_lenient.values.language import Language, marked
 from mcp_lenient.values.limits import MOST_ISSUES
 
 if TYPE_CHECKING:
@@ -70,88 +73,109 @@ if TYPE_CHECKING:
 _CONTAINERS = ("array", "object")
 
 
-def hint(refusal: Refusal, problem: Problem, wanted: str) -> str:
-    """How to write it right, where the type words alone are often misread: text in place of something else."""
-    spot = problem.places[0]
+def hint(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
+    """Return how to write a value right if the expected types alone are often misread, such as text for JSON."""
+    spot, words = problem.places[0], refusal.words
     without = leave_out(refusal, problem)
     if without or spot.value is None:
         return without
     doubled = list_in_list(refusal, spot.path)
     if doubled is not None:
-        return f" There is one pair of brackets too many around {where(doubled)}."
-    kinds = {kind for form in problem.forms for kind in likely_kinds(form)} - {"null"}
+        place = where(doubled, words)
+        return words("There is one pair of brackets too many around {place}.", place=place)
     if isinstance(spot.value, str):
         return _not_as_text(refusal, problem, kinds)
     if not kinds.isdisjoint(_CONTAINERS):
-        return _like(refusal, problem, wanted)
+        return _like(refusal, problem)
     if isinstance(spot.value, (Mapping, list)):
         if any(format_of(form) == "json-string" for form in problem.forms):
-            return " Write it as JSON in a text."
-        return _alone(problem, kinds, refusal.say(example, problem.forms))
+            return words("Write it as JSON in a text.")
+        return _alone(refusal, problem, kinds)
     if isinstance(spot.value, float) and kinds == {"integer"}:
-        return " Write it without a decimal point." if spot.value.is_integer() else " Send a whole number."
+        whole = spot.value.is_integer()
+        return words("Write it without a decimal point.") if whole else words("Send a whole number.")
     return ""
 
 
 def _not_as_text(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
-    """How to write what came as a text and is none."""
-    sample = refusal.say(example, problem.forms)
+    """Return how to write a value that was wrongly sent as text."""
+    sample, words = refusal.of_schema(example, problem.forms), refusal.words
     if sample is None:
-        as_object = " Write it as a JSON object, not as text." if kinds == {"object"} else ""
-        return refusal.say(shape, problem.forms) or as_object
+        told = refusal.say(shape, problem.forms)
+        return told or (words("Write it as a JSON object, not as text.") if kinds == {"object"} else "")
     if sample[0] in "[{":
-        return f" Write it as JSON, like {sample}, not as text."
-    return "" if allowed_values(problem.forms, partly=True) else _in_digits(kinds, sample)
+        return words("Write it as JSON, like {sample}, not as text.", sample=sample)
+    return "" if allowed_values(problem.forms, partly=True) else _in_digits(kinds, sample, words)
 
 
-def _like(refusal: Refusal, problem: Problem, wanted: str) -> str:
-    """A sample of a container, where its type words do not say all of its shape."""
-    if "object" not in wanted and not any(form.prefix for form in problem.forms):
+def _like(refusal: Refusal, problem: Problem) -> str:
+    """Return a sample of a container if its types do not describe it completely."""
+    types = refusal.of_schema(type_words, problem.forms)
+    if not any("object" in word for word in types) and not any(form.prefix for form in problem.forms):
         return ""
-    sample = refusal.say(example, problem.forms)
-    return f" Write it like {sample}." if sample else refusal.say(shape, problem.forms)
+    sample = refusal.of_schema(example, problem.forms)
+    if sample:
+        return refusal.words("Write it like {sample}.", sample=sample)
+    return refusal.say(shape, problem.forms)
 
 
-def _alone(problem: Problem, kinds: set[str], sample: str | None) -> str:
-    """What to send where one plain value came in a container."""
+def _alone(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
+    """Return what to send instead of a container where one plain value is expected."""
+    words = refusal.words
     if not kinds:
         return ""
     if allowed_values(problem.forms):
-        return " Send one of them."
-    what = next(iter(kinds)) if len(kinds) == 1 else "value"
-    place = problem.places[0]
+        return words("Send one of them.")
+    kind = words(_BARE[next(iter(kinds)) if len(kinds) == 1 else "value"])
+    place, sample = problem.places[0], refusal.of_schema(example, problem.forms)
     if isinstance(place.value, Mapping) and not place.declared and isinstance(place.path[-1], str):
-        return f" Send one {what} for each key of {where(place.path[:-1])}."
-    like = f", like {sample}" if sample and kinds != {"string"} else ""
-    return (
-        f" Send the {what} alone{like}."
-        if isinstance(problem.places[0].value, Mapping)
-        else f" Send one {what}{like}."
-    )
+        return words(
+            "Send one {kind} for each key of {place}.", kind=kind, place=where(place.path[:-1], words)
+        )
+    has_sample = sample and kinds != {"string"}
+    if isinstance(place.value, Mapping):
+        if has_sample:
+            return words("Send the {kind} alone, like {sample}.", kind=kind, sample=sample)
+        return words("Send the {kind} alone.", kind=kind)
+    if has_sample:
+        return words("Send one {kind}, like {sample}.", kind=kind, sample=sample)
+    return words("Send one {kind}.", kind=kind)
 
 
-def _in_digits(kinds: set[str], sample: str) -> str:
+_BARE = {
+    "string": marked("string"),
+    "integer": marked("integer"),
+    "number": marked("number"),
+    "boolean": marked("boolean"),
+    "value": marked("value"),
+}
+
+
+def _in_digits(kinds: set[str], sample: str, words: Language) -> str:
     if not kinds <= {"integer", "number", "boolean"}:
         return ""
-    number = "a whole number" if "number" not in kinds else "a number"
     if kinds == {"boolean"}:
-        return " Write true or false, without quotes."
+        return words("Write true or false, without quotes.")
+    if "number" in kinds and "boolean" in kinds:
+        return words("Write a number in digits, or true or false, without quotes.")
     if "boolean" in kinds:
-        return f" Write {number} in digits, or true or false, without quotes."
-    return f" Write {number} in digits, like {sample}."
+        return words("Write a whole number in digits, or true or false, without quotes.")
+    if "number" in kinds:
+        return words("Write a number in digits, like {sample}.", sample=sample)
+    return words("Write a whole number in digits, like {sample}.", sample=sample)
 
 
 def leave_out(refusal: Refusal, problem: Problem) -> str:
-    """What to do without a value, where one was sent that says there is none."""
+    """Return what to do without a value, if one was sent that means "no value"."""
     if problem.count > 1 or not all(map(says_nothing, [spot.value for spot in problem.places])):
         return ""
-    spot = problem.places[0]
+    spot, words = problem.places[0], refusal.words
     if refusal.may_leave_out(spot):
-        return " Leave it out if you have no value."
+        return words("Leave it out if you have no value.")
     nullable = any("null" in likely_kinds(form) for form in spot.forms)
     if spot.value is None:
-        return " It cannot be left out: send a value." if _is_required(refusal, spot) else ""
-    return " Send null if you have no value." if nullable else ""
+        return words("It cannot be left out: send a value.") if _is_required(refusal, spot) else ""
+    return words("Send null if you have no value.") if nullable else ""
 
 
 def _is_required(refusal: Refusal, spot: Location) -> bool:
@@ -170,52 +194,60 @@ MAX_COMPARED = 100_000
 
 
 def missing(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
-    """The violation for a required name, with the name or the level it may have been sent at."""
-    spot = problem.places[0]
+    """Return the violation for a missing name, with the name or level it may have been sent under."""
+    spot, words = problem.places[0], refusal.words
     choices = spot.forms or problem.forms
     parent = refusal.look(spot.path[:-1])
-    words = _lacks(refusal, problem, parent)
-    about = description(spot.forms)
-    if about:
-        words += f" It means: {about.rstrip('.')}."
+    about = without_period(description(spot.forms))
+    message = words.sentences(
+        _lacks(refusal, problem, parent), words("It means: {about}.", about=about) if about else ""
+    )
     if at_length and not refusal.outcome.arguments and not refusal.outcome.repairs:
-        words = f"the arguments arrived empty ({{}}). {words}"
+        message = words("the arguments arrived empty ({empty}). {rest}", empty="{}", rest=message)
     return Violation(
         "",
         parameter(spot.path),
         "missing",
-        words + _sent_elsewhere(refusal, parent, spot),
-        expected_types=refusal.say(type_words, choices),
+        words.sentences(message, _sent_elsewhere(refusal, parent, spot)),
+        expected_types=refusal.of_schema(type_words, choices),
         allowed_values=allowed_values(choices)[:MAX_VALUES],
     )
 
 
 def _lacks(refusal: Refusal, problem: Problem, parent: Location) -> str:
-    spot = problem.places[0]
+    spot, words = problem.places[0], refusal.words
     choices = spot.forms or problem.forms
+    place, more = where(spot.path, words), more_places(problem, words)
     if isinstance(spot.path[-1], int):
-        whole = refusal.say(expected, parent.forms)
-        return f"{where(spot.path)} is missing{more_places(problem)}: {where(parent.path)} must be {whole}."
+        return words(
+            "{place} is missing{more}: {parent} must be {expected}.",
+            place=place,
+            more=more,
+            parent=where(parent.path, words),
+            expected=refusal.say(expected, parent.forms),
+        )
+    told = words("{place} is required but was not sent{more}.", place=place, more=more)
     wanted = refusal.say(expected, choices)
-    words = f"{where(spot.path)} is required but was not sent{more_places(problem)}."
-    if wanted:
-        words += f" It must be {wanted}.{refusal.say(shape, choices)}"
-    return words
+    if not wanted:
+        return told
+    return words.sentences(
+        told, words("It must be {expected}.", expected=wanted), refusal.say(shape, choices)
+    )
 
 
 def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
-    """Where what is missing may have been sent instead; empty when nowhere."""
-    name = str(spot.path[-1])
+    """Return where a missing value may have been sent instead; empty if nowhere."""
+    name, words = str(spot.path[-1]), refusal.words
     found = wrapped(refusal) if not parent.path else None
     if found is not None and name in found.names:
-        inside = where(found.path) if is_name(str(found.path[0])) else "the text of a name"
-        return f" It was sent inside {inside}: send it at the top."
+        if is_name(str(found.path[0])):
+            return words("It was sent inside {place}: send it at the top.", place=where(found.path, words))
+        return words("It was sent inside the text of a name: send it at the top.")
     fields = {} if refusal.destructive else coming_home(refusal, spot)
     if fields:
-        inside = listed([quoted(field) for field in list(fields)[:MAX_NEAR]])
-        return f" Send {inside} inside it{_as(fields)}."
+        return _send_inside(fields, words)
     if parent.path and not refusal.destructive and name in refusal.names_at(refusal.look(())).extra:
-        return f" It was sent at the top: send it inside {where(parent.path)}."
+        return words("It was sent at the top: send it inside {place}.", place=where(parent.path, words))
     names = refusal.names_at(parent)
     meant = [
         other
@@ -227,19 +259,22 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
     meant += [other for other in holding_tag(refusal, parent, spot.path) if other not in meant]
     if not meant:
         return ""
-    return f" If {either([where((*parent.path, other)) for other in meant[:MAX_NEAR]])} is meant, send it under this name."
+    told = words.either([where((*parent.path, other), words) for other in meant[:MAX_NEAR]])
+    return words("If {names} is meant, send it under this name.", names=told)
 
 
-def _as(fields: Mapping[str, Path]) -> str:
-    """The fields' own names, where they were sent under longer ones."""
+def _send_inside(fields: Mapping[str, Path], words: Language) -> str:
+    """Return that fields belong inside an object, with their own names if they were sent under longer ones."""
+    names = words.all_of([quoted(field) for field in list(fields)[:MAX_NEAR]])
     own = [str(path[-1]) for path in fields.values()]
     if own == list(fields):
-        return ""
-    return f", as {listed([quoted(name) for name in own[:MAX_NEAR]])}"
+        return words("Send {names} inside it.", names=names)
+    own_names = words.all_of([quoted(name) for name in own[:MAX_NEAR]])
+    return words("Send {names} inside it, as {own_names}.", names=names, own_names=own_names)
 
 
 def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, likely: float) -> bool:
-    """Whether a name was likely meant; where nothing but its being alone says so, its value must fit as well."""
+    """Return whether a name was likely meant; a name that only matches by being alone must also fit by its value."""
     if likely > LAST_RESORT:
         return True
     if likely <= 0:
@@ -250,72 +285,100 @@ def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, li
 
 
 def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
-    """The violation for an undeclared name, with the names that may be meant."""
-    path = problem.places[0].path
+    """Return the violation for an undeclared name, with the names that may be meant."""
+    path, words = problem.places[0].path, refusal.words
     parent = refusal.look(path[:-1])
-    inside = f" in {where(parent.path)}" if parent.path else ""
+    accepted = _accepted(refusal, parent) if at_length else ""
     if isinstance(path[-1], str) and not is_name(path[-1]):
-        words = f"a name{inside} is not that of a parameter, but a text: send each value under its parameter's name."
-        return Violation(
-            "", HIDDEN, "unknown", f"{words} {_accepted(refusal, parent)}" if at_length else words
-        )
+        return Violation("", HIDDEN, "unknown", words.sentences(_text_as_name(parent, words), accepted))
     hint, near = _meant(refusal, parent, path)
-    words = f"unknown parameter {quoted(path[-1])}{inside}{more_places(problem)}.{hint}"
-    if at_length:
-        words += f" {_accepted(refusal, parent)}"
-    return Violation("", parameter(path), "unknown", words, did_you_mean=tuple(map(shown, near)))
+    name, more = quoted(path[-1]), more_places(problem, words)
+    if parent.path:
+        place = where(parent.path, words)
+        told = words("unknown parameter {name} in {place}{more}.", name=name, place=place, more=more)
+    else:
+        told = words("unknown parameter {name}{more}.", name=name, more=more)
+    message = words.sentences(told, hint, accepted)
+    return Violation("", parameter(path), "unknown", message, did_you_mean=tuple(map(shown, near)))
+
+
+def _text_as_name(parent: Location, words: Language) -> str:
+    if parent.path:
+        return words(
+            "a name in {place} is not that of a parameter, but a text: send each value under its parameter's name.",
+            place=where(parent.path, words),
+        )
+    return words("a name is not that of a parameter, but a text: send each value under its parameter's name.")
 
 
 def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[str]]:
-    """What an undeclared name was likely meant for, in a sentence, and the names that come near it."""
-    sent = path[-1]
+    """Return a sentence about what an undeclared name was likely meant as, and the names that are close to it."""
+    sent, words = path[-1], refusal.words
     owner = _owner(refusal, path)
     if owner is not None:
-        return f" It stands for {quoted(owner)}: send that one, once.", [owner]
+        return words("It stands for {name}: send that one, once.", name=quoted(owner)), [owner]
     twin = another_spelling(refusal, parent, sent)
     if twin is not None:
-        return _one_of_two(parent, sent, twin), [twin]
+        return _one_of_two(parent, sent, twin, words), [twin]
     found = wrapped(refusal) if not parent.path else None
     if found is not None and sent == found.path[0]:
-        return _unwrap(found), []
+        return _unwrap(found, words), []
     if found is not None and sent in found.beside:
-        return " It is no argument of the tool: leave it out.", []
+        return words("It is no argument of the tool: leave it out."), []
     near = _near_names(refusal, parent, sent)
     belongs = None if refusal.destructive else home(refusal, parent, sent)
     if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
-        own = "" if belongs[-1] == sent else f", as {quoted(belongs[-1])}"
-        return f" It belongs inside {where(belongs[:-1])}{own}.", []
+        return _belongs_inside(belongs, sent, words), []
     if near:
-        return f" Did you mean {either([quoted(name) for name in near])}?", near
+        return words("Did you mean {names}?", names=words.either([quoted(name) for name in near])), near
     if (
         not parent.path
         and isinstance(parent.value, Mapping)
         and is_usual_wrapper(sent, parent.value.get(sent))
     ):
-        return f" The arguments go at the top, not inside {quoted(sent)}.", []
+        return words("The arguments go at the top, not inside {name}.", name=quoted(sent)), []
     return "", []
 
 
-def _one_of_two(parent: Location, sent: object, twin: str) -> str:
+def _belongs_inside(belongs: Path, sent: object, words: Language) -> str:
+    place = where(belongs[:-1], words)
+    if belongs[-1] == sent:
+        return words("It belongs inside {place}.", place=place)
+    return words("It belongs inside {place}, as {name}.", place=place, name=quoted(belongs[-1]))
+
+
+def _one_of_two(parent: Location, sent: object, twin: str, words: Language) -> str:
     values = parent.value
-    same = fits_json(values, MAX_COMPARED) and same_json(values[sent], values[twin])
-    which = "" if same else ", with the value that is meant"
-    return (
-        f" It is another spelling of {quoted(twin)}, which was sent as well: send {quoted(twin)} only{which}."
+    if fits_json(values, MAX_COMPARED) and same_json(values[sent], values[twin]):
+        return words(
+            "It is another spelling of {name}, which was sent as well: send {name} only.", name=quoted(twin)
+        )
+    return words(
+        "It is another spelling of {name}, which was sent as well: send {name} only, with the value that is meant.",
+        name=quoted(twin),
     )
 
 
-def _unwrap(found: Wrapped) -> str:
+def _unwrap(found: Wrapped, words: Language) -> str:
     names = found.names[:MAX_NEAR]
     rest = len(found.names) - len(names)
-    told = [quoted(name) for name in names] + ([f"{rest} more"] if rest else [])
-    together = listed(told)
-    as_text = " as JSON text" if found.in_text else ""
-    return f" It holds arguments of the tool{as_text}: send {together} at the top, not inside {where(found.path)}."
+    told = [quoted(name) for name in names] + ([words("{count} more", count=rest)] if rest else [])
+    together, place = words.all_of(told), where(found.path, words)
+    if found.in_text:
+        return words(
+            "It holds arguments of the tool as JSON text: send {names} at the top, not inside {place}.",
+            names=together,
+            place=place,
+        )
+    return words(
+        "It holds arguments of the tool: send {names} at the top, not inside {place}.",
+        names=together,
+        place=place,
+    )
 
 
 def _owner(refusal: Refusal, path: Path) -> str | None:
-    """The parameter that a name is declared to stand for."""
+    """Return the parameter of which a name is a declared alias."""
     if len(path) != 1:
         return None
     return next((name for name, others in refusal.policy.aliases.items() if path[0] in others), None)
@@ -333,21 +396,21 @@ def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
 
 
 def _accepted(refusal: Refusal, parent: Location) -> str:
-    names = list(names_of(refusal.meant(parent)))
+    names, words = list(names_of(refusal.meant(parent))), refusal.words
     if not names:
-        return "No parameters are accepted here."
+        return words("No parameters are accepted here.")
     told = list(map(quoted, names[:MAX_NAMES]))
     while sum(map(len, told)) > MAX_NAMES_TEXT:
         told.pop()
-    rest = len(names) - len(told)
-    return f"Accepted {'is' if len(names) == 1 else 'are'} {', '.join(told)}{f' and {rest} more' if rest else ''}."
+    some = and_more(words.comma(told), len(names) - len(told), words)
+    return words.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
 
 
 MAX_TIE = 800
 
 
 def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
-    """The violation without its pointer and fixes; ``at_length`` adds what need be said once only."""
+    """Return the violation without its pointer and fixes; ``at_length`` adds what is said only once per envelope."""
     if any(keyword == KEYS for keyword, _ in problem.broken):
         return wrong_key(refusal, problem)
     if problem.broken and problem.code in ("missing", "unknown"):
@@ -356,70 +419,134 @@ def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
     return (_TELLERS.get(problem.code, _wrong_value) if problem.broken else _wrong_value)(refusal, problem)
 
 
-def _too_large(_refusal: Refusal, problem: Problem) -> Violation:
-    path = problem.places[0].path
-    return Violation(
-        "",
-        parameter(path),
-        "size",
-        f"{where(path)} {is_or_are(problem)} too large or too deeply nested. Send less at once.",
+def _too_large(refusal: Refusal, problem: Problem) -> Violation:
+    path, words = problem.places[0].path, refusal.words
+    message = words.plural(
+        "{place} is too large or too deeply nested. Send less at once.",
+        "{place} are too large or too deeply nested. Send less at once.",
+        number_of(problem),
+        place=where(path, words),
     )
+    return Violation("", parameter(path), "size", message)
 
 
 def _wrong_type(refusal: Refusal, problem: Problem) -> Violation:
     wanted = refusal.say(expected, problem.forms)
     if not wanted:
         return _wrong_value(refusal, problem)
-    words = f"{_subject(problem)} be {wanted}, but got {_received(refusal, problem)}.{hint(refusal, problem, wanted)}"
-    return _about_value(refusal, problem, words)
+    kinds = {kind for form in problem.forms for kind in likely_kinds(form)} - {"null"}
+    told = _must_be(refusal, problem, wanted)
+    return _about_value(refusal, problem, refusal.words.sentences(told, hint(refusal, problem, kinds)))
 
 
 def _wrong_enum(refusal: Refusal, problem: Problem) -> Violation:
-    wanted = refusal.say(expected, problem.forms)
+    wanted, words = refusal.say(expected, problem.forms), refusal.words
     if not wanted:
         return _wrong_value(refusal, problem)
-    words = f"{_subject(problem)} be {wanted}, but got {_received(refusal, problem)}."
-    near = refusal.once(near_at, problem.places[0])
+    near, meant = refusal.once(near_at, problem.places[0]), ""
     if near and problem.count == 1 and not problem.places[0].secret:
-        words += f" Did you mean {either([in_json(value) for value in near])}?"
-    words += leave_out(refusal, problem)
-    return _about_value(refusal, problem, words, near=tuple(near))
+        meant = words("Did you mean {names}?", names=words.either([in_json(value) for value in near]))
+    message = words.sentences(_must_be(refusal, problem, wanted), meant, leave_out(refusal, problem))
+    return _about_value(refusal, problem, message, near=tuple(near))
+
+
+def _must_be(refusal: Refusal, problem: Problem, wanted: str) -> str:
+    words = refusal.words
+    return words.plural(
+        "{places} must be {expected}, but got {received}.",
+        "{places} must each be {expected}, but got {received}.",
+        problem.count,
+        places=named(problem, words),
+        expected=wanted,
+        received=_received(refusal, problem),
+    )
 
 
 def _wrong_value(refusal: Refusal, problem: Problem) -> Violation:
-    asked = " and ".join(filter(None, (limit_words(keyword, bound) for keyword, bound in problem.broken)))
+    words = refusal.words
+    limits = (limit_words(keyword, bound, words) for keyword, bound in problem.broken)
+    asked = words.both([text for text in limits if text])
     detail = told_safely(refusal, problem.places, problem.detail, MAX_DETAIL)
-    # What the schema says of a place is told already, so that a reason of its type would say the contrary.
+    # The message already contains the type that the schema declares; a reason about the type would contradict it.
     reason = None if problem.code == "type" and problem.forms else problem.reason
-    why = detail or reason
     if asked:
-        more = f" ({reason})" if reason and problem.code == "format" and problem.count == 1 else ""
-        words = f"{_subject(problem)} {asked}, but got {_received(refusal, problem)}{_size(problem)}{more}."
-    elif why:
-        words = (
-            f"{named(problem)} {is_or_are(problem)} not accepted: {why.rstrip('.')}{_got(refusal, problem)}."
-        )
+        message = _must(refusal, problem, asked, reason if problem.code == "format" else None)
+    elif detail or reason:
+        message = _not_accepted(refusal, problem, without_period(detail or reason or ""))
     else:
-        words = f"{named(problem)} {is_or_are(problem)} not accepted by the tool{_as_published(problem)}; got {_received(refusal, problem)}.{_formats(problem)}"
-    return _about_value(refusal, problem, words + leave_out(refusal, problem))
+        message = _not_accepted_by_tool(refusal, problem)
+    return _about_value(refusal, problem, words.sentences(message, leave_out(refusal, problem)))
 
 
-def _got(refusal: Refusal, problem: Problem) -> str:
-    echoed = problem.count == 1 and _may_echo(refusal, problem.places[0])
-    return f"; got {_received(refusal, problem)}" if echoed else ""
+def _must(refusal: Refusal, problem: Problem, asked: str, reason: str | None) -> str:
+    words = refusal.words
+    received = _with_size(_received(refusal, problem), problem, words)
+    if reason and problem.count == 1:
+        return words(
+            "{place} must {asked}, but got {received} ({reason}).",
+            place=named(problem, words),
+            asked=asked,
+            received=received,
+            reason=reason,
+        )
+    return words.plural(
+        "{places} must {asked}, but got {received}.",
+        "{places} must each {asked}, but got {received}.",
+        problem.count,
+        places=named(problem, words),
+        asked=asked,
+        received=received,
+    )
 
 
-def _as_published(problem: Problem) -> str:
-    """Said of a type that the published schema has nothing against, so that nobody can satisfy the two."""
-    return ", although its schema asks for this" if problem.code == "type" and problem.forms else ""
+def _not_accepted(refusal: Refusal, problem: Problem, reason: str) -> str:
+    words, count = refusal.words, number_of(problem)
+    if problem.count == 1 and _may_echo(refusal, problem.places[0]):
+        return words.plural(
+            "{places} is not accepted: {reason}; got {received}.",
+            "{places} are not accepted: {reason}; got {received}.",
+            count,
+            places=named(problem, words),
+            reason=reason,
+            received=_received(refusal, problem),
+        )
+    return words.plural(
+        "{places} is not accepted: {reason}.",
+        "{places} are not accepted: {reason}.",
+        count,
+        places=named(problem, words),
+        reason=reason,
+    )
 
 
-def _formats(problem: Problem) -> str:
+def _not_accepted_by_tool(refusal: Refusal, problem: Problem) -> str:
+    """Return that only the tool refuses a value; the published schema may even accept its type."""
+    words, count = refusal.words, number_of(problem)
+    places, received = named(problem, words), _received(refusal, problem)
+    if problem.code == "type" and problem.forms:
+        return words.plural(
+            "{places} is not accepted by the tool, although its schema asks for this; got {received}.",
+            "{places} are not accepted by the tool, although its schema asks for this; got {received}.",
+            count,
+            places=places,
+            received=received,
+        )
+    told = words.plural(
+        "{places} is not accepted by the tool; got {received}.",
+        "{places} are not accepted by the tool; got {received}.",
+        count,
+        places=places,
+        received=received,
+    )
+    return words.sentences(told, _formats(problem, words))
+
+
+def _formats(problem: Problem, words: Language) -> str:
     if problem.code == "type":
         return ""
     said = (each for form in problem.forms for each in form.says("format"))
     names = [each for each in said if isinstance(each, str)]
-    return f" It must {limit_words('format', names[0])}." if names else ""
+    return words("It must {asked}.", asked=limit_words("format", names[0], words)) if names else ""
 
 
 _TELLERS = {
@@ -439,11 +566,11 @@ def _about_value(refusal: Refusal, problem: Problem, words: str, near: tuple[Any
         problem.code,
         words,
         received_type=types.pop() if len(types) == 1 else None,
-        expected_types=problem.expected_types or refusal.say(type_words, problem.forms),
+        expected_types=problem.expected_types or refusal.of_schema(type_words, problem.forms),
         received_value=spot.value if echoed else None,
         has_received_value=echoed,
         did_you_mean=near,
-        allowed_values=refusal.say(allowed, problem.forms),
+        allowed_values=refusal.of_schema(allowed, problem.forms),
     )
 
 
@@ -458,9 +585,9 @@ def _may_echo(refusal: Refusal, spot: Location) -> bool:
 
 
 def _is_in_map(refusal: Refusal, spot: Location) -> bool:
-    """Whether a number or boolean is an entry of a map, whose names are all the caller's: none is misspelt.
+    """Return whether a number or boolean is an entry of a map, where no name is a misspelled parameter.
 
-    A text may be a secret under a name that does not tell.
+    A string may be a secret under a name that does not show it.
     """
     parent = refusal.look(spot.path[:-1])
     named = any(form.properties for form in parent.forms)
@@ -468,44 +595,72 @@ def _is_in_map(refusal: Refusal, spot: Location) -> bool:
     return shown and bool(spot.forms) and not named and isinstance(spot.value, (bool, int, float))
 
 
-def _subject(problem: Problem) -> str:
-    return f"{named(problem)} must each" if problem.count > 1 else f"{named(problem)} must"
+_RECEIVED = {
+    "string": marked("the string {value}"),
+    "integer": marked("the integer {value}"),
+    "number": marked("the number {value}"),
+    "boolean": marked("the boolean {value}"),
+}
 
 
 def _received(refusal: Refusal, problem: Problem) -> str:
+    words = refusal.words
     if problem.count > 1:
-        kinds = dict.fromkeys(json_type(spot.value) for spot in problem.places)
-        return either(list(map(with_article, kinds)))
+        return types_in_words(dict.fromkeys(json_type(spot.value) for spot in problem.places), words)
     spot = problem.places[0]
     kind = json_type(spot.value)
     if kind == "null" or not refusal.once(_may_echo, spot):
-        return with_article(kind)
-    return f"the {kind} {in_json(spot.value)}"
+        return types_in_words((kind,), words)
+    return words(_RECEIVED[kind], value=in_json(spot.value))
 
 
-def _size(problem: Problem) -> str:
+def _with_size(received: str, problem: Problem, words: Language) -> str:
+    """Return the received value with its number of characters or items if these are limited."""
     spot = problem.places[0]
-    units = {"minLength": "characters", "maxLength": "characters", "minItems": "items", "maxItems": "items"}
-    unit = next((units[keyword] for keyword, _ in problem.broken if keyword in units), None)
-    if unit is None or problem.count > 1 or not isinstance(spot.value, (str, list)):
-        return ""
+    limits = {keyword for keyword, _ in problem.broken}
+    if problem.count > 1 or not isinstance(spot.value, (str, list)):
+        return received
     count = len(spot.value)
-    return f" of {count} {unit.removesuffix('s') if count == 1 else unit}"
+    if not limits.isdisjoint(_OF_CHARACTERS):
+        return words.plural(
+            "{received} of {count} character", "{received} of {count} characters", count, received=received
+        )
+    if not limits.isdisjoint(_OF_ITEMS):
+        return words.plural(
+            "{received} of {count} item", "{received} of {count} items", count, received=received
+        )
+    return received
+
+
+_OF_CHARACTERS = frozenset(("minLength", "maxLength"))
+_OF_ITEMS = frozenset(("minItems", "maxItems"))
 
 
 def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
-    """The violation for a place with two equally good readings; both are named where they may be."""
-    spot = refusal.look(tie.path)
+    """Return the violation for a value with two equally good readings, with both if they may be shown."""
+    spot, words = refusal.look(tie.path), refusal.words
+    place = where(tie.path, words)
     values = [reading.value for reading in tie.readings[:MAX_NEAR]]
     if refusal.may_show(spot) and values and all(showable(refusal, spot, value) for value in values):
-        told = f"as {' or as '.join(in_json(value) for value in values)}"
+        readings = words.or_as([in_json(value) for value in values])
+        message = words(
+            "{place} can be read as {readings}. Send the one that is meant, as JSON.",
+            place=place,
+            readings=readings,
+        )
     else:
-        told = f"in {max(len(tie.readings), 2)} ways"
-    words = cut(f"{where(tie.path)} can be read {told}. Send the one that is meant, as JSON.", MAX_TIE)
-    wanted = refusal.say(type_words, spot.forms)
-    received = json_type(spot.value) if spot.present else None
+        message = words(
+            "{place} can be read in {count} ways. Send the one that is meant, as JSON.",
+            place=place,
+            count=max(len(tie.readings), 2),
+        )
     return Violation(
-        "", parameter(tie.path), "ambiguous", words, received_type=received, expected_types=wanted
+        "",
+        parameter(tie.path),
+        "ambiguous",
+        cut(message, MAX_TIE),
+        received_type=json_type(spot.value) if spot.present else None,
+        expected_types=refusal.of_schema(type_words, spot.forms),
     )
 
 
@@ -537,7 +692,7 @@ _CODES: Mapping[str, ViolationCode] = {
 }
 _TOP: Sequence[Path] = ((),)
 _UNWRAPPED = "unwrap_arguments"
-_WITHOUT_WRAPPER = (
+_WITHOUT_WRAPPER = marked(
     "The arguments came under a name that the tool does not know; "
     "their places are told as if they stood where the tool looks for them: send them there."
 )
@@ -551,7 +706,7 @@ _KEYWORDS = {
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Issues of one kind at places that differ in list indices only."""
+    """Issues of one kind at paths that differ in list indices only."""
 
     issues: tuple[ValidationIssue, ...]
     count: int
@@ -567,19 +722,19 @@ def violations(
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = None,
     tool: str | None = None,
 ) -> tuple[Violation, ...]:
-    """What is wrong with a refused call, 20 violations at most.
+    """Return the violations of a refused call, 20 at most.
 
-    Items of a list with the same issue share one violation. The published schema supplies the words; where
-    it has nothing against a value that the tool refuses, the tool author's own sentence does.
+    Items of a list with the same issue share one violation. The message comes from the published schema; if only the
+    tool refuses a value, it is the author's own sentence.
 
     Args:
-        reader: The tool's published input schema, and what earlier refusals said of it.
-        outcome: The refused call, as :class:`Outcome` describes it.
-        validator: What the tool accepts; asked whether a fix corrects the call.
-        policy: Which values may be repeated.
-        destructive: Whether the tool destroys something, so that no fix is offered.
-        again: What is still wrong with arguments once they are repaired; a fix may need a repair as well.
-        tool: The tool's name, where it is known.
+        reader: The tool's published input schema, with cached parts of earlier messages.
+        outcome: The refused call.
+        validator: The tool's validator; tests whether a fix corrects the call.
+        policy: Which values may be repeated, and the language of the messages.
+        destructive: Whether the tool is destructive, so that no fix is offered.
+        again: Returns the remaining issues of arguments after repair; a fix may need a repair as well.
+        tool: The tool's name, if it is known.
     """
     refusal = Refusal(reader, outcome, validator, policy, destructive=destructive, again=again, tool=tool)
     ties = outcome.ties[:MAX_VIOLATIONS]
@@ -588,33 +743,38 @@ def violations(
     kept = problems[: MAX_VIOLATIONS - len(ties)]
     found = _told(refusal, ties, kept)
     rest = len(problems) - len(kept) + more
-    return _with_rest(_out_of_wrapper(outcome, found), rest, at_least=len(outcome.issues) >= MOST_ISSUES)
+    at_least = len(outcome.issues) >= MOST_ISSUES
+    return _with_rest(_out_of_wrapper(refusal, found), rest, refusal.words, at_least=at_least)
 
 
-def _out_of_wrapper(outcome: Outcome, found: tuple[Violation, ...]) -> tuple[Violation, ...]:
-    """Says that the places are not those of the call as it was sent, where its arguments came in a wrapper."""
-    if not found or all(repair.rule != _UNWRAPPED for repair in outcome.repairs):
+def _out_of_wrapper(refusal: Refusal, found: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """Say that the paths are not those of the sent call if its arguments were in a wrapper."""
+    if not found or all(repair.rule != _UNWRAPPED for repair in refusal.outcome.repairs):
         return found
-    return (replace(found[0], message=f"{found[0].message} {_WITHOUT_WRAPPER}"), *found[1:])
+    words = refusal.words
+    return (replace(found[0], message=words.sentences(found[0].message, words(_WITHOUT_WRAPPER))), *found[1:])
 
 
-def _with_rest(found: tuple[Violation, ...], rest: int, *, at_least: bool) -> tuple[Violation, ...]:
+def _with_rest(
+    found: tuple[Violation, ...], rest: int, words: Language, *, at_least: bool
+) -> tuple[Violation, ...]:
     if not found or rest < 1:
         return found
     last = found[-1]
-    return (
-        *found[:-1],
-        replace(last, message=f"{last.message} {_more_faults(rest, at_least=at_least)}"),
-    )
+    message = words.sentences(last.message, _more_faults(rest, words, at_least=at_least))
+    return (*found[:-1], replace(last, message=message))
 
 
-def _more_faults(rest: int, *, at_least: bool) -> str:
-    count = f"at least {rest}" if at_least else str(rest)
-    return "There is 1 more fault." if count == "1" else f"There are {count} more faults."
+def _more_faults(rest: int, words: Language, *, at_least: bool) -> str:
+    if at_least:
+        return words.plural(
+            "There is at least {count} more fault.", "There are at least {count} more faults.", rest
+        )
+    return words.plural("There is {count} more fault.", "There are {count} more faults.", rest)
 
 
 def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
-    """The issues in the published schema's terms, gathered once more: an issue may hide several."""
+    """Return the issues as violated keywords of the published schema, grouped again: an issue may hide several."""
     by_place: dict[tuple[Path, bool], list[KeywordViolation | ValidationIssue]] = {}
     uncounted: dict[object, int] = {}
     for group in groups:
@@ -633,7 +793,7 @@ def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
 
 
 def _of_key(entry: KeywordViolation | ValidationIssue) -> bool:
-    """Whether a map's key is meant: what stands under it may have issues of its own."""
+    """Return whether the issue is about a map's key; its value may have issues of its own."""
     return entry.keyword == KEYS if isinstance(entry, KeywordViolation) else entry.kind == "key"
 
 
@@ -645,7 +805,7 @@ def _keywords(entries: Sequence[KeywordViolation | ValidationIssue]) -> frozense
 
 
 def _identity(choices: Forms) -> tuple[int, ...]:
-    """What tells the items of a list apart from those of a tuple, where each has a schema of its own."""
+    """Return what distinguishes the items of a list from those of a tuple, which each have their own schema."""
     return tuple(id(schema) for form in choices for schema in form.parts)
 
 
@@ -655,13 +815,15 @@ def _problem(
     at: Sequence[tuple[Path, bool]],
     uncounted: int,
 ) -> Problem:
-    """A place speaks once: with what the published schema holds against it, or else with the author's words."""
+    """Return the one problem of a location: what the published schema refuses, or else the author's sentence."""
     places = tuple([refusal.look(path) for path, _ in at[:MAX_SAMPLES]])
     count = len(at) + uncounted
     found = [entry for entry in entries if isinstance(entry, KeywordViolation)]
     issues = [entry for entry in entries if isinstance(entry, ValidationIssue)]
     detail = next((issue.detail for issue in issues if issue.detail), None)
-    reason = either(list(dict.fromkeys(issue.reason for issue in issues if issue.reason))) or None
+    words = refusal.words
+    reasons = dict.fromkeys(words.of(issue.reason) for issue in issues if issue.reason)
+    reason = words.either(list(reasons)) or None
     if found:
         listed = found[0].keyword == KEYS and allowed_values(found[0].forms)
         code = "enum" if listed else _CODES.get(found[0].keyword, "value")
@@ -672,7 +834,7 @@ def _problem(
 
 
 def _leading(refusal: Refusal) -> Iterator[ValidationIssue]:
-    """The issues that say most: none twice, none at a tie, of a union's issues those of the branch that was meant."""
+    """Yield the most helpful issues: no duplicates, none at a tie, of a union only those of the intended branch."""
     issues = dict.fromkeys(refusal.outcome.issues)
     tied = {tie.path for tie in refusal.outcome.ties}
     within = {above for issue in issues for above in _above(issue.path)}
@@ -696,10 +858,9 @@ def _fitting(refusal: Refusal, path: Path) -> bool:
 
 
 def _groups(issues: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
-    """The first groups, and how many more there are.
+    """Return the first groups, and the number of the others.
 
-    Of the others nothing is kept but one pattern each: what many objects live through is what makes Python
-    search the whole process for garbage.
+    Only a pattern is kept of the others: a garbage collection among many live objects takes long.
     """
     gathered: dict[tuple[str, str | None], dict[object, list[ValidationIssue] | None]] = {}
     counts: dict[int, int] = {}
@@ -736,8 +897,8 @@ def _explained(refusal: Refusal, issue: ValidationIssue) -> Sequence[KeywordViol
     if issue.kind == "key":
         keys = refusal.reader.keys(refusal.look(issue.path[:-1]).forms)
         return (KeywordViolation(issue.path, KEYS, keys), issue)
-    # A sentence about this very value: what is published of values below it, or beside it, is not the reason.
-    # What would be overlooked stands in arguments that the validator takes: nothing else is wrong there.
+    # A sentence about this value: the schema of values below or beside it is not the reason.
+    # Ignored names are in arguments that the validator accepts, so nothing else is wrong there.
     own = bool(issue.detail or issue.kind == "overlooked" or (issue.reason and issue.kind == "value"))
     union = None if own else _union_above(refusal, issue.path)
     told = () if union is None else refusal.once(_found, union)
@@ -759,7 +920,7 @@ def _found(refusal: Refusal, place: Location) -> tuple[KeywordViolation, ...]:
 
 
 def _union_above(refusal: Refusal, path: Path) -> Location | None:
-    """The place of a union of objects above an issue: a validator tells the issues of each branch, and one was meant."""
+    """Return the location of a union of objects above an issue; a validator reports issues of every branch."""
     above = map(refusal.look, _above(path))
     return next((place for place in above if refusal.once(_is_union_of_objects, place)), None)
 
@@ -772,7 +933,7 @@ def _is_union_of_objects(_refusal: Refusal, place: Location) -> bool:
 
 def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) -> tuple[Violation, ...]:
     wanted = [*map(Wanted.of_tie, ties), *(_wanted(problem) for problem in problems[:MAX_WITH_FIXES])]
-    # Of so many violations each first fix is worth its place and time, and no second one.
+    # With so many violations a second fix for each is not worth its size and time.
     most = MAX_FIXES if len(problems) <= MAX_WITH_FIXES else 1
     offered = iter(fixes(refusal, wanted, most))
     codes = {issue.path: issue.error_code for issue in reversed(refusal.outcome.issues)}
@@ -780,7 +941,7 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
     for tie in ties:
         words, own, hiding = ambiguous(refusal, tie), next(offered), above_private_key(refusal, tie.path)
         if hiding is not None:
-            words, own = _veiled(words, hiding), ()
+            words, own = _veiled(refusal, words, refusal.look(tie.path).forms, hiding), ()
         found.append(_complete(refusal, words, hiding or tie.path, own, codes.get(tie.path)))
     begun: set[tuple[str, Path]] = set()
     for problem in problems:
@@ -790,32 +951,40 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
         own = next(offered, ())
         hiding = above_private_key(refusal, path) if problem.code != "unknown" else None
         if hiding is not None:
-            found.append(_complete(refusal, _veiled(words, hiding), hiding, (), codes.get(path)))
+            hidden = _veiled(refusal, words, problem.forms, hiding)
+            found.append(_complete(refusal, hidden, hiding, (), codes.get(path)))
             continue
         begun.add(kind)
         found.append(_complete(refusal, words, path, own, codes.get(path)))
     return tuple(found)
 
 
-def _veiled(words: Violation, hiding: Path) -> Violation:
-    """Speak of a value below a key that may be secret, without that key."""
-    expected = (
-        f"must be {either(list(map(with_article, words.expected_types)))}"
-        if words.expected_types
-        else "is not accepted"
-    )
+def _veiled(refusal: Refusal, found: Violation, forms: Forms, hiding: Path) -> Violation:
+    """Return a violation for a value below a possibly secret key, without that key."""
+    words = refusal.words
+    place, wanted = where(hiding, words), _kinds_wanted(refusal, found, forms)
+    if wanted:
+        message = words("A value in {place} must be {expected}.", place=place, expected=wanted)
+    else:
+        message = words("A value in {place} is not accepted.", place=place)
     return Violation(
         "",
         parameter(hiding),
-        words.code,
-        f"A value in {where(hiding)} {expected}.",
-        received_type=words.received_type,
-        expected_types=words.expected_types,
+        found.code,
+        message,
+        received_type=found.received_type,
+        expected_types=found.expected_types,
     )
 
 
+def _kinds_wanted(refusal: Refusal, found: Violation, forms: Forms) -> str:
+    if found.expected_types == refusal.of_schema(type_words, forms):
+        return refusal.say(kinds_in_words, forms)
+    return refusal.words.either([named_type(word, refusal.words) for word in found.expected_types])
+
+
 def _wanted(problem: Problem) -> Wanted:
-    """A problem as fixes are looked for; at no place where it stands for more places than it names."""
+    """Return what fixes are needed for; without paths if the problem has more locations than it lists."""
     paths = tuple(place.path for place in problem.places)
     of_key = any(keyword == KEYS for keyword, _ in problem.broken)
     return Wanted(problem.code, paths if problem.count == len(paths) else (), of_key=of_key)
@@ -824,7 +993,7 @@ def _wanted(problem: Problem) -> Wanted:
 def _complete(
     refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...], error_code: str | None
 ) -> Violation:
-    """A name that only the client knows is a parameter's name nowhere but where it is the issue itself."""
+    """Return the whole violation; an undeclared name is its ``parameter`` only if the name itself is the issue."""
     known = words.code == "unknown" or refusal.look(path[:1]).declared
     if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)

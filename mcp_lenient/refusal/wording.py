@@ -1,4 +1,4 @@
-"""A refused call while it is put into words: what the schema asks for, what was sent, and what must not be repeated."""
+"""Put a refused call into words: what the schema expects, what was sent, and what must not be repeated."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from mcp_lenient.values.display import (
     shown,
 )
 from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.language import Language, language, marked
 from mcp_lenient.values.names import likeness
 
 if TYPE_CHECKING:
@@ -41,61 +42,108 @@ MAX_DESCRIPTION = 120
 MAX_WORDED_DEPTH = 3
 ANY_NAME = "key"
 _PLURALS = {
-    "string": "strings",
-    "integer": "integers",
-    "number": "numbers",
-    "boolean": "booleans",
-    "array": "arrays",
-    "object": "objects",
-    "null": "null",
+    "string": marked("strings"),
+    "integer": marked("integers"),
+    "number": marked("numbers"),
+    "boolean": marked("booleans"),
+    "array": marked("arrays"),
+    "object": marked("objects"),
+    "null": marked("nulls"),
 }
-_AN = ("array", "integer", "object")
+_ONE_OF_A_TYPE = {
+    "string": marked("a string"),
+    "integer": marked("an integer"),
+    "number": marked("a number"),
+    "boolean": marked("a boolean"),
+    "array": marked("an array"),
+    "object": marked("an object"),
+    "null": marked("null"),
+}
 FORMATS = {
-    "date-time": 'a date and time such as "2026-01-31T09:30:00Z"',
-    "date": 'a date such as "2026-01-31"',
-    "time": 'a time such as "09:30:00Z"',
-    "duration": 'a duration such as "PT1H30M"',
-    "email": 'an email address such as "name@example.com"',
-    "uuid": 'a UUID such as "123e4567-e89b-12d3-a456-426614174000"',
-    "uri": 'a URI such as "https://example.com/a"',
-    "ipv4": 'an IPv4 address such as "192.0.2.1"',
-    "ipv6": 'an IPv6 address such as "2001:db8::1"',
-    "json-string": 'JSON in a text such as "[1, 2]"',
+    "date-time": (marked("a date and time"), '"2026-01-31T09:30:00Z"'),
+    "date": (marked("a date"), '"2026-01-31"'),
+    "time": (marked("a time"), '"09:30:00Z"'),
+    "duration": (marked("a duration"), '"PT1H30M"'),
+    "email": (marked("an email address"), '"name@example.com"'),
+    "uuid": (marked("a UUID"), '"123e4567-e89b-12d3-a456-426614174000"'),
+    "uri": (marked("a URI"), '"https://example.com/a"'),
+    "ipv4": (marked("an IPv4 address"), '"192.0.2.1"'),
+    "ipv6": (marked("an IPv6 address"), '"2001:db8::1"'),
+    "json-string": (marked("JSON in a text"), '"[1, 2]"'),
 }
+"""The formats of strings in words, with a sample of each."""
 LIMITS = {
-    "minimum": "be at least {}",
-    "maximum": "be at most {}",
-    "exclusiveMinimum": "be greater than {}",
-    "exclusiveMaximum": "be less than {}",
-    "multipleOf": "be a multiple of {}",
-    "minLength": "be at least {} characters long",
-    "maxLength": "be at most {} characters long",
-    "pattern": "match the pattern {}",
-    "minItems": "hold at least {} items",
-    "maxItems": "hold at most {} items",
-    "uniqueItems": "hold no item twice",
-    "contains": "hold at least one item of the kind the schema asks for",
-    "minProperties": "hold at least {} properties",
-    "maxProperties": "hold at most {} properties",
+    "minimum": marked("be at least {bound}"),
+    "maximum": marked("be at most {bound}"),
+    "exclusiveMinimum": marked("be greater than {bound}"),
+    "exclusiveMaximum": marked("be less than {bound}"),
+    "multipleOf": marked("be a multiple of {bound}"),
+    "pattern": marked("match the pattern {bound}"),
+    "uniqueItems": marked("hold no item twice"),
+    "contains": marked("hold at least one item of the kind the schema asks for"),
 }
+"""What keywords require, to follow "must"."""
 
 
-_SINGULAR = {"items": "item", "characters": "character", "properties": "property"}
-_ONE = re.compile("|".join(_SINGULAR))
+def marked_plural(one: str, many: str) -> tuple[str, str]:
+    """Return both forms of a text unchanged; marks them for the catalogs."""
+    return one, many
+
+
+COUNTS = {
+    "minLength": marked_plural("be at least {bound} character long", "be at least {bound} characters long"),
+    "maxLength": marked_plural("be at most {bound} character long", "be at most {bound} characters long"),
+    "minItems": marked_plural("hold at least {bound} item", "hold at least {bound} items"),
+    "maxItems": marked_plural("hold at most {bound} item", "hold at most {bound} items"),
+    "minProperties": marked_plural("hold at least {bound} property", "hold at least {bound} properties"),
+    "maxProperties": marked_plural("hold at most {bound} property", "hold at most {bound} properties"),
+}
+"""What keywords that count require, to follow "must"."""
+
+
+class Kind(NamedTuple):
+    """A JSON type; of an array also the types of its items, if they are few."""
+
+    name: str
+    items: tuple[Kind, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The kind as ``expected_types`` has it: ``array of strings``."""
+        return f"{self.name}{self._of_items}"
+
+    @property
+    def _of_items(self) -> str:
+        items = " or ".join([f"{_PLURALS[item.name]}{item._of_items}" for item in self.items])  # noqa: SLF001 - its own class
+        return f" of {items}" if items else ""
+
+
+_NULL = Kind("null")
 
 
 def type_words(choices: Forms) -> tuple[str, ...]:
-    """The types that are expected, such as ``array of strings``; ``null`` comes last."""
-    words = [word for form in choices for word in _form_words(form, 0)]
-    return tuple(sorted(dict.fromkeys(words), key=lambda word: word == "null"))[:MAX_TYPES]
+    """Return the expected types, such as ``array of strings``; ``null`` comes last."""
+    return tuple([kind.word for kind in _kinds(choices)])
 
 
-def _form_words(form: Form, depth: int) -> Iterable[str]:
-    return [_list_words(form, depth) if kind == "array" else kind for kind in likely_kinds(form)]
+def _kinds(choices: Forms) -> tuple[Kind, ...]:
+    found = _each_once(kind for form in choices for kind in _form_kinds(form, 0))
+    return tuple(sorted(found, key=lambda kind: kind == _NULL))[:MAX_TYPES]
+
+
+def _each_once(kinds: Iterable[Kind]) -> Iterable[Kind]:
+    found: dict[str, Kind] = {}
+    for kind in kinds:
+        found.setdefault(kind.word, kind)
+    return found.values()
+
+
+def _form_kinds(form: Form, depth: int) -> Iterable[Kind]:
+    return [_list_kind(form, depth) if name == "array" else Kind(name) for name in likely_kinds(form)]
 
 
 def likely_kinds(form: Form) -> tuple[str, ...]:
-    """The JSON types a form names, or else those of the values it lists or the keywords it uses."""
+    """Return the JSON types of a form, or else of the values it lists or the keywords it uses."""
     named = form.types
     if named is not None:
         known = len(named) == 1 and named[0] in _PLURALS
@@ -106,136 +154,147 @@ def likely_kinds(form: Form) -> tuple[str, ...]:
     return ("object",) if form.properties else ()
 
 
-def _list_words(form: Form, depth: int) -> str:
+def _list_kind(form: Form, depth: int) -> Kind:
     if depth >= MAX_WORDED_DEPTH or form.prefix:
-        return "array"
-    below = [word for item in form.child(0) for word in _form_words(item, depth + 1)]
-    names = tuple(dict.fromkeys(map(_plural, below)))
-    return f"array of {' or '.join(names)}" if 0 < len(names) <= MAX_WORDED_DEPTH else "array"
+        return Kind("array")
+    items = tuple(_each_once(kind for item in form.child(0) for kind in _form_kinds(item, depth + 1)))
+    return Kind("array", items if len(items) <= MAX_WORDED_DEPTH else ())
 
 
-def _plural(word: str) -> str:
-    kind, _, rest = word.partition(" ")
-    return " ".join(filter(None, (_PLURALS[kind], rest)))
+def with_article(kind: Kind, words: Language) -> str:
+    """Return a type in a sentence: ``an array of strings``, ``null``."""
+    if not kind.items:
+        return words(_ONE_OF_A_TYPE[kind.name])
+    return words("an array of {items}", items=_several(kind.items, words))
 
 
-def with_article(word: str) -> str:
-    """A type word as it stands in a sentence: ``an array of strings``, ``null``."""
-    kind = word.partition(" ")[0]
-    if kind == "null":
-        return word
-    return f"{'an' if kind in _AN else 'a'} {word}"
-
-
-def expected(choices: Forms, *, brief: bool = False) -> str:
-    """What is expected, in one phrase: ``an array of strings or null``; empty when anything is.
-
-    What the next word could be read as part of comes last.
-
-    Args:
-        choices: The forms that the value may have.
-        brief: Without a sample of the format that a string has.
-    """
-    free = tuple(form for form in choices if form.enum is None)
-    words = list(type_words(free))
-    values = [
-        value for value in allowed_values(choices, partly=True) if value is not None or "null" not in words
-    ]
-    told = Disambiguator(free).discriminator
-    if told is not None and "object" in words:
-        words[words.index("object")] = f"object whose {in_json(told.name)} is {one_of(told.tags)}"
-    nullable = "null" in words
-    phrases = [_phrase(free, word, brief=brief) for word in words if word != "null"]
-    phrases += [one_of(values)] if values else []
-    return _alternatives([*phrases, "null"] if nullable else phrases)
-
-
-def _alternatives(phrases: list[str]) -> str:
-    """The choices in words, last those that the word behind them could be read as part of."""
-    if len(phrases) < 2:
-        return "".join(phrases)
-    behind = [phrase for phrase in phrases if _is_open_ended(phrase)]
-    first = either([phrase for phrase in phrases if phrase not in behind])
-    return ", or ".join(filter(None, (first, *behind)))
-
-
-def _is_open_ended(phrase: str) -> bool:
-    """Whether a word behind a phrase could be read as part of it: ``an object whose values are integers``."""
-    nested = phrase.count(" of ") > 1 or (" of " in phrase and " or " in phrase)
-    return " whose " in phrase or (phrase.startswith("an array of ") and (nested or ": " in phrase))
-
-
-def _phrase(free: Forms, word: str, *, brief: bool) -> str:
-    """A type in a sentence, with the format of a string and the positions of an array that has them."""
-    if word == "string":
-        found = dict.fromkeys(format_of(form) for form in free if "string" in likely_kinds(form))
-        known = [FORMATS.get(each or "", "") for each in found]
-        if all(known):
-            brief_words = [each.partition(" such as")[0] for each in known]
-            return f"{either(brief_words)} as a string" if brief else f"a string ({either(known)})"
-    if word == "array" and not brief:
-        return _positions(free) or with_article(word)
-    if word == "object" and not brief:
-        return _map_words(free) or with_article(word)
-    return with_article(word)
-
-
-def _map_words(free: Forms) -> str:
-    """An object of any names: ``an object whose values are integers``."""
-    objects = [form for form in free if "object" in likely_kinds(form)]
-    if len(objects) != 1 or objects[0].properties:
-        return ""
-    values = type_words(objects[0].child(ANY_NAME))
-    return (
-        f"an object whose values are {' or '.join(map(_plural, values))}"
-        if 0 < len(values) <= MAX_WORDED_DEPTH
-        else ""
+def _several(kinds: Iterable[Kind], words: Language) -> str:
+    return words.either(
+        [
+            words("arrays of {items}", items=_several(kind.items, words))
+            if kind.items
+            else words(_PLURALS[kind.name])
+            for kind in kinds
+        ]
     )
 
 
+def types_in_words(names: Iterable[str], words: Language) -> str:
+    """Return JSON types in a sentence: ``an array or an object``."""
+    return words.either([words(_ONE_OF_A_TYPE[name]) for name in names])
+
+
+def named_type(word: str, words: Language) -> str:
+    """Return a type that an author wrote for ``expected_types`` in a sentence; unchanged if it is not one of ours."""
+    name, _, items = word.partition(" of ")
+    singular = {plural: one for one, plural in _PLURALS.items()}
+    parts = items.split(" or ") if items else []
+    if name not in _PLURALS or any(part not in singular for part in parts):
+        return word
+    return with_article(Kind(name, tuple(Kind(singular[part]) for part in parts)), words)
+
+
+def kinds_in_words(choices: Forms, words: Language) -> str:
+    """Return the expected types in a sentence, without values and formats; empty if any is accepted."""
+    return words.either([with_article(kind, words) for kind in _kinds(choices)])
+
+
+class _Phrase(NamedTuple):
+    """A type in a sentence; ``is_open`` if the next choice could be read as part of it."""
+
+    text: str
+    is_open: bool = False
+
+
+def expected(choices: Forms, words: Language, *, brief: bool = False) -> str:
+    """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
+
+    Args:
+        choices: The forms that the value may have.
+        words: The language.
+        brief: Whether to leave out samples of string formats.
+    """
+    free = tuple(form for form in choices if form.enum is None)
+    found = _kinds(free)
+    is_nullable = _NULL in found
+    values = [value for value in allowed_values(choices, partly=True) if value is not None or not is_nullable]
+    phrases = [_phrase(free, kind, words, brief=brief) for kind in found if kind != _NULL]
+    phrases += [_Phrase(one_of(values, words))] if values else []
+    phrases += [_Phrase(words("null"))] if is_nullable else []
+    if len(phrases) < 2:
+        return "".join(phrase.text for phrase in phrases)
+    # A phrase that could absorb the next choice comes last.
+    first = words.either([phrase.text for phrase in phrases if not phrase.is_open])
+    return words.apart([text for text in (first, *(each.text for each in phrases if each.is_open)) if text])
+
+
+def _phrase(free: Forms, kind: Kind, words: Language, *, brief: bool) -> _Phrase:
+    """Return a type in a sentence, with the format of a string, and the items of an array with positions."""
+    if kind.name == "object":
+        return _object_phrase(free, words, brief=brief)
+    if kind.name == "string":
+        found = dict.fromkeys(format_of(form) for form in free if "string" in likely_kinds(form))
+        known = [each for each in found if each in FORMATS]
+        if len(known) == len(found):
+            formats = words.either([format_words(each, words, brief=brief) for each in known])
+            if brief:
+                return _Phrase(words("{formats} as a string", formats=formats))
+            return _Phrase(words("a string ({formats})", formats=formats))
+    if kind.name == "array" and not brief:
+        positions = _positions(free, words)
+        if positions:
+            return _Phrase(positions, is_open=True)
+    nested = len(kind.items) > 1 or any(item.items for item in kind.items)
+    return _Phrase(with_article(kind, words), is_open=nested)
+
+
+def format_words(name: str, words: Language, *, brief: bool = False) -> str:
+    """Return a format of strings in words, such as ``a date such as "2026-01-31"``; ``brief`` without the sample."""
+    thing, sample = FORMATS[name]
+    return words(thing) if brief else words("{thing} such as {sample}", thing=words(thing), sample=sample)
+
+
+def _object_phrase(free: Forms, words: Language, *, brief: bool) -> _Phrase:
+    """Return an object in a sentence: with its discriminator, or the types of its values if any name is accepted."""
+    told = Disambiguator(free).discriminator
+    if told is not None:
+        values = one_of(told.tags, words)
+        text = words("an object whose {name} is {values}", name=in_json(told.name), values=values)
+        return _Phrase(text, is_open=True)
+    objects = [] if brief else [form for form in free if "object" in likely_kinds(form)]
+    if len(objects) == 1 and not objects[0].properties:
+        kinds = _kinds(objects[0].child(ANY_NAME))
+        if 0 < len(kinds) <= MAX_WORDED_DEPTH:
+            items = _several(kinds, words)
+            return _Phrase(words("an object whose values are {items}", items=items), is_open=True)
+    return _Phrase(with_article(Kind("object"), words))
+
+
 def format_of(form: Form) -> str | None:
-    """The format that a form names for a string; ``json-string`` where it is to hold JSON."""
+    """Return the format of a string; ``json-string`` if it must contain JSON."""
     if "application/json" in form.says("contentMediaType"):
         return "json-string"
     return next((each for each in form.says("format") if isinstance(each, str)), None)
 
 
-def _positions(free: Forms) -> str:
-    """An array whose items have a schema each: ``an array of 2 items: an integer and a string``."""
+def _positions(free: Forms, words: Language) -> str:
+    """Return an array with a schema for each item: ``an array of 2 items: an integer and a string``."""
     leading = [form for form in free if form.prefix]
     if len(leading) != 1 or len(leading[0].prefix) > MAX_TYPES:
         return ""
-    form = leading[0]
-    items = [expected(form.child(at), brief=True) or "anything" for at in range(len(form.prefix))]
-    closed = any(items is False for items in form.says("items")) or len(items) in form.says("maxItems")
-    count = f"{len(items)} item{'s' if len(items) > 1 else ''}" if closed else "items in this order"
-    return f"an array of {count}: {listed(items)}"
-
-
-def either(phrases: list[str]) -> str:
-    """A list of choices in words.
-
-    >>> either(["a", "b", "c"])
-    'a, b or c'
-    """
-    if len(phrases) < 2:
-        return "".join(phrases)
-    return f"{', '.join(phrases[:-1])} or {phrases[-1]}"
-
-
-def listed(phrases: list[str]) -> str:
-    """All of some things in words.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(phrases) < 2:
-        return "".join(phrases)
-    return f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+    form, count = leading[0], len(leading[0].prefix)
+    items = words.all_of(
+        [expected(form.child(at), words, brief=True) or words("anything") for at in range(count)]
+    )
+    if any(rest is False for rest in form.says("items")) or count in form.says("maxItems"):
+        return words.plural(
+            "an array of {count} item: {items}", "an array of {count} items: {items}", count, items=items
+        )
+    return words("an array of items in this order: {items}", items=items)
 
 
 def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
-    """The values a place is limited to, short scalars only; empty unless every form but null lists some."""
+    """Return the allowed values, short scalars only; empty unless every form but null lists some."""
     found: list[Any] = []
     for form in choices:
         listed = form.enum
@@ -247,12 +306,12 @@ def allowed_values(choices: Forms, *, partly: bool = False) -> tuple[Any, ...]:
 
 
 def allowed(choices: Forms) -> tuple[Any, ...]:
-    """Return the values a place is limited to, as many as are told."""
+    """Return as many allowed values as a violation may list."""
     return allowed_values(choices)[:MAX_VALUES]
 
 
-def one_of(values: Iterable[Any]) -> str:
-    """Values in JSON, as many as a line holds; the rest is counted."""
+def one_of(values: Iterable[Any], words: Language) -> str:
+    """Return values in JSON, as many as fit into a line, and the number of the others."""
     scalars = [value for value in values if short_scalar(value)]
     if len(scalars) == 1:
         return in_json(scalars[0])
@@ -261,30 +320,35 @@ def one_of(values: Iterable[Any]) -> str:
         if sum(map(len, kept)) + len(text) > MAX_VALUES_TEXT:
             break
         kept.append(text)
-    rest = len(scalars) - len(kept)
-    return f"one of {', '.join(kept)}{f' and {rest} more' if rest else ''}"
+    return words("one of {values}", values=and_more(words.comma(kept), len(scalars) - len(kept), words))
 
 
-def limit_words(keyword: str, bound: object) -> str | None:
-    """What a keyword with this bound asks for, after "must"."""
+def and_more(some: str, rest: int, words: Language) -> str:
+    """Return the first items of a list and the number of the others, if there are any."""
+    return words("{some} and {count} more", some=some, count=rest) if rest else some
+
+
+def limit_words(keyword: str, bound: object, words: Language) -> str | None:
+    """Return what a keyword with this bound requires, to follow "must"."""
     if keyword == "format":
         several = bound if isinstance(bound, tuple) else (bound,)
-        return either(
-            [
-                f"be {FORMATS.get(str(each)) or f'in the format {in_json(cut(str(each), 40))}'}"
-                for each in several
-            ]
-        ).replace(" or be ", " or ")
-    template = LIMITS.get(keyword)
-    if template is None:
-        return None
+        return words("be {thing}", thing=words.either([_format_named(str(each), words) for each in several]))
     text = cut(in_json(bound), 200) if isinstance(bound, (int, float, str)) else ""
-    words = template.format(text)
-    return _ONE.sub(lambda found: _SINGULAR[found[0]], words) if text == "1" else words
+    if keyword in COUNTS:
+        number = bound if type(bound) is int else 2
+        return words.plural(*COUNTS[keyword], number, bound=text)
+    template = LIMITS.get(keyword)
+    return None if template is None else words(template, bound=text)
+
+
+def _format_named(name: str, words: Language) -> str:
+    if name in FORMATS:
+        return format_words(name, words)
+    return words("in the format {name}", name=in_json(cut(name, 40)))
 
 
 def description(choices: Forms) -> str:
-    """The first sentence of the author's description."""
+    """Return the first sentence of the author's description."""
     said = (text for form in choices for text in form.says("description"))
     return next(filter(None, (first_sentence(text, MAX_DESCRIPTION) for text in said)), "")
 
@@ -294,63 +358,85 @@ MAX_TEXT = 400
 MAX_BRANCHES = 4
 
 
-def shape(choices: Forms) -> str:
-    """The properties of the one object, or of the items of the one list, that is expected; or nothing.
+class _Opening(NamedTuple):
+    """How a sentence about an object begins: the object itself, or each item of a list."""
+
+    required: str
+    optional: str
+    both: str
+    branches: str
+
+
+_IT = _Opening(
+    marked("It has {required}."),
+    marked("It may have {optional}."),
+    marked("It has {required}, and may have {optional}."),
+    marked("It has either {branches}."),
+)
+_EACH_ITEM = _Opening(
+    marked("Each item has {required}."),
+    marked("Each item may have {optional}."),
+    marked("Each item has {required}, and may have {optional}."),
+    marked("Each item has either {branches}."),
+)
+
+
+def shape(choices: Forms, words: Language) -> str:
+    """Return a sentence about the properties of the expected object, or of the items of the expected list, or "".
 
     >>> point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
     >>> from mcp_lenient.schema.node import FormReader
-    >>> shape(FormReader(point).top)
-    " It has 'x' (an integer)."
+    >>> shape(FormReader(point).top, Language())
+    "It has 'x' (an integer)."
     """
     free = [form for form in choices if likely_kinds(form) != ("null",)]
-    if 1 < len(free) <= MAX_BRANCHES and all(form.properties for form in free):
-        return _branches(free)
-    if len(free) != 1:
+    text = _properties(free, _IT, words)
+    if text or len(free) != 1 or free[0].properties or likely_kinds(free[0]) != ("array",):
+        return text
+    return _properties(free[0].child(0), _EACH_ITEM, words)
+
+
+def _properties(forms: Sequence[Form], opening: _Opening, words: Language) -> str:
+    if not all(form.properties for form in forms):
         return ""
-    if free[0].properties:
-        return _told(free[0], "It has")
-    items = free[0].child(0) if likely_kinds(free[0]) == ("array",) else ()
-    if len(items) == 1 and items[0].properties:
-        return _told(items[0], "Each item has")
-    return (
-        _branches(items, "Each item has")
-        if 1 < len(items) <= MAX_BRANCHES and all(form.properties for form in items)
-        else ""
-    )
+    if len(forms) == 1:
+        return _declared(forms[0], opening, words)
+    return _branches(forms, opening, words) if 1 < len(forms) <= MAX_BRANCHES else ""
 
 
-def _branches(branches: Sequence[Form], opening: str = "It has") -> str:
-    """What each object of a union requires: their other properties would make it long."""
+def _branches(branches: Sequence[Form], opening: _Opening, words: Language) -> str:
+    """Return what each object of a union requires, without the optional properties."""
     told: list[str] = []
     for form in branches:
         needed = [name for name in form.required if exact(name) and name in form.properties]
         if not needed:
             return ""
-        told.append(listed(list(_within(form, needed, MAX_WORDED_NAMES // len(branches)))))
-    return f" {opening} either {', or '.join(told)}."
+        told.append(words.all_of(list(_within(form, needed, words, MAX_WORDED_NAMES // len(branches)))))
+    return words(opening.branches, branches=words.apart(told))
 
 
-def _told(form: Form, opening: str) -> str:
+def _declared(form: Form, opening: _Opening, words: Language) -> str:
     names = [name for name in form.properties if exact(name)]
     needed = [name for name in form.required if name in names]
     others = [name for name in names if name not in set(needed)]
-    told_needed = list(_within(form, needed))
-    told_others = list(_within(form, others, MAX_WORDED_NAMES - len(told_needed)))
-    may_have = opening.replace("has", "may have")
-    parts = [f"{opening} {listed(told_needed)}"] if told_needed else []
-    if told_others:
-        parts.append(f"may have {listed(told_others)}" if parts else f"{may_have} {listed(told_others)}")
-    return f" {', and '.join(parts)}." if parts else ""
+    told = list(_within(form, needed, words))
+    required = words.all_of(told)
+    optional = words.all_of(list(_within(form, others, words, MAX_WORDED_NAMES - len(told))))
+    if required and optional:
+        return words(opening.both, required=required, optional=optional)
+    if optional:
+        return words(opening.optional, optional=optional)
+    return words(opening.required, required=required) if required else ""
 
 
-def _within(form: Form, names: list[str], most: int = MAX_WORDED_NAMES) -> Iterator[str]:
+def _within(form: Form, names: list[str], words: Language, most: int = MAX_WORDED_NAMES) -> Iterator[str]:
     used = 0
     for at, name in enumerate(names):
-        kind = expected(form.child(name), brief=True)
-        text = f"'{name}'{f' ({kind})' if kind else ''}"
+        kind = expected(form.child(name), words, brief=True)
+        text = words("'{name}' ({kind})", name=name, kind=kind) if kind else f"'{name}'"
         used += len(text)
         if at >= most or used > MAX_TEXT:
-            yield f"{len(names) - at} more"
+            yield words("{count} more", count=len(names) - at)
             return
         yield text
 
@@ -366,7 +452,7 @@ _SCALAR_EXAMPLES: Mapping[str, tuple[Any, ...]] = {
 
 
 def example(choices: Forms) -> str | None:
-    """A tiny value of the expected shape in JSON; ``None`` when none is small or certain enough."""
+    """Return a tiny value of the expected shape in JSON; None if none is small and certain enough."""
     for form in choices:
         found = _examples(form, 0)
         if found and likely_kinds(form)[:1] != ("null",) and fits_json(found[0], MAX_EXAMPLE):
@@ -387,11 +473,11 @@ def _examples(form: Form, depth: int) -> tuple[Any, ...]:
 
 
 def _samples(form: Form, kind: str) -> tuple[Any, ...]:
-    """Values to try: of a format its own, of a number also its limits."""
+    """Return values to try: the sample of a format, or the limits of a number."""
     known = format_of(form)
     if kind == "string" and known is not None:
-        words = FORMATS.get(known, "").partition(" such as ")[2]
-        return (words.strip('"'),) if words and known != "json-string" else ()
+        sample = FORMATS[known][1] if known in FORMATS else ""
+        return (sample.strip('"'),) if sample and known != "json-string" else ()
     if kind in ("integer", "number"):
         limits = (*form.says("minimum"), *form.says("maximum"))
         return (*_SCALAR_EXAMPLES[kind], *(limit for limit in limits if json_type(limit) == kind))
@@ -399,7 +485,7 @@ def _samples(form: Form, kind: str) -> tuple[Any, ...]:
 
 
 def _keeps(form: Form, value: object) -> bool:
-    return all(holds(keyword, bound, value) for keyword in LIMITS for bound in form.says(keyword))
+    return all(holds(keyword, bound, value) for keyword in (*LIMITS, *COUNTS) for bound in form.says(keyword))
 
 
 def _list_example(form: Form, depth: int) -> tuple[Any, ...]:
@@ -438,10 +524,10 @@ def _object_example(form: Form, depth: int) -> tuple[Any, ...]:
 
 
 class Location(NamedTuple):
-    """A place in the arguments, and the value there.
+    """A location in the arguments, and its value.
 
-    ``declared`` says whether every name on the way is one of the schema's ``properties``; ``secret``
-    whether any of them names or is marked as something that must not be repeated.
+    ``declared`` says whether every name in the path is in the schema's ``properties``; ``secret`` whether any of
+    them is the name of a secret, or marked as one.
     """
 
     path: Path
@@ -460,12 +546,12 @@ def meant(reader: FormReader, place: Location) -> Forms:
 
 
 def top(reader: FormReader, arguments: Mapping[str, Any]) -> Location:
-    """The place of the arguments themselves."""
+    """Return the location of the arguments themselves."""
     return Location((), reader.top, arguments, present=True, declared=True, secret=False)
 
 
 class Below(NamedTuple):
-    """What a schema says of what is below a name or index, whatever is sent there."""
+    """The part of a schema below a name or index, whatever the value is."""
 
     forms: Forms
     declared: bool
@@ -473,14 +559,14 @@ class Below(NamedTuple):
 
 
 def below(narrowed: Forms, key: str | int, secrets: Collection[str]) -> Below:
-    """What forms say of a name or index below them."""
+    """Return what forms say about a name or index below them."""
     declared = isinstance(key, int) or declares(narrowed, key)
     here = children(narrowed, key)[:MAX_FORMS]
     return Below(here, declared, secret_name(key, secrets) or marked_secret(here))
 
 
 def step_below(above: Location, key: str | int, said: Below) -> Location:
-    """The place below another one."""
+    """Return the location below another one."""
     present, value = _step(above.value, key) if above.present else (False, None)
     return Location(
         (*above.path, key),
@@ -501,12 +587,12 @@ def _step(value: Any, key: str | int) -> tuple[bool, Any]:
 
 
 def marked_secret(choices: Forms) -> bool:
-    """Whether a schema marks this place as one whose value must not be repeated."""
+    """Return whether a schema marks a value as secret."""
     return any(form.secret for form in choices)
 
 
 def private(choices: Forms, value: object, secrets: Collection[str] = ()) -> bool:
-    """Whether a value holds a secret, or anything under a name that the schema does not declare."""
+    """Return whether a value contains a secret, or anything under an undeclared name."""
     if marked_secret(choices):
         return True
     if not isinstance(value, (Mapping, list)):
@@ -519,7 +605,7 @@ def private(choices: Forms, value: object, secrets: Collection[str] = ()) -> boo
 
 
 def entries(value: object) -> Iterable[tuple[Any, Any]]:
-    """Return what is in a container, by name or index."""
+    """Return the entries of a container by name or index."""
     if isinstance(value, Mapping):
         return value.items()
     return enumerate(value if isinstance(value, list) else ())
@@ -530,10 +616,10 @@ MAX_DEPTH = 64
 
 
 class KeywordViolation(NamedTuple):
-    """A keyword that a value breaks, with what the keyword asks for.
+    """A keyword that a value violates, and the keyword's value.
 
-    For ``required`` and ``additionalProperties`` the path ends in the name; ``forms`` are those of the
-    value, or of what is missing.
+    For ``required`` and ``additionalProperties`` the path ends in the name; ``forms`` are those of the value, or of
+    the missing one.
     """
 
     path: Path
@@ -552,9 +638,9 @@ class _Search:
 def findings(
     reader: FormReader, choices: Forms, value: Any, path: Path, *, exact_integers: bool
 ) -> tuple[KeywordViolation, ...]:
-    """What a value breaks, at its place or below it; empty when the schema has nothing against it.
+    """Return the keywords that a value violates, itself or below it; empty if the schema accepts it.
 
-    Looks at a bounded number of values, so that a hostile schema or a large value costs little.
+    Checks a bounded number of values, so that a hostile schema or a large value costs little.
     """
     search = _Search(reader, exact_integers, iter(range(MAX_VISITS)))
     return tuple(_findings(search, choices, value, path))
@@ -576,7 +662,7 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[K
         return [KeywordViolation((*path, told.name), "enum" if told.name in value else "required", tags)]
     found = [_in_form(search, form, value, path) for form in listed]
     if len(found) > 1 and all(_is_format_alone(each, path) for each in found):
-        # A text that has none of several formats: all of them are told.
+        # A string in none of several formats: name all of them.
         return [KeywordViolation(path, "format", tuple(listed), tuple(each[0].bound for each in found))]
     return min(found, key=len)
 
@@ -634,10 +720,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refused call: what the tool publishes, what is left of the arguments, and who judges them.
+    """A refused call: the tool's published schema, the partly repaired arguments, and the tool's validator.
 
-    ``reader`` may be shared by all refusals under one schema. ``again`` says what is still wrong with
-    arguments once they are repaired.
+    ``reader`` may be shared by all refusals under one schema. ``again`` returns the remaining issues of arguments
+    after repair.
     """
 
     reader: FormReader
@@ -652,12 +738,21 @@ class Refusal:
     places: dict[Path, Location] = field(default_factory=dict, compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
 
-    def say(self, words: Callable[[Forms], T], choices: Forms) -> T:
-        """Return ``words(choices)``, computed once for each part of the schema."""
-        return self.reader.once(words, choices)
+    @property
+    def words(self) -> Language:
+        """The language of the messages."""
+        return language(self.policy.language)
+
+    def of_schema(self, function: Callable[[Forms], T], choices: Forms) -> T:
+        """Return ``function(choices)``, computed once for each part of the schema."""
+        return self.reader.once(function, choices)
+
+    def say(self, function: Callable[[Forms, Language], str], choices: Forms) -> str:
+        """Return ``function(choices, words)``, computed once for each part of the schema and language."""
+        return self.reader.once(function, choices, self.words)
 
     def once(self, function: Callable[[Refusal, Location], T], place: Location) -> T:
-        """Return ``function(self, place)``, computed once for each place of this call."""
+        """Return ``function(self, place)``, computed once for each location of this call."""
         key = (function, place.path)
         if key not in self._found:
             self._found[key] = function(self, place)
@@ -665,7 +760,7 @@ class Refusal:
         return found
 
     def look(self, path: Path) -> Location:
-        """Return what the schema says of a place in the arguments, and the value there."""
+        """Return the location of a path in the arguments."""
         known = self.places.get(path)
         if known is None:
             known = self._step(path) if path else top(self.reader, self.outcome.arguments)
@@ -676,7 +771,7 @@ class Refusal:
         above, key = self.look(path[:-1]), path[-1]
         narrowed = self.meant(above)
 
-        # A client may choose any number of names; the schema's own are few.
+        # A client may send any number of names; a schema declares few.
         own = key < MAX_INDEX if isinstance(key, int) else declares(narrowed, key)
         secrets = self.policy.secret
         return step_below(
@@ -686,19 +781,19 @@ class Refusal:
         )
 
     def meant(self, place: Location) -> Forms:
-        """Return the forms that what stands at a place seems to be meant for."""
+        """Return the union branches that the value at a location most likely targets."""
         return self.once(_meant, place)
 
     def names_at(self, parent: Location) -> Names:
-        """Return the names at an object, as far as they can be written; bounded."""
+        """Return the names of an object that can be repeated; bounded."""
         return self.once(_names_at, parent)
 
     def may_show(self, place: Location) -> bool:
-        """Whether the value at a place may be repeated at all."""
+        """Return whether the value at a location may be repeated."""
         return self.policy.echo_values and place.declared and not place.secret
 
     def may_leave_out(self, place: Location) -> bool:
-        """Whether a property is declared here that need not be sent."""
+        """Return whether a location is a declared, optional property."""
         if not place.path or not isinstance(place.path[-1], str) or not place.declared:
             return False
         parent = self.look(place.path[:-1])
@@ -707,7 +802,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names at an object: declared ones it was not sent, required first, and sent ones not declared."""
+    """Names of an object: declared but not sent (required ones first), required but not sent, and undeclared."""
 
     absent: tuple[str, ...]
     lacking: tuple[str, ...]
@@ -725,7 +820,7 @@ def _names_at(refusal: Refusal, parent: Location) -> Names:
     needed = {name for form in choices for name in form.required}
     absent = [name for name in islice(declared, MAX_NAMES) if exact(name) and name not in sent]
     lacking = tuple(name for name in absent if name in needed)
-    # A name of another branch is no misspelling of one of this branch.
+    # A name of another branch is not a misspelling of one of this branch.
     known = names_of(parent.forms)
     extra = tuple(
         islice((name for name in sent if exact(name) and is_name(name) and name not in known), MAX_EXTRA)
@@ -734,10 +829,10 @@ def _names_at(refusal: Refusal, parent: Location) -> Names:
 
 
 def likely_name(names: Names, sent: str, name: str) -> float:
-    """How likely a name that was sent stands for a declared one that was not.
+    """Return how likely a sent name was meant as a declared one that was not sent.
 
-    Names that have nothing in common may be one thing only where both are alone: one name too many,
-    and one required name missing.
+    Names that have nothing in common match only if each is alone: one undeclared name, and one missing required
+    name.
     """
     alike = likeness(sent, name)
     if alike >= MIN_LIKENESS:
@@ -750,16 +845,16 @@ def likely_name(names: Names, sent: str, name: str) -> float:
 MAX_PLACES_TOLD = 3
 MAX_DETAIL = 300
 MAX_COUNTED = 300
-"""Judges and searches stop at some number of issues, so that larger counts would not be true."""
+"""Validators stop at some number of issues, so larger counts would not be true."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, at one place or at several items of a list; ``count`` counts them all.
+    """One error, at one location or at several items of a list; ``count`` counts all of them.
 
-    ``broken`` are the keywords of the published schema with what they ask for; empty where only the tool
-    itself is against the value. ``detail`` is the author's sentence, ``reason`` ours, which holds no value.
-    ``expected_types`` are those that the author says; empty where the schema's count.
+    ``broken`` are the violated keywords of the published schema with their values; empty if only the tool's own
+    validator refuses the value. ``detail`` is the author's sentence, ``reason`` is ours and contains no value.
+    ``expected_types`` are the author's; empty if the schema's apply.
     """
 
     code: ViolationCode
@@ -772,39 +867,46 @@ class Problem:
     expected_types: tuple[str, ...] = ()
 
 
-def more_places(problem: Problem) -> str:
-    """How many places more a line about one name speaks of."""
+def more_places(problem: Problem, words: Language) -> str:
+    """Return how many other locations a sentence about one name applies to, as an insertion, or ""."""
     more = problem.count - 1
-    return f" (and at {more} other {'place' if more == 1 else 'places'})" if more else ""
+    if not more:
+        return ""
+    return words.plural(" (and at {count} other place)", " (and at {count} other places)", more)
 
 
 def parameter(path: Path) -> str | None:
-    """The top-level name of a path, as it is shown."""
+    """Return the top-level name of a path, as it is shown."""
     return shown(path[0]) if path else None
 
 
-def where(path: Path) -> str:
-    """A place in quotes, or the arguments as a whole."""
-    return f"'{place(path, quoted=True)}'" if path else "the arguments"
+def where(path: Path, words: Language) -> str:
+    """Return a path in quotes, or the arguments as a whole."""
+    return f"'{place(path, quoted=True)}'" if path else words("the arguments")
 
 
 def quoted(name: object) -> str:
-    """A name in quotes, as it is shown."""
+    """Return a name in quotes, as it is shown."""
     return f"'{shown(name)}'"
 
 
-def is_or_are(problem: Problem) -> str:
-    """The verb that goes with :func:`named`."""
-    return "are" if problem.count > 1 or not problem.places[0].path else "is"
+def without_period(text: str) -> str:
+    """Return a sentence to stand inside another one."""
+    return text.rstrip(".。")
 
 
-def named(problem: Problem) -> str:
-    """The places of a problem: the first ones, and how many more there are."""
-    told = [where(spot.path) for spot in problem.places[:MAX_PLACES_TOLD]]
+def number_of(problem: Problem) -> int:
+    """Return the number that a verb after :func:`named` agrees with; "the arguments" are several."""
+    return problem.count if problem.places[0].path else 2
+
+
+def named(problem: Problem, words: Language) -> str:
+    """Return the first locations of a problem, and the number of the others."""
+    told = [where(spot.path, words) for spot in problem.places[:MAX_PLACES_TOLD]]
     rest = problem.count - len(told)
-    if rest > 0:
-        return f"{', '.join(told)} and {f'{rest} more' if rest <= MAX_COUNTED else f'more than {MAX_COUNTED} others'}"
-    return listed(told)
+    if rest > MAX_COUNTED:
+        return words("{some} and more than {count} others", some=words.comma(told), count=MAX_COUNTED)
+    return and_more(words.comma(told), rest, words) if rest > 0 else words.all_of(told)
 
 
 MAX_LOOKED_AT = 2_000
@@ -812,9 +914,9 @@ MIN_SUBSTRING = 4
 
 
 def told_safely(refusal: Refusal, places: Sequence[Location], detail: str | None, limit: int) -> str:
-    """The author's sentence in one line; empty where it is about a secret, or repeats one from the call.
+    """Return the author's sentence in one line; empty if it is about a secret, or repeats one from the call.
 
-    A call too large to be searched for secrets gets no such sentence either.
+    It is also empty if the call is too large to be searched for secrets.
     """
     if not detail or not all(map(refusal.may_show, places)):
         return ""
@@ -823,11 +925,11 @@ def told_safely(refusal: Refusal, places: Sequence[Location], detail: str | None
     for text in _private_texts(refusal.reader, refusal.outcome.arguments, refusal.policy.secret):
         if text is None or _repeated(text, detail):
             return ""
-    return sentence(detail, limit)
+    return sentence(refusal.words.of(detail), limit)
 
 
 def _holds_secrets(refusal: Refusal, place: Location) -> bool:
-    """Return whether a sentence about a container may be about a secret in it, of which it may say a part."""
+    """Return whether a sentence about a container may be about a secret in it."""
     waiting: list[Any] = [place.value]
     for value in islice(waiting, MAX_LOOKED_AT):
         if isinstance(value, Mapping):
@@ -840,7 +942,7 @@ def _holds_secrets(refusal: Refusal, place: Location) -> bool:
 
 
 def above_private_key(refusal: Refusal, path: Path) -> Path | None:
-    """Return the place below which a key of a secret map stands in this path; None if there is none.
+    """Return the part of a path above a key that may be secret; None if there is none.
 
     The keys that a schema declares are published; any other key below a secret name may be a secret itself.
     """
@@ -861,7 +963,7 @@ def _repeated(text: str, detail: str) -> bool:
 def _private_texts(
     reader: FormReader, arguments: Mapping[str, Any], secrets: frozenset[str]
 ) -> Iterator[str | None]:
-    """Texts and numbers under secret or undeclared names, and long texts; ``None`` when there is too much."""
+    """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
     waiting: list[tuple[Forms, Any, bool]] = [(reader.top, arguments, False)]
     looked_at = 0
     while waiting:
@@ -879,7 +981,7 @@ def _private_texts(
 
 
 def _digits(value: float) -> str:
-    # Python refuses to write an integer of thousands of digits; no sentence holds one either.
+    # Python refuses to write an integer of thousands of digits; no sentence contains one.
     too_long = isinstance(value, int) and value.bit_length() > 4_000
     return "" if isinstance(value, bool) or too_long else repr(value)
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules import DEFAULT_RULES, Rule
+from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
 
 Mode = Literal["repair", "observe", "off"]
@@ -55,6 +56,8 @@ class Policy:
             ``destructiveHint``.
         tell_model: Whether a repaired result gets an additional text block that describes the repairs, for agent
             frameworks that drop ``_meta``.
+        language: The language of messages, such as ``"zh"`` or ``"zh-CN"``; codes, names, values and JSON's own words stay
+            as they are.
         closed: Whether unknown names count as refused, and are repaired, wherever a schema declares properties and
             does not say whether others may come: servers of the official SDKs drop these in silence.
         log_values: What an event says of the arguments themselves: ``"none"``, or ``"shapes"``: types, lengths and kinds
@@ -75,6 +78,7 @@ class Policy:
     echo_values: bool = True
     destructive: bool | None = None
     tell_model: bool = False
+    language: str = ENGLISH
     closed: bool = False
     log_values: LogValues = "none"
 
@@ -87,6 +91,8 @@ class Policy:
         _instance("echo_values", self.echo_values, bool)
         _instance("tell_model", self.tell_model, bool)
         _instance("closed", self.closed, bool)
+        if self.language != ENGLISH:
+            _set(self, "language", _language(self.language))
         if self.destructive is not None:
             _instance("destructive", self.destructive, bool)
         _set(self, "rules", _rules(self.rules))
@@ -136,6 +142,14 @@ def _one_of(name: str, value: object, allowed: Sequence[object]) -> None:
     if value not in allowed:
         msg = f"Policy.{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}."
         raise PolicyError(msg)
+
+
+def _language(tag: object) -> str:
+    known = resolved(tag) if isinstance(tag, str) else None
+    if known is None:
+        msg = f"Policy.language must be one of {', '.join(map(repr, languages()))}, got {tag!r}."
+        raise PolicyError(msg)
+    return known
 
 
 def _instance(name: str, value: object, expected: type) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from mcp_lenient.refusal.wording import allowed_values, example, expected, limit_words, type_words
 from mcp_lenient.schema.node import FormReader
+from mcp_lenient.values.language import Language
 
 DEFS = {
     "$defs": {
@@ -78,7 +79,7 @@ def test_types(schema, words, phrase):
     """Types are named in JSON words, through references, unions and allOf."""
     choices = FormReader(DEFS).forms(schema)
     assert type_words(choices) == words
-    assert expected(choices) == phrase
+    assert expected(choices, Language()) == phrase
 
 
 @pytest.mark.parametrize(
@@ -134,13 +135,13 @@ def test_example(schema, text):
 )
 def test_limits(keyword, bound, words):
     """Each limit has its words."""
-    assert limit_words(keyword, bound) == words
+    assert limit_words(keyword, bound, Language()) == words
 
 
 def test_many_values():
     """Of a long enum a line holds the first values and the number of the rest."""
     choices = FormReader({}).forms({"enum": [f"value {number}" for number in range(5_000)]})
-    phrase = expected(choices)
+    phrase = expected(choices, Language())
     assert phrase.startswith('one of "value 0", "value 1"')
     assert phrase.endswith("more")
     assert len(phrase) < 500

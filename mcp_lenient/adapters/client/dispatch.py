@@ -23,6 +23,7 @@ from mcp_lenient.text_calls.responses import (
     requested_calls,
     result_messages,
 )
+from mcp_lenient.values.language import language
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
@@ -120,7 +121,10 @@ async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -
         calls = [await _called(session, each, tools, prefixes) for each in requested.calls]
     answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
     if requested.unreadable is not None:
-        told = f"The tool call cannot be read: {requested.unreadable} Write it again."
+        words = language(session.language_of(""))
+        told = words(
+            "The tool call cannot be read: {reason} Write it again.", reason=words.of(requested.unreadable)
+        )
         answers = [_answer("", DispatchedCall("", None, _error(UNREADABLE, told)))]
     return Dispatched(tuple(calls), result_messages(requested.form, answers))
 
@@ -158,7 +162,8 @@ async def _called(
     names = _names(call, tools, prefixes)
     if len(names) != 1:
         known = names or near(call.tool, tools.keys())
-        return DispatchedCall(call.tool, call.arguments, _result(unknown_tool(call.tool, known)), call.id)
+        answer = unknown_tool(call.tool, known, language=session.language_of(call.tool))
+        return DispatchedCall(call.tool, call.arguments, _result(answer), call.id)
     return DispatchedCall(names[0], call.arguments, await _sent(session, names[0], call.arguments), call.id)
 
 

@@ -154,6 +154,10 @@ class LenientSession:
                 return _with_repairs(answer, prepared.repairs)
         return _refused(refusal, is_parsed=is_parsed, raises=raises)
 
+    def language_of(self, name: str) -> str:
+        """Return the language of messages about a tool."""
+        return self._policies.named(name).language
+
     async def _prepared(self, name: str, sent: Any) -> _Prepared:
         started = perf_counter_ns()
         policy = self._policies.named(name)
@@ -203,7 +207,7 @@ class LenientSession:
                 self._telemetry.record("call_repaired", info, repairs=repairs)
             return _Prepared(name, arguments, repairs)
         self._telemetry.record(event, info, repairs=repairs, violations=violations)
-        refusal = envelope(name, known.plan.root, violations, repairs)
+        refusal = envelope(name, known.plan.root, violations, repairs, language=policy.language)
         return _Prepared(name, sent, refusal=refusal, held=held)
 
     async def _known(self, name: str, *, anew: bool = False) -> ToolContract | None:

@@ -128,7 +128,8 @@ class DecoratedTool:
         violations = tuple(each for value in values if type(value) is _Refused for each in value.violations)
         self.record("call_rejected" if violations else "call_repaired", repairs, violations, started)
         if violations:
-            refusal = envelope(self.tool.name, self.schema(len(args)), violations, repairs)
+            schema, language = self.schema(len(args)), self.policy.language
+            refusal = envelope(self.tool.name, schema, violations, repairs, language=language)
             return PreparedCall((), {}, self._answer(refusal))
         return PreparedCall(tuple(map(_unwrapped, args)), {k: _unwrapped(v) for k, v in kwargs.items()})
 
@@ -158,7 +159,8 @@ class DecoratedTool:
         if wrapper is not None and arguments is not None:
             violations = self._all_violations(wrapper, arguments, strict=strict) or violations
         self.record("call_rejected", repairs, violations, started)
-        raise _exception(envelope(tool.name, tool.parameters, violations, repairs))
+        language = self.policy.language
+        raise _exception(envelope(tool.name, tool.parameters, violations, repairs, language=language))
 
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool

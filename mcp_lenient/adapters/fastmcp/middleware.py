@@ -36,7 +36,7 @@ from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.errors import DefinitionError
-from mcp_lenient.refusal.envelope import unknown_tool
+from mcp_lenient.refusal.envelope import note_language, unknown_tool
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook, RecordedCall
@@ -534,8 +534,8 @@ class LenientMiddleware(Middleware):
             self._record(
                 "call_repaired", call, cached, repairs=repairs, kept_in=(cached.plan.root, arguments)
             )
-            tell_model = cached.policy.tell_model
-            return repaired_result(await run(call, cached, context), repairs, tell_model=tell_model)
+            note = note_language(cached.policy)
+            return repaired_result(await run(call, cached, context), repairs, note_language=note)
         self._record_accepted(call, cached, arguments)
         return await run(call, cached, context)
 
@@ -613,7 +613,8 @@ class LenientMiddleware(Middleware):
         name = call.name
         with spans.aside():
             names = {tool.name for tool in await server.list_tools()}
-        answer = unknown_tool(name, near(name, names - {name}), has_versions=name in names)
+        similar, language = near(name, names - {name}), self.policy_for(name).language
+        answer = unknown_tool(name, similar, has_versions=name in names, language=language)
         self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 

@@ -287,18 +287,21 @@ def _called_tool() -> str | None:
     return None if name is None else shown_name(name)
 
 
-def repaired_result(result: ResultT, repairs: Sequence[Repair], *, tell_model: bool = False) -> ResultT:
+def repaired_result(
+    result: ResultT, repairs: Sequence[Repair], *, note_language: str | None = None
+) -> ResultT:
     """Return the result with its repairs in ``meta``, as a new one: tools share and cache theirs.
 
-    With ``tell_model`` a text block says the same, for models whose framework drops ``_meta``.
+    With ``note_language`` a text block says the same in this language, for models whose framework drops ``_meta``.
 
     Other results (a task, a request for input, a protocol result) are returned as they are.
     """
     if not repairs or not isinstance(result, ToolResult) or not host.takes_metadata(result):
         return result
     update: dict[str, Any] = {"meta": {**(result.meta or {}), META_KEY: repairs_told(repairs)}}
-    if tell_model:
-        update["content"] = [*result.content, TextContent(type="text", text=repairs_note(repairs))]
+    if note_language is not None:
+        note = repairs_note(repairs, language=note_language)
+        update["content"] = [*result.content, TextContent(type="text", text=note)]
     return result.model_copy(update=update)
 
 
@@ -483,7 +486,7 @@ class CachedTool:
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
     ) -> ToolResult:
         """Return the envelope for a call under this name, as this tool's callers can read it."""
-        answer = envelope(name, self.plan.root, found, repairs)
+        answer = envelope(name, self.plan.root, found, repairs, language=self.policy.language)
         return as_result(answer, has_output_schema=self.tool.output_schema is not None)
 
 

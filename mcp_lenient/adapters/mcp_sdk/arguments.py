@@ -11,8 +11,9 @@ from pydantic_core import ValidationError
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, unwritable
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import ValidationIssue
+from mcp_lenient.values.language import Text
 
-_TEXT_IS_READ = "this server reads a text that is JSON as what it says; send a text that is not JSON"
+_TEXT_IS_READ = Text("this server reads a text that is JSON as what it says; send a text that is not JSON")
 
 
 class ArgumentsModel(BaseModel):

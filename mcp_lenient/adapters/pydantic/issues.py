@@ -13,58 +13,64 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationEr
 from mcp_lenient.declare.normalizers.annotation import ERROR_TYPE
 from mcp_lenient.types import FaultKind, Path, ValidationIssue
 from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.language import Text, marked
 from mcp_lenient.values.limits import MOST_ISSUES
 
 _WORDS: Mapping[str, str] = {
-    "decimal_parsing": 'write a number in digits, like 12.5 or "12.50"',
-    "decimal_max_digits": "its digits are limited to {max_digits}",
-    "decimal_max_places": "its decimal places are limited to {decimal_places}",
-    "decimal_whole_digits": "its digits before the decimal point are limited to {whole_digits}",
-    "finite_number": "it must be a finite number",
-    "date_past": "it must be in the past",
-    "date_future": "it must be in the future",
-    "datetime_past": "it must be in the past",
-    "datetime_future": "it must be in the future",
-    "date_from_datetime_inexact": "write the date only, without a time",
-    "timezone_naive": "write it without a time zone",
-    "timezone_aware": "write it with a time zone, such as a final Z",
-    "url_scheme": "the scheme must be {expected_schemes}",
-    "uuid_version": "it must be a UUID of version {expected_version}",
-    "path_not_file": "it must be the path of a file",
-    "path_not_directory": "it must be the path of a directory",
-    "json_invalid": 'it must be JSON in a text, such as "[1, 2]"',
-    "json_type": 'it must be JSON in a text, such as "[1, 2]"',
+    "decimal_parsing": marked('write a number in digits, like 12.5 or "12.50"'),
+    "decimal_max_digits": marked("its digits are limited to {max_digits}"),
+    "decimal_max_places": marked("its decimal places are limited to {decimal_places}"),
+    "decimal_whole_digits": marked("its digits before the decimal point are limited to {whole_digits}"),
+    "finite_number": marked("it must be a finite number"),
+    "date_past": marked("it must be in the past"),
+    "date_future": marked("it must be in the future"),
+    "datetime_past": marked("it must be in the past"),
+    "datetime_future": marked("it must be in the future"),
+    "date_from_datetime_inexact": marked("write the date only, without a time"),
+    "timezone_naive": marked("write it without a time zone"),
+    "timezone_aware": marked("write it with a time zone, such as a final Z"),
+    "url_scheme": marked("the scheme must be {expected_schemes}"),
+    "uuid_version": marked("it must be a UUID of version {expected_version}"),
+    "path_not_file": marked("it must be the path of a file"),
+    "path_not_directory": marked("it must be the path of a directory"),
+    "json_invalid": marked('it must be JSON in a text, such as "[1, 2]"'),
+    "json_type": marked('it must be JSON in a text, such as "[1, 2]"'),
 }
 """Reasons that no keyword of JSON Schema expresses, by Pydantic's error type."""
-_TYPES: Mapping[str, str] = {
-    "int": "an integer",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "a string",
-    "list": "an array",
-    "set": "an array",
-    "frozen_set": "an array",
-    "tuple": "an array",
-    "dict": "an object",
-    "model": "an object",
-    "dataclass": "an object",
-    "none": "null",
+_ARRAY: Final = ("array", marked("it must be an array"))
+_OBJECT: Final = ("object", marked("it must be an object"))
+_TYPES: Mapping[str, tuple[str, str]] = {
+    "int": ("integer", marked("it must be an integer")),
+    "float": ("number", marked("it must be a number")),
+    "bool": ("", marked("it must be true or false")),
+    "string": ("string", marked("it must be a string")),
+    "list": _ARRAY,
+    "set": _ARRAY,
+    "frozen_set": _ARRAY,
+    "tuple": _ARRAY,
+    "dict": _OBJECT,
+    "model": _OBJECT,
+    "dataclass": _OBJECT,
+    "none": ("null", marked("it must be null")),
 }
-"""JSON's terms for Pydantic's types, by the prefix of its error types."""
+"""JSON types and reasons for Pydantic's types, by the prefix of its error types."""
+_INTEGER_KEY: Final = marked('a key must be an integer in digits, such as "1"')
+_NUMBER_KEY: Final = marked('a key must be a number in digits, such as "1.5"')
+_LISTED_KEY: Final = marked("a key must be {expected}")
 _KEYS: Mapping[str, str] = {
-    "int_parsing": 'an integer in digits, such as "1"',
-    "int_from_float": 'an integer in digits, such as "1"',
-    "float_parsing": 'a number in digits, such as "1.5"',
-    "decimal_parsing": 'a number in digits, such as "1.5"',
-    "bool_parsing": '"true" or "false"',
-    "literal_error": "{expected}",
-    "enum": "{expected}",
-    "greater_than_equal": "at least {ge}",
-    "greater_than": "greater than {gt}",
-    "less_than_equal": "at most {le}",
-    "less_than": "less than {lt}",
-    "multiple_of": "a multiple of {multiple_of}",
-    "string_pattern_mismatch": 'a text that matches the pattern "{pattern}"',
+    "int_parsing": _INTEGER_KEY,
+    "int_from_float": _INTEGER_KEY,
+    "float_parsing": _NUMBER_KEY,
+    "decimal_parsing": _NUMBER_KEY,
+    "bool_parsing": marked('a key must be "true" or "false"'),
+    "literal_error": _LISTED_KEY,
+    "enum": _LISTED_KEY,
+    "greater_than_equal": marked("a key must be at least {ge}"),
+    "greater_than": marked("a key must be greater than {gt}"),
+    "less_than_equal": marked("a key must be at most {le}"),
+    "less_than": marked("a key must be less than {lt}"),
+    "multiple_of": marked("a key must be a multiple of {multiple_of}"),
+    "string_pattern_mismatch": marked('a key must be a text that matches the pattern "{pattern}"'),
 }
 """Expected keys of a map, by Pydantic's error type; published schemas seldom include them."""
 _TYPE = re.compile(r"([a-z_]+)_(?:type|parsing)")
@@ -76,19 +82,27 @@ _TIMES = (
     "datetime_from_date_parsing",
     "time_parsing",
 )
+_OUT_OF_RANGE: Mapping[str, str] = {
+    "year": marked("its year is out of range"),
+    "month": marked("its month is out of range"),
+    "day": marked("its day is out of range"),
+    "hour": marked("its hour is out of range"),
+    "minute": marked("its minute is out of range"),
+    "second": marked("its second is out of range"),
+}
 _NO_SCHEME = "relative URL without a base"
 _URL_FAULTS: Mapping[str, str] = {
-    _NO_SCHEME: "write a URL with its scheme",
-    "empty host": "it names no host",
-    "invalid international domain name": "its host is not a valid name",
-    "invalid domain character": "its host is not a valid name",
-    "invalid IPv4 address": "its host is not a valid IPv4 address",
-    "invalid IPv6 address": "its host is not a valid IPv6 address",
-    "invalid port number": "its port is not a valid number",
+    _NO_SCHEME: marked("write a URL with its scheme"),
+    "empty host": marked("it names no host"),
+    "invalid international domain name": marked("its host is not a valid name"),
+    "invalid domain character": marked("its host is not a valid name"),
+    "invalid IPv4 address": marked("its host is not a valid IPv4 address"),
+    "invalid IPv6 address": marked("its host is not a valid IPv6 address"),
+    "invalid port number": marked("its port is not a valid number"),
 }
 
 
-def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> str | None:
+def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Text | None:
     """Return the reason why a value is refused; None if the error type alone does not help a caller.
 
     Args:
@@ -97,22 +111,30 @@ def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> st
         given: The value, to leave out its type if that is right already.
     """
     if code in _WORDS:
-        return _WORDS[code].format(**context)
+        return _with_context(_WORDS[code], context)
     error = str(context.get("error", ""))
     if code in _TIMES:
         outside = _OUTSIDE.fullmatch(error)
-        return f"its {outside[1]} is out of range" if outside else None
+        return Text(_OUT_OF_RANGE.get(outside[1], f"its {outside[1]} is out of range")) if outside else None
     if code == "url_parsing":
-        return _URL_FAULTS.get(error, _URL_FAULTS[_NO_SCHEME])
+        return Text(_URL_FAULTS.get(error, _URL_FAULTS[_NO_SCHEME]))
     kind = _TYPE.fullmatch(code)
-    words = _TYPES.get(kind[1]) if kind else None
-    return f"it must be {words}" if words and not words.endswith(json_type(given)) else None
+    named, words = _TYPES.get(kind[1], ("", "")) if kind else ("", "")
+    return Text(words) if words and named != json_type(given) else None
 
 
-def key_reason(code: str, context: Mapping[str, Any]) -> str | None:
+def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
     """Return the expected key of a map; None if the error type does not determine it."""
     words = _KEYS.get(code)
-    return f"a key must be {words.format(**context)}" if words is not None else reason_of(code, context)
+    return _with_context(words, context) if words is not None else reason_of(code, context)
+
+
+def _with_context(words: str, context: Mapping[str, Any]) -> Text:
+    """Return a reason with the entries of Pydantic's context that it names, and no others."""
+    return Text(words, **{name: context[name] for name in _PLACEHOLDER.findall(words)})
+
+
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
 def key_path_ends(loc: tuple[str | int, ...]) -> Iterator[int]:
@@ -358,7 +380,8 @@ def step(name: object) -> str | int:
 
 
 _SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
-_NO_CHARACTER: Final = "it holds half of a surrogate pair, which is not a character"
+_NO_CHARACTER: Final = Text("it holds half of a surrogate pair, which is not a character")
+_NO_CHARACTER_IN_NAME: Final = Text("a name in it holds half of a surrogate pair, which is not a character")
 
 
 def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> ValidationIssue:
@@ -373,4 +396,4 @@ def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any])
             waiting += [((*path, step(key)), each) for key, each in value.items()]
         elif isinstance(value, list):
             waiting += [((*path, at), each) for at, each in enumerate(value)]
-    return ValidationIssue((), "value", reason=f"a name in {_NO_CHARACTER}")
+    return ValidationIssue((), "value", reason=_NO_CHARACTER_IN_NAME)

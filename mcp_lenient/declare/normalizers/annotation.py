@@ -24,6 +24,7 @@ from pydantic_core import (
 
 from mcp_lenient.declare.declared import Normalize
 from mcp_lenient.errors import NormalizationError, SchemaError
+from mcp_lenient.values.language import Text
 
 ERROR_TYPE: Final = "mcp_lenient_normalization"
 """The Pydantic error type of a refusal; its ``ctx`` has ``code`` and ``message``."""
@@ -213,7 +214,9 @@ def _chain(schema: Mapping[str, Any]) -> Chain | None:
 
 def _as_pydantic_error(error: NormalizationError) -> PydanticCustomError:
     # Pydantic does not accept text that cannot be encoded as UTF-8.
-    message = error.message.encode("utf-8", "backslashreplace").decode()
+    message: str = error.message
+    if not isinstance(message, Text):
+        message = message.encode("utf-8", "backslashreplace").decode()
     told = {"code": error.code, "message": message, "expected_types": error.expected_types}
     return PydanticCustomError(ERROR_TYPE, "{message}", told)
 

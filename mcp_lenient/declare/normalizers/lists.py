@@ -16,6 +16,7 @@ from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.words import has_delimiter, is_null_text, says_nothing
 from mcp_lenient.text_calls.source import container
 from mcp_lenient.values.json_values import json_type, looks_like_json
+from mcp_lenient.values.language import Text
 from mcp_lenient.values.limits import Limits
 
 Container = Literal["array", "object"]
@@ -85,7 +86,10 @@ class Split(ValueNormalizer):
         if isinstance(listed, list):
             return listed
         if listed is not None or looks_like_json(value):
-            message = f"send an array, or plain items separated by {self.separator!r}; the text is neither"
+            message = Text(
+                "send an array, or plain items separated by {separator}; the text is neither",
+                separator=repr(self.separator),
+            )
             raise NormalizationError(INVALID_TYPE, message)
         return parts(value, self.separator)
 
@@ -160,10 +164,10 @@ class Tags(ValueNormalizer):
         if isinstance(listed, list):
             for tag in listed:
                 if not isinstance(tag, str):
-                    _refuse("each item must be a string")
+                    _refuse(Text("send an array of strings or null; each item must be a string"))
             return self._cleaned(listed)
         if isinstance(listed, (*_JSON_SCALARS, dict)):
-            _refuse()
+            _refuse(Text("send an array of strings or null"))
         return listed
 
     def _parsed(self, text: str) -> Any:
@@ -173,12 +177,18 @@ class Tags(ValueNormalizer):
         if is_null_text(text):
             return None
         if looks_like_json(text):
-            _refuse("the text begins like JSON, but is not a JSON array")
+            _refuse(
+                Text("send an array of strings or null; the text begins like JSON, but is not a JSON array")
+            )
         if says_nothing(text):
-            _refuse("to send no tags, send null or leave it out")
+            _refuse(Text("send an array of strings or null; to send no tags, send null or leave it out"))
         tags = [text] if self.separator is None else parts(text, self.separator)
         if not tags or has_delimiter(" ".join(tags)):
-            _refuse("a text that contains a separator may be one tag or several")
+            _refuse(
+                Text(
+                    "send an array of strings or null; a text that contains a separator may be one tag or several"
+                )
+            )
         return tags
 
     def _cleaned(self, tags: list[str]) -> list[str]:
@@ -189,10 +199,10 @@ class Tags(ValueNormalizer):
         if self.unique:
             tags = list(dict.fromkeys(tags))
         if self.max_count is not None and len(tags) > self.max_count:
-            message = f"send {self.max_count} items at most"
+            message = Text("send {count} items at most", count=self.max_count)
             raise NormalizationError(INVALID_VALUE, message)
         if self.max_length is not None and any(len(tag) > self.max_length for tag in tags):
-            message = f"each item may have {self.max_length} characters at most"
+            message = Text("each item may have {count} characters at most", count=self.max_length)
             raise NormalizationError(INVALID_VALUE, message)
         return tags
 
@@ -239,7 +249,5 @@ def tags(
     )
 
 
-def _refuse(reason: str = "") -> NoReturn:
-    message = "send an array of strings or null"
-    text = f"{message}; {reason}" if reason else message
-    raise NormalizationError(INVALID_TYPE, text, ("array of strings", "null"))
+def _refuse(message: Text) -> NoReturn:
+    raise NormalizationError(INVALID_TYPE, message, ("array of strings", "null"))

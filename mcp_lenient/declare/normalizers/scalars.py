@@ -18,6 +18,7 @@ from mcp_lenient.declare.normalizers.annotation import (
 )
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.values.json_values import number_in_text
+from mcp_lenient.values.language import Text
 
 Scalar = str | int | float | bool | None
 
@@ -259,7 +260,7 @@ class IsoDate(ValueNormalizer):
         if len(dates) == 1:
             return dates.pop()
         if dates or _TWO_DIGITS.fullmatch(text):
-            message = "it can be read as more than one date; write it as YYYY-MM-DD"
+            message = Text("it can be read as more than one date; write it as YYYY-MM-DD")
             raise NormalizationError(INVALID_VALUE, message)
         return value
 

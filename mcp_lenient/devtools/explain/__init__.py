@@ -17,14 +17,15 @@ from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.repair import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
-from mcp_lenient.refusal.wording import description, either, expected
+from mcp_lenient.refusal.wording import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.schema.node import FormReader, Forms, SchemaTree
 from mcp_lenient.telemetry.events import CallEvent
-from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue
+from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue, Violation
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
+from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import near
 
 __all__ = ["RUNS", "Explanation", "Step", "explain", "explain_event"]
@@ -196,7 +197,11 @@ class _Explainer:
         self._step("The arguments are no object", found[0].message)
         if self.known.mode == "observe":
             return self._end("observed", sent)
-        return self._end("refused", None, (), envelope(self.tool, self.known.plan.root, found))
+        return self._end("refused", None, (), self._envelope(found))
+
+    def _envelope(self, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()) -> dict[str, Any]:
+        language = self.known.policy.language
+        return envelope(self.tool, self.known.plan.root, found, repairs, language=language)
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
         trace = Trace(arguments)
@@ -250,7 +255,7 @@ class _Explainer:
             return self._end("forwarded", sent)
         self._step("The outcome", "The tool is not run; the caller gets the envelope.")
         repairs = (*moved, *decision.repairs)
-        return self._end("refused", None, repairs, envelope(self.tool, known.plan.root, found, repairs))
+        return self._end("refused", None, repairs, self._envelope(found, repairs))
 
     def _step(self, title: str, *lines: str) -> None:
         rest = len(lines) - _MOST_LINES
@@ -445,7 +450,7 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
     tokens = tokens_of(pointer)
     here = _forms_at(reader, tokens)
     if here:
-        words = expected(here)
+        words = expected(here, Language())
         yield f"The schema expects {words} there." if words else "The schema takes anything there."
         said = description(here)
         if said:
@@ -453,7 +458,7 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
     elif tokens:
         names = list(_properties_of(reader, tokens[:-1]))
         likely = near(tokens[-1], names)
-        meant = f"; the nearest is {either(likely[:3])}" if likely else ""
+        meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
         yield (
             f"The schema declares no such name{meant}." if names else "The schema says nothing of this place."
         )

@@ -35,6 +35,8 @@ from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
 from mcp_lenient.refusal.envelope import META_KEY, envelope, upstream_timed_out, upstream_unavailable
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label, sentence
+from mcp_lenient.values.language import ENGLISH, Language
+from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,23 +119,37 @@ def as_refused(error: BaseException | None) -> ToolResult | None:
     return ToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
-def with_upstream_message(envelope: Mapping[str, Any], text: str) -> dict[str, Any]:
+def with_upstream_message(
+    envelope: Mapping[str, Any], text: str, *, language: str = ENGLISH
+) -> dict[str, Any]:
     """Return the envelope with what the server itself says.
 
     Args:
         envelope: What is known of the call; its violations are kept, and stay the message where there are any.
         text: The server's text; empty where it may not be repeated.
+        language: The language of the message.
     """
     details = {**envelope["details"], "upstream_message": text}
     extended = {**envelope, "error_code": REFUSED_UPSTREAM, "details": details}
     if not details["violations"]:
-        reason = f": {text}" if text else "."
-        extended["message"] = (
-            f"Invalid arguments for tool '{details['tool']}': the server does not accept them{reason}"
-            f"{'' if reason.endswith(('.', '!', '?')) else '.'} Correct the call and send it again."
-        )
+        extended["message"] = _upstream_message(details["tool"], text, texts(language))
     safe: dict[str, Any] = encodable(extended)
     return safe
+
+
+def _upstream_message(tool: str, text: str, words: Language) -> str:
+    if not text:
+        return words(
+            "Invalid arguments for tool '{tool}': the server does not accept them. "
+            "Correct the call and send it again.",
+            tool=tool,
+        )
+    return words(
+        "Invalid arguments for tool '{tool}': the server does not accept them: {reason} "
+        "Correct the call and send it again.",
+        tool=tool,
+        reason=text if text.endswith((".", "!", "?")) else f"{text}.",
+    )
 
 
 def _first_text(block: ContentBlock) -> str:
@@ -345,8 +361,11 @@ class ProxyMiddleware(LenientMiddleware):
             return result
         repairs = _own_repairs(answer, result)
         found = () if await cached.accepts(sent) else (await cached.decide_rejected(sent)).violations
+        language = cached.policy.language
         refusal = with_upstream_message(
-            envelope(name, cached.plan.root, found, repairs), text if cached.policy.echo_values else ""
+            envelope(name, cached.plan.root, found, repairs, language=language),
+            text if cached.policy.echo_values else "",
+            language=language,
         )
         return as_result(refusal, has_output_schema=cached.tool.output_schema is not None)
 
@@ -374,7 +393,7 @@ class ProxyMiddleware(LenientMiddleware):
     async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
         if all(upstream.reached for upstream in self._upstream.values()):
             return await super()._unknown(call, server)
-        answer = upstream_unavailable(call.name)
+        answer = upstream_unavailable(call.name, language=self.policy_for(call.name).language)
         self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
