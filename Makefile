@@ -18,7 +18,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test test-all lint types format docs bench clean
+.PHONY: help setup demo test test-all lint types format catalogs docs bench clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ format: $(READY) ## Put the code into shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	@PYTHONPATH=docs $(BIN)/cog -r $(COGGED)
+
+catalogs: $(READY) ## Bring the message catalogs up to the code, and compile them
+	$(BIN)/python tests/shared/catalogs.py
 
 docs: $(READY) ## Build the documentation site into site/, strictly
 	@PYTHONPATH=docs $(BIN)/cog --check $(COGGED) || { echo "Tables in the docs are not those of the code: make format" >&2; exit 1; }

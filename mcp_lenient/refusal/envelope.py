@@ -251,8 +251,8 @@ def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any
         name: The name that was called.
         language: The language of the message, as in the policy.
     """
-    told = shown_name(name)
-    message = texts(language)(
+    told, words = shown_name(name), texts(language)
+    message = words(
         "Tool '{tool}' cannot be called now: the server behind this proxy does not answer. "
         "The tool was not run. Try again later.",
         tool=told,

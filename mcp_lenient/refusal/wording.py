@@ -48,7 +48,7 @@ _PLURALS = {
     "boolean": marked("booleans"),
     "array": marked("arrays"),
     "object": marked("objects"),
-    "null": marked("nulls"),
+    "null": marked("null"),
 }
 _ONE_OF_A_TYPE = {
     "string": marked("a string"),
@@ -169,7 +169,7 @@ def with_article(kind: Kind, words: Language) -> str:
 
 
 def _several(kinds: Iterable[Kind], words: Language) -> str:
-    return words.either(
+    return words.any_of(
         [
             words("arrays of {items}", items=_several(kind.items, words))
             if kind.items

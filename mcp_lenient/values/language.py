@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, reduce
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -107,6 +106,10 @@ class Language:
         """
         return self._list(phrases, "{first} or {second}")
 
+    def any_of(self, phrases: Sequence[str]) -> str:
+        """Return choices that are part of one phrase: ``strings or integers or null``."""
+        return self._joined("{first} or {second}", phrases)
+
     def apart(self, phrases: Sequence[str]) -> str:
         """Return choices of several words each, the last of which would be read as part of the one before."""
         return self._joined("{first}, or {second}", phrases)
@@ -117,7 +120,7 @@ class Language:
 
     def both(self, phrases: Sequence[str]) -> str:
         """Return several requirements in a sentence."""
-        return self._joined("{first} and {second}", phrases)
+        return self._joined("{first} and {another}", phrases)
 
     def _list(self, phrases: Sequence[str], last: str) -> str:
         if len(phrases) < 2:
@@ -125,7 +128,9 @@ class Language:
         return self(last, first=self.comma(phrases[:-1]), second=phrases[-1])
 
     def _joined(self, template: str, phrases: Sequence[str]) -> str:
-        return reduce(lambda first, second: self(template, first=first, second=second), phrases or [""])
+        return reduce(
+            lambda first, second: self(template, first=first, second=second, another=second), phrases or [""]
+        )
 
 
 _JOINTS: Final = (
@@ -133,8 +138,10 @@ _JOINTS: Final = (
     marked("{first} {second}"),
     # The items of a list.
     marked("{first}, {second}"),
-    # The last items of a list, or two requirements.
+    # The last items of a list.
     marked("{first} and {second}"),
+    # Two requirements.
+    marked("{first} and {another}"),
     # The last choices of a list.
     marked("{first} or {second}"),
     # Two ways to read a value, after "can be read as".
@@ -176,4 +183,6 @@ def resolved(tag: str) -> str | None:
 
 
 def _locale() -> Any:
+    from importlib.resources import files
+
     return files("mcp_lenient") / "locale"

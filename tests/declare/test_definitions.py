@@ -198,6 +198,7 @@ POLICIES = [
     pytest.param("{echo_values: false}", {"echo_values": False}, id="echo_values"),
     pytest.param("{destructive: true}", {"destructive": True}, id="destructive"),
     pytest.param("{tell_model: true}", {"tell_model": True}, id="tell_model"),
+    pytest.param("{language: zh}", {"language": "zh"}, id="language"),
     pytest.param("{closed: true}", {"closed": True}, id="closed"),
     pytest.param("{log_values: shapes}", {"log_values": "shapes"}, id="log_values"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),

@@ -30,6 +30,7 @@ from mcp_lenient.rules.policy import LogValues, Mode, Policy, Unrepairable
 from mcp_lenient.types import JsonType, Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import likeness
 
@@ -127,6 +128,13 @@ def _rule(name: str) -> str:
     return name
 
 
+def _language(tag: str) -> str:
+    if resolved(tag) is None:
+        msg = f"must be one of {', '.join(map(repr, languages()))}."
+        raise ValueError(msg)
+    return tag
+
+
 class LimitsEntry(_Entry):
     """The fields of :class:`mcp_lenient.Limits`."""
 
@@ -149,6 +157,7 @@ class PolicyEntry(_Entry):
     echo_values: bool = True
     destructive: bool | None = None
     tell_model: bool = False
+    language: Annotated[str, AfterValidator(_language)] = ENGLISH
     closed: bool = False
     log_values: LogValues = "none"
     limits: LimitsEntry = Field(default_factory=LimitsEntry)

@@ -1,0 +1,52 @@
+"""The catalogs of messages are complete, and compiled."""
+
+from __future__ import annotations
+
+from gettext import GNUTranslations
+from io import BytesIO
+
+import pytest
+
+pytest.importorskip("babel", reason="catalogs are read by babel, of the development dependencies")
+
+import catalogs
+
+
+@pytest.fixture(params=catalogs.names())
+def name(request):
+    """Return each language with a catalog."""
+    return request.param
+
+
+def test_each_text_is_translated(name):
+    """A catalog has what the code says, no more and no less, each in all forms and none to be checked again."""
+    wanted = {message.id for message in catalogs.texts() if message.id}
+    catalog = catalogs.catalog_of(name)
+    found = [message for message in catalog if message.id]
+    assert {message.id for message in found} == wanted, "run make catalogs, and translate what is new"
+    assert [message.id for message in found if not all(catalogs.forms(message.string)) or message.fuzzy] == []
+    assert not catalog.obsolete
+
+
+def test_placeholders_are_those_of_the_text(name):
+    """A translation has the placeholders of the text; a plural form may leave out its number."""
+    for message in catalogs.catalog_of(name):
+        if not message.id:
+            continue
+        wanted = set.union(*map(catalogs.placeholders, catalogs.forms(message.id)))
+        for form in catalogs.forms(message.string):
+            assert catalogs.placeholders(form) == wanted, message.id
+
+
+def test_what_is_loaded_is_what_translators_wrote(name):
+    """The compiled file agrees with its source."""
+    wanted = GNUTranslations(BytesIO(catalogs.compiled(catalogs.catalog_of(name))))
+    with catalogs.source(name).with_suffix(".mo").open("rb") as file:
+        found = GNUTranslations(file)
+    for message in catalogs.catalog_of(name):
+        if isinstance(message.id, str):
+            assert found.gettext(message.id) == wanted.gettext(message.id)
+        else:
+            assert [found.ngettext(*message.id, count) for count in range(30)] == [
+                wanted.ngettext(*message.id, count) for count in range(30)
+            ]

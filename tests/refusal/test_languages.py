@@ -1,0 +1,228 @@
+"""What a caller reads, in Chinese."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from datetime import date
+from typing import Annotated, Any, Literal
+
+import pytest
+from fastmcp import Client, FastMCP
+from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
+
+from benchmarks import lengths
+from mcp_lenient import LenientMiddleware, Policy, PolicyError, normalize
+from mcp_lenient.adapters.fastmcp.proxy.middleware import with_upstream_message
+from mcp_lenient.declare.normalizers import tags
+from mcp_lenient.refusal.envelope import envelope, repairs_note, unknown_tool, upstream_unavailable
+from mcp_lenient.types import Repair
+
+ENGLISH = re.compile(r"[A-Za-z]{2,}")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\{.*?\}|\[.*?\]")
+OWN_NAMES = {"JSON", "UUID", "URI", "URL", "IPv", "null", "true", "false", "schema"}
+
+
+def english_in(message: str) -> set[str]:
+    """Return the English words of a message outside of names, values and JSON's own words."""
+    return set(ENGLISH.findall(QUOTED.sub("", message))) - OWN_NAMES
+
+
+class Point(BaseModel):
+    """A place."""
+
+    model_config = ConfigDict(extra="forbid")
+    x: int
+    y: int = 0
+
+
+class Cat(BaseModel):
+    """One branch."""
+
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    """Another branch."""
+
+    kind: Literal["dog"]
+    name: str
+
+
+def everything(
+    tags: Annotated[list[str] | None, tags(max_count=2)] = None,
+    when: FutureDate | None = None,
+    day: date | None = None,
+    ids: dict[int, str] | None = None,
+    data: Json[list[int]] | None = None,
+    pair: tuple[int, str] | None = None,
+    pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]] | None = None,
+    points: list[Point] | None = None,
+    grid: list[list[int | str]] | None = None,
+    code: Annotated[str, Field(min_length=2, max_length=4, pattern="^[a-z]+$")] = "ab",
+    step: Annotated[float, Field(multiple_of=0.5, gt=0, lt=10)] = 1,
+    some: Annotated[list[int], Field(min_length=1, max_length=3)] = (1,),
+) -> str:
+    """Take values of many kinds."""
+    return f"{tags}{when}{day}{ids}{data}{pair}{pets}{points}{grid}{code}{step}{some}"
+
+
+CALLS = [
+    {"tags": ["a", "b", "c"]},
+    {"tags": {"a": 1}},
+    {"tags": "a, b"},
+    {"when": "2001-01-01"},
+    {"when": "2001-13-01"},
+    {"day": "soon"},
+    {"ids": {"one": "a"}},
+    {"data": "no"},
+    {"data": [1]},
+    {"pair": [1]},
+    {"pair": [1, 2, 3]},
+    {"pair": 5},
+    {"pets": [{"kind": "cow"}]},
+    {"pets": [{"kind": "cat"}]},
+    {"points": [{"x": "a"}, {"x": "b"}, {"x": "c"}, {"x": "d"}, {"x": "e"}]},
+    {"points": [{"y": 1}, {"y": 2}]},
+    {"points": "here"},
+    {"points": [{"x": 1, "z": 2}]},
+    {"grid": 7},
+    {"code": "toolong"},
+    {"code": "A!"},
+    {"code": 5.5},
+    {"step": 0.3},
+    {"step": 11},
+    {"some": []},
+    {"some": [1, 2, 3, 4]},
+    {"taggs": ["a"], "coed": "x", "unheard": 1},
+    {"arguments": {"code": "abc", "step": "x"}},
+    {"send each value under its own name, please": 1},
+]
+
+
+def _server(policy: Policy) -> FastMCP[Any]:
+    server: FastMCP[Any] = FastMCP("notes", middleware=[LenientMiddleware(policy=policy)])
+    for function in (everything, lengths.store, lengths.search, lengths.order, lengths.total):
+        server.tool(function)
+    return server
+
+
+def _without_messages(told: Any) -> Any:
+    if isinstance(told, dict):
+        return {name: _without_messages(value) for name, value in told.items() if name != "message"}
+    return [_without_messages(each) for each in told] if isinstance(told, list) else told
+
+
+def _messages(told: dict[str, Any]) -> list[str]:
+    return [told["message"], *(each["message"] for each in told["details"].get("violations", ()))]
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent"), [*lengths.ONE_FAULT, *(("everything", sent) for sent in CALLS)], ids=str
+)
+async def test_only_messages_are_translated(tool, sent):
+    """The envelope differs from the English one in its messages alone, and these have no English words."""
+    found = []
+    for policy in (Policy(), Policy(language="zh-CN")):
+        async with Client(_server(policy)) as client:
+            result = await client.call_tool(tool, dict(sent), raise_on_error=False)
+            assert result.is_error
+            found.append(result.meta["mcp_lenient"])
+            assert json.loads(result.content[0].text)["message"] == found[-1]["message"]
+    english, chinese = found
+    assert _without_messages(chinese) == _without_messages(english)
+    for told, message in zip(_messages(english), _messages(chinese), strict=True):
+        assert told != message
+        assert english_in(message) == set()
+
+
+async def test_servers_of_one_process_have_their_own_languages():
+    """The language belongs to the policy: calls at the same time do not mix."""
+    async with Client(_server(Policy())) as one, Client(_server(Policy(language="zh"))) as other:
+        calls = [client.call_tool("store", {}, raise_on_error=False) for client in (one, other) * 20]
+        found = [json.loads(result.content[0].text)["message"] for result in await asyncio.gather(*calls)]
+    assert len(set(found[::2])) == len(set(found[1::2])) == 1
+    assert "is required" in found[0]
+    assert "是必需的" in found[1]
+
+
+async def test_a_note_of_repairs_is_translated():
+    """The text block of tell_model is in the policy's language."""
+    async with Client(_server(Policy(language="zh", tell_model=True))) as client:
+        result = await client.call_tool("store", {"content": "tea", "tags": '["a"]'})
+    assert result.content[1].text == "注意：'tags' 发送的是文本，已按数组处理。请发送 JSON 数组。"
+
+
+@pytest.mark.parametrize(
+    "repair",
+    [
+        Repair("rename_tool", "", "string", "string"),
+        Repair("unwrap_arguments", "", "object", "object"),
+        Repair("drop_injected", "/toolCallId", "string", "absent"),
+        Repair("null_to_absent", "/a", "null", "absent"),
+        Repair("rename_case", "/aB", "string", "string"),
+        Repair("fold_enum", "/a", "string", "string"),
+        *(
+            Repair("of_an_author", "/a", "string", after)
+            for after in ("integer", "number", "boolean", "null", "object")
+        ),
+    ],
+    ids=lambda repair: f"{repair.rule}-{repair.after}",
+)
+def test_each_note_is_translated(repair):
+    """Every kind of repair has its sentence."""
+    assert english_in(repairs_note([repair], language="zh")) == set()
+    assert english_in(repairs_note([repair] * 5, language="zh")) == set()
+
+
+async def test_an_unknown_tool_is_told_in_the_language():
+    """A tool that does not exist is answered in the policy's language."""
+    async with Client(_server(Policy(language="zh"))) as client:
+        result = await client.call_tool("serch", {}, raise_on_error=False)
+    assert result.meta["mcp_lenient"]["message"] == "未知工具 'serch'。您是指 'search' 吗？"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        unknown_tool("a", language="zh"),
+        unknown_tool("a", ["b", "c"], language="zh"),
+        unknown_tool("a", has_versions=True, language="zh"),
+        upstream_unavailable("a", language="zh"),
+        with_upstream_message(envelope("a", {}, ()), "", language="zh"),
+        with_upstream_message(envelope("a", {}, ()), "'x' 9", language="zh"),
+        envelope("a", {}, (), language="zh"),
+    ],
+    ids=lambda told: told["message"][:20],
+)
+def test_other_envelopes_are_translated(told):
+    """Tools that are not there, and servers that refuse, are told of in the language."""
+    assert english_in(told["message"]) == set()
+
+
+@pytest.mark.parametrize("sent", ["no JSON", [1], 5, 1.5, True, None], ids=str)
+def test_arguments_that_are_no_object_are_told_in_the_language(sent):
+    """What stands in place of the arguments is told by normalize, too."""
+    (violation,) = normalize({"type": "object"}, sent, Policy(language="zh")).violations
+    assert english_in(violation.message) == set()
+
+
+def test_an_unknown_language_is_an_error_that_names_the_known_ones():
+    """A policy says which languages there are."""
+    with pytest.raises(PolicyError, match=r"Policy.language must be one of 'en', 'zh', got 'fr'."):
+        Policy(language="fr")
+
+
+@pytest.mark.parametrize("tag", [5, None, ["zh"]])
+def test_a_language_is_a_text(tag):
+    """Anything but a tag is an error of the policy."""
+    with pytest.raises(PolicyError, match=r"Policy\.language must be one of"):
+        Policy(language=tag)
+
+
+def test_a_policy_names_the_language_by_its_catalog():
+    """Tags of one language make equal policies."""
+    assert Policy(language="zh-CN") == Policy(language="zh")
+    assert Policy(language="en-US") == Policy()

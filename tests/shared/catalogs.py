@@ -1,0 +1,101 @@
+"""The message catalogs: what the code asks for, and ``python tests/shared/catalogs.py`` to update and compile them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from string import Formatter
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+PACKAGE = Path(__file__).parents[2] / "mcp_lenient"
+LOCALE = PACKAGE / "locale"
+_WITHOUT_MODELS = frozenset(("cli", "devtools", "testing"))
+"""Folders whose texts only people read."""
+_FORMS = {"words": 1, "marked": 1, "Text": 1, "plural": 2, "marked_plural": 2}
+"""Functions whose first arguments are texts, and how many."""
+
+
+def texts() -> Catalog:
+    """Return what the code says: babel's own extraction loses texts beside nested calls."""
+    catalog = Catalog(project="mcp-lenient")
+    for path in sorted(PACKAGE.rglob("*.py")):
+        where = path.relative_to(PACKAGE)
+        if where.parts[0] not in _WITHOUT_MODELS:
+            for message in _texts_in(ast.parse(path.read_text("utf-8"))):
+                catalog.add(message, locations=[(where.as_posix(), None)], flags=["python-brace-format"])
+    return catalog
+
+
+def _texts_in(tree: ast.AST) -> Iterator[str | tuple[str, ...]]:
+    for node in ast.walk(tree):
+        name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+        if name not in _FORMS:
+            continue
+        told = [each.value for each in node.args[: _FORMS[name]] if isinstance(each, ast.Constant)]
+        if len(told) == _FORMS[name]:
+            yield told[0] if len(told) == 1 else tuple(told)
+
+
+def names() -> list[str]:
+    """Return the languages that have a catalog."""
+    return sorted(path.name for path in LOCALE.iterdir())
+
+
+def source(name: str) -> Path:
+    """Return the file that translators edit."""
+    return LOCALE / name / "LC_MESSAGES" / "mcp_lenient.po"
+
+
+def catalog_of(name: str) -> Catalog:
+    """Return the translations of a language."""
+    with source(name).open("rb") as file:
+        return read_po(file, locale=name)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """Return what the library loads."""
+    buffer = BytesIO()
+    write_mo(buffer, catalog)
+    return buffer.getvalue()
+
+
+def forms(text: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the forms of a text: one, or those for different numbers."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names that a text is completed with."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def _new(name: str) -> Catalog:
+    return Catalog(
+        locale=name,
+        project="mcp-lenient",
+        header_comment="# Messages of mcp-lenient; make catalogs updates and compiles them.",
+        msgid_bugs_address="the project's issues",
+        fuzzy=False,
+    )
+
+
+def main() -> None:
+    """Bring each catalog up to what the code says, and compile it."""
+    for name in names():
+        catalog = catalog_of(name) if source(name).exists() else _new(name)
+        catalog.update(texts(), no_fuzzy_matching=True, update_creation_date=False)
+        catalog.obsolete.clear()
+        with source(name).open("wb") as file:
+            write_po(file, catalog, width=110)
+        source(name).with_suffix(".mo").write_bytes(compiled(catalog))
+        open_still = sum(not all(forms(message.string)) for message in catalog if message.id)
+        print(f"{name}: {len(catalog)} texts, {open_still} not translated")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Texts in other languages: how they are found, completed and joined."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mcp_lenient.values.language import Language, Text, language, languages, resolved
+
+
+def test_english_and_chinese_are_known():
+    """The known languages are English and those with a catalog."""
+    assert languages() == ("en", "zh")
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [
+        pytest.param("zh", "zh", id="name"),
+        pytest.param("zh-CN", "zh", id="region"),
+        pytest.param("zh_Hans_CN", "zh", id="script and region"),
+        pytest.param("ZH-cn", "zh", id="any case"),
+        pytest.param("en-US", "en", id="english"),
+        pytest.param("zhuang", None, id="another language that begins alike"),
+        pytest.param("fr", None, id="unknown"),
+        pytest.param("", None, id="empty"),
+        pytest.param("../zh", None, id="a path"),
+    ],
+)
+def test_a_tag_falls_back_to_its_language(tag, name):
+    """A tag is read from the most to the least specific."""
+    assert resolved(tag) == name
+
+
+def test_values_are_not_read_as_placeholders():
+    """Braces in a value stay as they are, however often it is put into a sentence."""
+    words = language("zh")
+    told = words.either(["{place}", "{0}", "}{"])
+    assert "{place}、{0}或}{" in words("It must be {expected}.", expected=told)
+
+
+def test_a_text_of_the_library_is_translated_and_an_authors_is_not():
+    """A Text is English by itself; another language completes its translation with the same values."""
+    text = Text("send {count} items at most", count=3)
+    assert text == "send 3 items at most"
+    assert language("zh").of(text) == "最多发送 3 项"
+    assert language("zh").of("send 3 items at most") == "send 3 items at most"
+
+
+def test_a_text_survives_pickling():
+    """A Text keeps its template and values."""
+    text = pickle.loads(pickle.dumps(Text("send {count} items at most", count=3)))  # noqa: S301 - our own
+    assert language("zh").of(text) == "最多发送 3 项"
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, "0 items"), (1, "1 item"), (2, "2 items")])
+def test_a_number_chooses_the_form(count, told):
+    """English has one form for one, and another for any other number."""
+    assert Language().plural("{count} item", "{count} items", count) == told
+
+
+def test_a_language_is_loaded_once():
+    """Threads that need a language for the first time get the same one."""
+    language.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(language, ["zh"] * 64))
+    assert all(each("null") == " null" for each in found)
+    assert language("zh") is language("zh")
