@@ -6,7 +6,7 @@ The code contains English; ``locale/`` has one catalog per other language, which
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, reduce
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -125,15 +125,18 @@ class Language:
     def _list(self, phrases: Sequence[str], last: str) -> str:
         if len(phrases) < 2:
             return "".join(phrases)
-        return self(last, first=self.comma(phrases[:-1]), second=phrases[-1])
+        return f"{self.comma(phrases[:-1])}{self._between(last)}{phrases[-1]}"
 
-    def _joined(self, template: str, phrases: Sequence[str]) -> str:
-        return reduce(
-            lambda first, second: self(template, first=first, second=second, another=second), phrases or [""]
-        )
+    def _joined(self, joint: str, phrases: Sequence[str]) -> str:
+        return self._between(joint).join(phrases) if len(phrases) > 1 else "".join(phrases)
+
+    def _between(self, joint: str) -> str:
+        """Return what stands between two parts; a joint begins with the one and ends with the other."""
+        text = joint if self._translate is None else self._translate(joint)
+        return text[text.index("}") + 1 : text.rindex("{")]
 
 
-_JOINTS: Final = (
+JOINTS: Final = (
     # Two sentences.
     marked("{first} {second}"),
     # The items of a list.
@@ -149,6 +152,7 @@ _JOINTS: Final = (
     # Two choices of several words each.
     marked("{first}, or {second}"),
 )
+"""What joins two parts of a text: it begins with the one and ends with the other, in every language."""
 
 
 @cache

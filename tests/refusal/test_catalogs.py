@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from gettext import GNUTranslations
 from io import BytesIO
 
@@ -10,6 +11,8 @@ import pytest
 pytest.importorskip("babel", reason="catalogs are read by babel, of the development dependencies")
 
 import catalogs
+
+from mcp_lenient.values.language import JOINTS
 
 
 @pytest.fixture(params=catalogs.names())
@@ -36,6 +39,13 @@ def test_placeholders_are_those_of_the_text(name):
         wanted = set.union(*map(catalogs.placeholders, catalogs.forms(message.id)))
         for form in catalogs.forms(message.string):
             assert catalogs.placeholders(form) == wanted, message.id
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_joints_stand_between_their_parts(name, joint):
+    """What joins two parts begins with the one and ends with the other, so that a list is one text."""
+    told = catalogs.catalog_of(name).get(joint).string
+    assert re.fullmatch(r"\{first\}[^{}]*\{(second|another)\}", told)
 
 
 def test_what_is_loaded_is_what_translators_wrote(name):
