@@ -13,7 +13,7 @@ class LenientError(Exception):
 
 
 class PolicyError(LenientError, ValueError):
-    """A policy names something that does not exist; says which field and what is allowed."""
+    """A policy has an invalid field; names the field and what is allowed."""
 
 
 class SchemaError(LenientError, ValueError):
@@ -25,12 +25,12 @@ class NormalizationError(LenientError, ValueError):
 
     Args:
         code: The ``error_code`` of the envelope, like ``INVALID_TAGS_TYPE``; upper case, digits and ``_``.
-        message: What is wrong and how to write it right, in one sentence for the caller; without the value.
-        expected_types: The envelope's ``expected_types``, such as ``("array of strings", "null")``, where the
-            parameter's own type does not say them.
+        message: What is wrong and how to correct it, in one sentence for the caller; without the value.
+        expected_types: The envelope's ``expected_types``, such as ``("array of strings", "null")``, if the
+            parameter's own type does not determine them.
 
     Raises:
-        ValueError: When the code has another form: what is in it goes into logs.
+        ValueError: When the code has another form; codes are written to logs.
     """
 
     def __init__(self, code: str, message: str, expected_types: Iterable[str] = ()) -> None:
@@ -42,10 +42,10 @@ class NormalizationError(LenientError, ValueError):
 
 
 def check_code(where: str, code: object) -> None:
-    """Raise where an author's error code has another form: what is in it goes into logs.
+    """Check an author's error code, which is written to logs.
 
     Raises:
-        ValueError: When it is not of upper-case letters, digits and ``_``.
+        ValueError: When it contains anything but upper-case letters, digits and ``_``, or is too long.
     """
     if not isinstance(code, str) or _CODE.fullmatch(code) is None:
         msg = (
@@ -59,11 +59,11 @@ class DefinitionError(LenientError, ValueError):
 
 
 class ToolCallError(LenientError, ValueError):
-    """A text is no tool call, or not one only; says what was found instead."""
+    """A text is not exactly one tool call; says what was found instead."""
 
 
 class NoToolCallError(ToolCallError):
-    """A text holds no tool call at all, as a model's last answer; says what was found instead."""
+    """A text contains no tool call, like a model's final answer; says what was found instead."""
 
 
 class LoggingError(LenientError, ValueError):

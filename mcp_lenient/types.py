@@ -52,7 +52,7 @@ class ValidationIssue:
     ``path`` leads to the value; for ``missing``, ``unknown``, ``overlooked`` and ``key`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
     ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`). ``reason``
-    says in our words what is wrong, and holds nothing of the value. ``expected_types`` are the author's too.
+    says in this library's words what is wrong, without the value. ``expected_types`` are the author's too.
     """
 
     path: Path

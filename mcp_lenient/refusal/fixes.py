@@ -231,7 +231,7 @@ def _key_message(refusal: Refusal, problem: Problem) -> str:
         key=key,
         place=inside,
         more=more,
-        reason=without_period(told) or words("the tool takes other keys only"),
+        reason=without_period(told) or words("the tool accepts only other keys"),
     )
 
 

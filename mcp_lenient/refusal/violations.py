@@ -89,7 +89,7 @@ def hint(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
         return _like(refusal, problem)
     if isinstance(spot.value, (Mapping, list)):
         if any(format_of(form) == "json-string" for form in problem.forms):
-            return words("Write it as JSON in a text.")
+            return words("Write it as JSON text.")
         return _alone(refusal, problem, kinds)
     if isinstance(spot.value, float) and kinds == {"integer"}:
         whole = spot.value.is_integer()
@@ -305,10 +305,12 @@ def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation
 def _text_as_name(parent: Location, words: Language) -> str:
     if parent.path:
         return words(
-            "a name in {place} is not that of a parameter, but a text: send each value under its parameter's name.",
+            "a name in {place} is a whole text, not a parameter's name: send each value under its parameter's name.",
             place=where(parent.path, words),
         )
-    return words("a name is not that of a parameter, but a text: send each value under its parameter's name.")
+    return words(
+        "a name is a whole text, not a parameter's name: send each value under its parameter's name."
+    )
 
 
 def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[str]]:
@@ -316,7 +318,7 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
     sent, words = path[-1], refusal.words
     owner = _owner(refusal, path)
     if owner is not None:
-        return words("It stands for {name}: send that one, once.", name=quoted(owner)), [owner]
+        return words("It is another name for {name}: send {name}, once.", name=quoted(owner)), [owner]
     twin = another_spelling(refusal, parent, sent)
     if twin is not None:
         return _one_of_two(parent, sent, twin, words), [twin]
@@ -324,7 +326,7 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
     if found is not None and sent == found.path[0]:
         return _unwrap(found, words), []
     if found is not None and sent in found.beside:
-        return words("It is no argument of the tool: leave it out."), []
+        return words("It is not an argument of the tool: leave it out."), []
     near = _near_names(refusal, parent, sent)
     belongs = None if refusal.destructive else home(refusal, parent, sent)
     if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
@@ -366,12 +368,12 @@ def _unwrap(found: Wrapped, words: Language) -> str:
     together, place = words.all_of(told), where(found.path, words)
     if found.in_text:
         return words(
-            "It holds arguments of the tool as JSON text: send {names} at the top, not inside {place}.",
+            "It contains arguments of the tool as JSON text: send {names} at the top, not inside {place}.",
             names=together,
             place=place,
         )
     return words(
-        "It holds arguments of the tool: send {names} at the top, not inside {place}.",
+        "It contains arguments of the tool: send {names} at the top, not inside {place}.",
         names=together,
         place=place,
     )
@@ -693,8 +695,7 @@ _CODES: Mapping[str, ViolationCode] = {
 _TOP: Sequence[Path] = ((),)
 _UNWRAPPED = "unwrap_arguments"
 _WITHOUT_WRAPPER = marked(
-    "The arguments came under a name that the tool does not know; "
-    "their places are told as if they stood where the tool looks for them: send them there."
+    "The arguments were sent inside a name that the tool does not know: send them at the paths given here."
 )
 _KEYWORDS = {
     "missing": "required",

@@ -69,7 +69,7 @@ FORMATS = {
     "uri": (marked("a URI"), '"https://example.com/a"'),
     "ipv4": (marked("an IPv4 address"), '"192.0.2.1"'),
     "ipv6": (marked("an IPv6 address"), '"2001:db8::1"'),
-    "json-string": (marked("JSON in a text"), '"[1, 2]"'),
+    "json-string": (marked("JSON text"), '"[1, 2]"'),
 }
 """The formats of strings in words, with a sample of each."""
 LIMITS = {
@@ -79,8 +79,8 @@ LIMITS = {
     "exclusiveMaximum": marked("be less than {bound}"),
     "multipleOf": marked("be a multiple of {bound}"),
     "pattern": marked("match the pattern {bound}"),
-    "uniqueItems": marked("hold no item twice"),
-    "contains": marked("hold at least one item of the kind the schema asks for"),
+    "uniqueItems": marked("contain no item twice"),
+    "contains": marked("contain at least one item of the kind that the schema requires"),
 }
 """What keywords require, to follow "must"."""
 
@@ -93,10 +93,10 @@ def marked_plural(one: str, many: str) -> tuple[str, str]:
 COUNTS = {
     "minLength": marked_plural("be at least {bound} character long", "be at least {bound} characters long"),
     "maxLength": marked_plural("be at most {bound} character long", "be at most {bound} characters long"),
-    "minItems": marked_plural("hold at least {bound} item", "hold at least {bound} items"),
-    "maxItems": marked_plural("hold at most {bound} item", "hold at most {bound} items"),
-    "minProperties": marked_plural("hold at least {bound} property", "hold at least {bound} properties"),
-    "maxProperties": marked_plural("hold at most {bound} property", "hold at most {bound} properties"),
+    "minItems": marked_plural("have at least {bound} item", "have at least {bound} items"),
+    "maxItems": marked_plural("have at most {bound} item", "have at most {bound} items"),
+    "minProperties": marked_plural("have at least {bound} property", "have at least {bound} properties"),
+    "maxProperties": marked_plural("have at most {bound} property", "have at most {bound} properties"),
 }
 """What keywords that count require, to follow "must"."""
 

@@ -43,6 +43,25 @@ def marked(text: str) -> str:
     return text
 
 
+JOINTS: Final = (
+    # Two sentences.
+    marked("{first} {second}"),
+    # The items of a list.
+    marked("{first}, {second}"),
+    # The last items of a list.
+    marked("{first} and {second}"),
+    # Two requirements.
+    marked("{first} and {another}"),
+    # The last choices of a list.
+    marked("{first} or {second}"),
+    # Two ways to read a value, after "can be read as".
+    marked("{first} or as {second}"),
+    # Two choices of several words each.
+    marked("{first}, or {second}"),
+)
+"""What joins two parts of a text: it begins with the one and ends with the other, in every language."""
+
+
 class Language:
     """The texts of one language: call it with the English text and the values of its placeholders.
 
@@ -54,7 +73,7 @@ class Language:
         translate_plural: Returns the translation for a number, of a text in singular and plural.
     """
 
-    __slots__ = ("_translate", "_translate_plural")
+    __slots__ = ("_joints", "_translate", "_translate_plural")
 
     def __init__(
         self,
@@ -63,6 +82,7 @@ class Language:
     ) -> None:
         self._translate = translate
         self._translate_plural = translate_plural
+        self._joints = {joint: _between(self(joint)) for joint in JOINTS}
 
     def __call__(self, text: str, **values: Any) -> str:
         """Return a text in this language."""
@@ -84,11 +104,11 @@ class Language:
 
     def sentences(self, *parts: str) -> str:
         """Return sentences as one text, without the empty ones."""
-        return self._joined("{first} {second}", [part for part in parts if part])
+        return self._joints["{first} {second}"].join(filter(None, parts))
 
     def comma(self, phrases: Sequence[str]) -> str:
         """Return the parts of an open list in a sentence."""
-        return self._joined("{first}, {second}", phrases)
+        return self._joints["{first}, {second}"].join(phrases)
 
     def all_of(self, phrases: Sequence[str]) -> str:
         """Return all of some things in a sentence.
@@ -108,51 +128,28 @@ class Language:
 
     def any_of(self, phrases: Sequence[str]) -> str:
         """Return choices that are part of one phrase: ``strings or integers or null``."""
-        return self._joined("{first} or {second}", phrases)
+        return self._joints["{first} or {second}"].join(phrases)
 
     def apart(self, phrases: Sequence[str]) -> str:
         """Return choices of several words each, the last of which would be read as part of the one before."""
-        return self._joined("{first}, or {second}", phrases)
+        return self._joints["{first}, or {second}"].join(phrases)
 
     def or_as(self, phrases: Sequence[str]) -> str:
         """Return the ways to read a value, to follow "can be read as"."""
-        return self._joined("{first} or as {second}", phrases)
+        return self._joints["{first} or as {second}"].join(phrases)
 
     def both(self, phrases: Sequence[str]) -> str:
         """Return several requirements in a sentence."""
-        return self._joined("{first} and {another}", phrases)
+        return self._joints["{first} and {another}"].join(phrases)
 
     def _list(self, phrases: Sequence[str], last: str) -> str:
         if len(phrases) < 2:
             return "".join(phrases)
-        return f"{self.comma(phrases[:-1])}{self._between(last)}{phrases[-1]}"
-
-    def _joined(self, joint: str, phrases: Sequence[str]) -> str:
-        return self._between(joint).join(phrases) if len(phrases) > 1 else "".join(phrases)
-
-    def _between(self, joint: str) -> str:
-        """Return what stands between two parts; a joint begins with the one and ends with the other."""
-        text = joint if self._translate is None else self._translate(joint)
-        return text[text.index("}") + 1 : text.rindex("{")]
+        return f"{self.comma(phrases[:-1])}{self._joints[last]}{phrases[-1]}"
 
 
-JOINTS: Final = (
-    # Two sentences.
-    marked("{first} {second}"),
-    # The items of a list.
-    marked("{first}, {second}"),
-    # The last items of a list.
-    marked("{first} and {second}"),
-    # Two requirements.
-    marked("{first} and {another}"),
-    # The last choices of a list.
-    marked("{first} or {second}"),
-    # Two ways to read a value, after "can be read as".
-    marked("{first} or as {second}"),
-    # Two choices of several words each.
-    marked("{first}, or {second}"),
-)
-"""What joins two parts of a text: it begins with the one and ends with the other, in every language."""
+def _between(joint: str) -> str:
+    return joint[joint.index("}") + 1 : joint.rindex("{")]
 
 
 @cache

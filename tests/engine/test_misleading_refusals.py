@@ -49,7 +49,7 @@ def test_alias_beside_its_parameter_names_the_parameter():
     """Two keys for one parameter are refused, and the message names the one to keep."""
     ((code, message),) = _told({"name": "a", "q": "x", "query": "y"})
     assert code == "unknown"
-    assert "stands for 'query'" in message
+    assert "another name for 'query'" in message
 
 
 def test_suggested_name_must_accept_the_value():

@@ -112,7 +112,7 @@ def _server(kind: Any) -> FastMCP:
             dict[int | Literal["all"], int],
             {"some": 1},
             "value",
-            "'some' is not accepted as a key of 'x': the tool takes other keys only.",
+            "'some' is not accepted as a key of 'x': the tool accepts only other keys.",
             id="two kinds of keys",
         ),
         pytest.param(

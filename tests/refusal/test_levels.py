@@ -64,14 +64,14 @@ def _server() -> FastMCP:
         pytest.param(
             "delete",
             {"name": "delete", "arguments": {"path": "/a"}},
-            "unknown parameter 'name'. It is no argument of the tool: leave it out.",
+            "unknown parameter 'name'. It is not an argument of the tool: leave it out.",
             {"path": "/a", "n": 1},
             id="a whole call",
         ),
         pytest.param(
             "delete",
             {"args": {"path": "/a", "n": 2}},
-            "It holds arguments of the tool: send 'path' and 'n' at the top, not inside 'args'.",
+            "It contains arguments of the tool: send 'path' and 'n' at the top, not inside 'args'.",
             {"path": "/a", "n": 2},
             id="arguments",
         ),
@@ -144,7 +144,7 @@ async def test_the_first_fix_mends(tool, sent, told, ran):
         pytest.param(
             "delete",
             {"args": '{"path": "/private"}'},
-            "It holds arguments of the tool as JSON text: send 'path' at the top, not inside 'args'.",
+            "It contains arguments of the tool as JSON text: send 'path' at the top, not inside 'args'.",
             id="JSON text",
         ),
         pytest.param(
@@ -335,10 +335,10 @@ async def test_places_without_the_wrapper(sent, places):
     """Places told of arguments that came in a wrapper are those at the top, which is said once."""
     refused = envelope(await call(_server(), "order", sent))
     assert [violation["pointer"] for violation in refused["details"]["violations"]] == places
-    assert refused["message"].count("The arguments came under a name that the tool does not know") == 1
+    assert refused["message"].count("The arguments were sent inside a name that the tool does not know") == 1
 
 
 async def test_places_as_they_were_sent():
     """Of arguments that came without a wrapper nothing is said of one."""
     refused = envelope(await call(_server(), "order", {"item": "a", "street": "s", "zip": 3}))
-    assert "came under a name" not in refused["message"]
+    assert "inside a name that" not in refused["message"]

@@ -254,7 +254,7 @@ async def _told(server: FastMCP, value: Any) -> str:
         pytest.param(
             Json[list[int]],
             "1,2",
-            '\'x\' is not accepted: it must be JSON in a text, such as "[1, 2]"; got the string "1,2".',
+            '\'x\' is not accepted: it must be JSON text, such as "[1, 2]"; got the string "1,2".',
             id="text that is no JSON",
         ),
         pytest.param(
@@ -394,7 +394,7 @@ async def test_what_would_be_right(kind, value, told):
             Json[list[int]],
             None,
             [1, 2],
-            "'x' must be a string (JSON in a text such as \"[1, 2]\"), but got an array. Write it as JSON in a text.",
+            "'x' must be a string (JSON text such as \"[1, 2]\"), but got an array. Write it as JSON text.",
             "[1, 2]",
             id="JSON that came as it is",
         ),

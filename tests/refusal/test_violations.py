@@ -148,7 +148,7 @@ ONE_FAULT = [
         {"ids": [1, 2, 3]},
         "length",
         "/ids",
-        "'ids' must hold at most 2 items, but got an array of 3 items.",
+        "'ids' must have at most 2 items, but got an array of 3 items.",
         id="length",
     ),
     pytest.param(

@@ -124,9 +124,9 @@ def test_example(schema, text):
     [
         pytest.param("minimum", 1, "be at least 1", id="minimum"),
         pytest.param("exclusiveMaximum", 0.5, "be less than 0.5", id="exclusiveMaximum"),
-        pytest.param("minItems", 1, "hold at least 1 item", id="one item"),
-        pytest.param("maxItems", 3, "hold at most 3 items", id="items"),
-        pytest.param("uniqueItems", True, "hold no item twice", id="uniqueItems"),
+        pytest.param("minItems", 1, "have at least 1 item", id="one item"),
+        pytest.param("maxItems", 3, "have at most 3 items", id="items"),
+        pytest.param("uniqueItems", True, "contain no item twice", id="uniqueItems"),
         pytest.param("pattern", "^a$", 'match the pattern "^a$"', id="pattern"),
         pytest.param("format", "date", 'be a date such as "2026-01-31"', id="known format"),
         pytest.param("format", "iban", 'be in the format "iban"', id="other format"),

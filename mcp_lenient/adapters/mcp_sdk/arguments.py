@@ -13,7 +13,7 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import ValidationIssue
 from mcp_lenient.values.language import Text
 
-_TEXT_IS_READ = Text("this server reads a text that is JSON as what it says; send a text that is not JSON")
+_TEXT_IS_READ = Text("this server parses a text that is JSON; send a text that is not JSON")
 
 
 class ArgumentsModel(BaseModel):

@@ -33,8 +33,8 @@ _WORDS: Mapping[str, str] = {
     "uuid_version": marked("it must be a UUID of version {expected_version}"),
     "path_not_file": marked("it must be the path of a file"),
     "path_not_directory": marked("it must be the path of a directory"),
-    "json_invalid": marked('it must be JSON in a text, such as "[1, 2]"'),
-    "json_type": marked('it must be JSON in a text, such as "[1, 2]"'),
+    "json_invalid": marked('it must be JSON text, such as "[1, 2]"'),
+    "json_type": marked('it must be JSON text, such as "[1, 2]"'),
 }
 """Reasons that no keyword of JSON Schema expresses, by Pydantic's error type."""
 _ARRAY: Final = ("array", marked("it must be an array"))
@@ -380,8 +380,10 @@ def step(name: object) -> str | int:
 
 
 _SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
-_NO_CHARACTER: Final = Text("it holds half of a surrogate pair, which is not a character")
-_NO_CHARACTER_IN_NAME: Final = Text("a name in it holds half of a surrogate pair, which is not a character")
+_NO_CHARACTER: Final = Text("it contains half of a surrogate pair, which is not a character")
+_NO_CHARACTER_IN_NAME: Final = Text(
+    "a name in it contains half of a surrogate pair, which is not a character"
+)
 
 
 def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> ValidationIssue:

@@ -155,13 +155,15 @@ async def test_large_valid_arguments_are_unchanged():
         pytest.param(
             {"texts": ["a", "\ud800"]},
             "/texts/1",
-            "'texts[1]' is not accepted: it holds half of a",
+            "'texts[1]' is not accepted: it contains half of a",
             id="text",
         ),
         pytest.param(
             {"texts": ["a"] * 200 + ["\udfff"]}, "/texts/200", "'texts[200]' is not", id="among many"
         ),
-        pytest.param({"counts": {"\ud800": 1}}, "", "a name in it holds half of a surrogate pair", id="name"),
+        pytest.param(
+            {"counts": {"\ud800": 1}}, "", "a name in it contains half of a surrogate pair", id="name"
+        ),
     ],
 )
 @since(4, 1, NO_JSON)
