@@ -87,6 +87,7 @@ def test_the_wheel_has_types_licence_and_demo(wheel):
         "mcp_lenient/py.typed",
         "mcp_lenient/examples/context_store.py",
         "mcp_lenient/examples/demo.py",
+        "mcp_lenient/locale/zh/LC_MESSAGES/mcp_lenient.mo",
     } <= names
     assert f"mcp_lenient-{VERSION}.dist-info/licenses/LICENSE" in names
     assert {name.split("/")[0] for name in names} == {"mcp_lenient", f"mcp_lenient-{VERSION}.dist-info"}

@@ -13,7 +13,7 @@ from fastmcp import Client, FastMCP
 from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
 
 from benchmarks import lengths
-from mcp_lenient import LenientMiddleware, Policy, PolicyError, normalize
+from mcp_lenient import LenientMiddleware, Policy, PolicyError, dispatch, lenient, lenient_session, normalize
 from mcp_lenient.adapters.fastmcp.proxy.middleware import with_upstream_message
 from mcp_lenient.declare.normalizers import tags
 from mcp_lenient.refusal.envelope import envelope, repairs_note, unknown_tool, upstream_unavailable
@@ -226,3 +226,25 @@ def test_a_policy_names_the_language_by_its_catalog():
     """Tags of one language make equal policies."""
     assert Policy(language="zh-CN") == Policy(language="zh")
     assert Policy(language="en-US") == Policy()
+
+
+async def test_a_function_with_its_own_policy_answers_in_its_language():
+    """Without middleware, the language is that of the decorator's policy."""
+    server: FastMCP[Any] = FastMCP("notes")
+    server.tool(lenient(policy=Policy(language="zh"))(lengths.store))
+    async with Client(server) as client:
+        result = await client.call_tool("store", {"content": "tea", "tags": 5}, raise_on_error=False)
+    assert english_in(json.loads(result.content[0].text)["message"]) == set()
+
+
+async def test_a_clients_session_answers_in_its_language():
+    """A refused call, an unknown tool and a text that is no call are told in the session's language."""
+    server: FastMCP[Any] = FastMCP("notes")
+    server.tool(lengths.store)
+    async with Client(server) as client:
+        session = lenient_session(client, Policy(language="zh", unrepairable="refuse"))
+        for name, sent, told in (("store", {}, "是必需的"), ("stroe", {}, "未知工具")):
+            done = await dispatch(session, [{"type": "tool_use", "id": "1", "name": name, "input": sent}])
+            assert told in done.messages[0]["content"][0]["content"]
+        done = await dispatch(session, '{"name": "store", "arguments": {"content": "tea"')
+        assert "无法解析该工具调用" in json.dumps(done.messages, ensure_ascii=False)

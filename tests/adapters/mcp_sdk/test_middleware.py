@@ -225,6 +225,16 @@ async def test_the_model_is_told_of_repairs_where_it_is_asked_for():
     assert result.content[-1].text.startswith("Note: 'limit'")
 
 
+async def test_messages_are_in_the_language_of_the_policy():
+    """Refusals and notes of repairs are translated."""
+    middleware = LenientServerMiddleware(Policy(language="zh", tell_model=True))
+    server = functions(middleware=[middleware])
+    repaired = await call(server, "note", {"text": "x", "limit": None})
+    assert repaired.content[-1].text.startswith("注意：'limit'")
+    refused = await call(server, "note", {})
+    assert "'text' 是必需的" in json.loads(refused.content[0].text)["message"]
+
+
 async def test_definitions_come_from_a_file(tmp_path):
     """Aliases and normalizers are declared without a change to the server."""
     file = tmp_path / "tools.yaml"
