@@ -231,9 +231,14 @@ def test_a_policy_names_the_language_by_its_catalog():
 async def test_a_function_with_its_own_policy_answers_in_its_language():
     """Without middleware, the language is that of the decorator's policy."""
     server: FastMCP[Any] = FastMCP("notes")
-    server.tool(lenient(policy=Policy(language="zh"))(lengths.store))
+
+    @server.tool
+    @lenient(policy=Policy(language="zh"))
+    def keep(tags: list[str]) -> str:
+        return f"kept {tags}"
+
     async with Client(server) as client:
-        result = await client.call_tool("store", {"content": "tea", "tags": 5}, raise_on_error=False)
+        result = await client.call_tool("keep", {"tags": 5}, raise_on_error=False)
     assert english_in(json.loads(result.content[0].text)["message"]) == set()
 
 

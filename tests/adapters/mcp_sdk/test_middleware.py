@@ -327,7 +327,7 @@ async def test_a_text_that_the_sdk_reads_as_json_says_so():
         return text
 
     told = refusal(await call(functions(keep), "keep", {"text": '{"a": 1}'}))
-    assert "reads a text that is JSON" in told["message"]
+    assert "parses a text that is JSON" in told["message"]
 
 
 async def test_an_issue_inside_a_json_text_is_repaired_in_it():
