@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_lenient.schema.node import FormReader, names_of
 from mcp_lenient.schema.shape import Schema
@@ -19,6 +19,8 @@ from mcp_lenient.values.language import language as texts
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
+Subject = Literal["tool", "prompt", "resource"]
+"""What arguments are sent to."""
 META_KEY: Final = "mcp_lenient"
 """The key in a result's ``_meta`` for the envelope or the repairs."""
 MAX_MESSAGE = 4_000
@@ -51,6 +53,7 @@ def envelope(
     repairs: Sequence[Repair] = (),
     *,
     language: str = ENGLISH,
+    subject: Subject = "tool",
 ) -> dict[str, Any]:
     """Return the envelope of a refused call, 16 kB at most.
 
@@ -60,6 +63,7 @@ def envelope(
         violations: The errors.
         repairs: The repairs made before the call was refused.
         language: The language of the message, as in the policy.
+        subject: What has the name: a tool, a prompt or a resource template.
 
     Returns:
         JSON that can be sent as UTF-8: ``status``, ``error_code``, ``message`` and ``details``.
@@ -68,7 +72,7 @@ def envelope(
     words = texts(language)
     told = [_violation(violation, words) for violation in violations]
     kept = _within(told, _BYTES_OF_VIOLATIONS)
-    details: dict[str, Any] = {"tool": name}
+    details: dict[str, Any] = {subject: name}
     if len(told) == 1:
         top = ("parameter", "received_type", "expected_types", "received_value")
         details.update((key, told[0][key]) for key in top if key in told[0])
@@ -78,7 +82,7 @@ def envelope(
     records = list(map(_repair, repairs[:MAX_REPAIRS]))
     details["repairs"] = _within(records, _BYTES_OF_REPAIRS)
     details.update(_omitted("repairs", repairs, details["repairs"]))
-    return _error(error_code(violations), _message(name, violations, words), details)
+    return _error(error_code(violations), _message(name, violations, words, subject), details)
 
 
 def _error(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
@@ -124,15 +128,39 @@ def _bytes(entry: Any) -> int:
         return len(json.dumps(encodable(entry), ensure_ascii=False).encode())
 
 
-def _message(name: str, violations: Sequence[Violation], words: Language) -> str:
+_ONE_FAULT: Final[Mapping[Subject, str]] = MappingProxyType(
+    {
+        "tool": marked(
+            "Invalid arguments for tool '{name}': {fault} The tool was not run. Correct the call and send it again."
+        ),
+        "prompt": marked("Invalid arguments for prompt '{name}': {fault} Correct them and ask again."),
+        "resource": marked("Invalid URI for resource '{name}': {fault} Correct it and ask again."),
+    }
+)
+_FAULTS: Final[Mapping[Subject, tuple[str, str]]] = MappingProxyType(
+    {
+        "tool": (
+            marked("Invalid arguments for tool '{name}', {count} faults:"),
+            marked("The tool was not run. Correct the call and send it again."),
+        ),
+        "prompt": (
+            marked("Invalid arguments for prompt '{name}', {count} faults:"),
+            marked("Correct them and ask again."),
+        ),
+        "resource": (
+            marked("Invalid URI for resource '{name}', {count} faults:"),
+            marked("Correct it and ask again."),
+        ),
+    }
+)
+
+
+def _message(name: str, violations: Sequence[Violation], words: Language, subject: Subject) -> str:
     if len(violations) < 2:
         told = words.of(violations[0].message) if violations else words("the tool does not accept them.")
-        return words(
-            "Invalid arguments for tool '{tool}': {fault} The tool was not run. Correct the call and send it again.",
-            tool=name,
-            fault=cut(told, MAX_MESSAGE - 300),
-        )
-    lines = [words("Invalid arguments for tool '{tool}', {count} faults:", tool=name, count=len(violations))]
+        return words(_ONE_FAULT[subject], name=name, fault=cut(told, MAX_MESSAGE - 300))
+    opening, closing = _FAULTS[subject]
+    lines = [words(opening, name=name, count=len(violations))]
     used = 0
     for number, violation in enumerate(violations, 1):
         line = f"{number}. {words.of(violation.message)}"
@@ -141,7 +169,7 @@ def _message(name: str, violations: Sequence[Violation], words: Language) -> str
             break
         lines.append(line)
         used += len(line)
-    return "\n".join((*lines, words("The tool was not run. Correct the call and send it again.")))
+    return "\n".join((*lines, words(closing)))
 
 
 def _violation(violation: Violation, words: Language) -> dict[str, Any]:
@@ -260,17 +288,20 @@ def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any
     return _error("UPSTREAM_UNAVAILABLE", message, {"tool": told})
 
 
-def upstream_timed_out(name: str, seconds: float) -> dict[str, Any]:
+def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a call that the server behind a proxy did not answer in time.
 
     Args:
         name: The name that was called.
         seconds: How long it had.
+        language: The language of the message, as in the policy.
     """
-    told = shown_name(name)
-    message = (
-        f"Tool '{told}' did not answer within {seconds:g} seconds. The call was cancelled, but it may have run: "
-        "find out what it has done before you send it again."
+    told, words = shown_name(name), texts(language)
+    message = words(
+        "Tool '{tool}' did not answer within {seconds} seconds. The call was cancelled, but it may have run: "
+        "find out what it has done before you send it again.",
+        tool=told,
+        seconds=f"{seconds:g}",
     )
     return _error("UPSTREAM_TIMED_OUT", message, {"tool": told, "timeout_seconds": seconds})
 

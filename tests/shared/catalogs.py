@@ -64,9 +64,9 @@ def compiled(catalog: Catalog) -> bytes:
     return buffer.getvalue()
 
 
-def forms(text: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the forms of a text: one, or those for different numbers."""
-    return (text,) if isinstance(text, str) else tuple(text)
+def forms(text: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the forms of a text: one, or those for different numbers; of a text not yet translated an empty one."""
+    return (text or "",) if text is None or isinstance(text, str) else tuple(text)
 
 
 def placeholders(text: str) -> set[str]:

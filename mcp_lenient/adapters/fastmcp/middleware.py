@@ -49,10 +49,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from fastmcp.prompts import PromptResult
+    from fastmcp.resources import ResourceResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool, ToolResult
     from mcp.server.context import ServerRequestContext
-    from mcp.types import ListToolsRequest
+    from mcp.types import GetPromptRequestParams, ListToolsRequest, ReadResourceRequestParams
     from typing_extensions import TypedDict, Unpack
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
@@ -395,6 +397,27 @@ class LenientMiddleware(Middleware):
             DefinitionError: When it contradicts a function; names file and line.
         """
         await _check_statements(server, self._definitions, self._tools)
+
+    async def on_get_prompt(
+        self,
+        context: MiddlewareContext[GetPromptRequestParams],
+        call_next: CallNext[GetPromptRequestParams, PromptResult],
+    ) -> PromptResult:
+        """Repair or refuse the arguments of a prompt that is a function of this server."""
+        from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt
+
+        return await call_next(await repaired_prompt(context, self.policy_for, self._telemetry))
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Refuse a URI whose parameters the function of its template cannot take."""
+        from mcp_lenient.adapters.fastmcp.prompts import check_resource
+
+        await check_resource(context, self.policy_for, self._telemetry)
+        return await super().on_read_resource(context, call_next)
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Validate one call, repair or refuse it, and log it."""

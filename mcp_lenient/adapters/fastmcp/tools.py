@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
+    from mcp.types import RequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
     from mcp_lenient.declare.policies import Policies
@@ -603,7 +604,7 @@ def is_destructive(tool: Any) -> bool:
     return tool.annotations is not None and host.field(tool.annotations, "destructive_hint") is True
 
 
-def _version_request(message: CallToolRequestParams) -> Any:
+def _version_request(message: RequestParams) -> Any:
     own = host.own_meta(message)
     return own.get("version") if isinstance(own, dict) else None
 
@@ -613,8 +614,8 @@ def _version_key(message: CallToolRequestParams) -> str | None:
     return None if asked is None else repr(asked)
 
 
-def version_asked(message: CallToolRequestParams) -> VersionSpec | None:
-    """Return the version of the tool that a call asks for."""
+def version_asked(message: RequestParams) -> VersionSpec | None:
+    """Return the version of the tool, prompt or resource that a request asks for."""
     asked = _version_request(message)
     if isinstance(asked, str):
         return VersionSpec(eq=asked)

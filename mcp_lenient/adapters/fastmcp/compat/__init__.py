@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ValidationError
+from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.function_tool import ToolMeta
@@ -26,6 +27,7 @@ from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.types import NotSet
 from fastmcp.utilities.versions import VersionSpec
+from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import SchemaError as CoreSchemaError
@@ -310,6 +312,35 @@ def refused_before_running(error: Exception, tool: str) -> bool:
     if isinstance(error, ValidationError):
         return isinstance(error.__cause__, PydanticValidationError)
     return repr(tool) in str(error)
+
+
+def prompt_values(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what FastMCP validates of a prompt's arguments: texts converted to the parameters' types.
+
+    Raises:
+        PromptError: When a text cannot be converted.
+    """
+    values = prompt._convert_string_arguments(dict(arguments))  # noqa: SLF001
+    parameters = inspect.signature(prompt.fn).parameters
+    return {name: value for name, value in values.items() if name in parameters}
+
+
+def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the JSON schema of a function's arguments."""
+    adapter: TypeAdapter[Any] = TypeAdapter(function)  # type: ignore[arg-type]
+    return adapter.json_schema()
+
+
+def template_boolean(text: str) -> bool:
+    """Read a boolean as FastMCP reads it in the URI of a resource template.
+
+    Raises:
+        ValueError: When it is none.
+    """
+    folded = text.lower()
+    if folded not in ("true", "1", "yes", "false", "0", "no"):
+        raise ValueError(text)
+    return folded in ("true", "1", "yes")
 
 
 def running_tool() -> FunctionTool | None:

@@ -16,6 +16,7 @@ from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
 from fastmcp.tools import FunctionTool, function_tool
 from fastmcp.utilities import types as fastmcp_types
+from mcp.types import INVALID_PARAMS, ErrorData
 from pydantic.alias_generators import to_camel
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
@@ -101,6 +102,12 @@ def client_of(request: Any) -> tuple[str | None, str | None]:
 def own_meta(message: Any) -> Any:
     """Return what a request says to FastMCP in its ``_meta``."""
     return None if message.meta is None else (message.meta.model_extra or {}).get("fastmcp")
+
+
+def invalid_params(message: str, data: Any) -> McpError:
+    """Return the protocol's error for a request whose parameters are wrong."""
+    details = ErrorData(code=INVALID_PARAMS, message=message, data=data)
+    return McpError(details)  # type: ignore[arg-type, call-arg]
 
 
 def field(model: Any, name: str) -> Any:

@@ -13,7 +13,7 @@ from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities import types as fastmcp_types
 from mcp.server.runner import ServerRunner
 from mcp.shared import exceptions
-from mcp.types import CallToolRequestParams
+from mcp.types import INVALID_PARAMS, CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fastmcp.server.dependencies import FastMCPRequestContext
     from fastmcp.tools import ToolResult
     from mcp.server.context import ServerRequestContext
+    from mcp.types import RequestParams
     from pydantic import TypeAdapter
     from pydantic_core import SchemaValidator
 
@@ -145,9 +146,14 @@ def _text(client_info: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def own_meta(message: CallToolRequestParams) -> Any:
+def own_meta(message: RequestParams) -> Any:
     """Return what a request says to FastMCP in its ``_meta``."""
     return None if message.meta is None else message.meta.get("fastmcp")
+
+
+def invalid_params(message: str, data: Any) -> MCPError:
+    """Return the protocol's error for a request whose parameters are wrong."""
+    return MCPError(INVALID_PARAMS, message, data)
 
 
 def field(model: Any, name: str) -> Any:

@@ -330,10 +330,11 @@ class ProxyMiddleware(LenientMiddleware):
     def _without_answer(self, context: CallContext, lost: str | None, took: float) -> ToolResult | None:
         """Return the envelope for a call that was not sent, or ran out of its time; None for what else went wrong."""
         name, limit = context.message.name, self._times.answer
+        language = self.policy_for(name).language
         if lost == UNAVAILABLE:
-            told = upstream_unavailable(name)
+            told = upstream_unavailable(name, language=language)
         elif lost == TIMED_OUT and limit is not None and took >= limit:
-            told = upstream_timed_out(name, limit)
+            told = upstream_timed_out(name, limit, language=language)
         else:
             return None
         cached = self._cached(context)

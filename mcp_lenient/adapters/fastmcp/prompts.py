@@ -1,0 +1,159 @@
+"""Prompts and resource templates: their arguments are repaired or refused as those of tools are."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio.to_thread
+from fastmcp.exceptions import FastMCPError
+from fastmcp.prompts.function_prompt import FunctionPrompt
+from fastmcp.resources.template import FunctionResourceTemplate
+from pydantic import TypeAdapter
+
+from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.tools import version_asked
+from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.refusal.envelope import Subject, envelope, written
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
+
+if TYPE_CHECKING:
+    from fastmcp import Context
+    from fastmcp.server.middleware import MiddlewareContext
+    from mcp.types import GetPromptRequestParams, ReadResourceRequestParams
+
+    from mcp_lenient.engine.contract import Decision
+    from mcp_lenient.telemetry.events import EventName
+
+PolicyFor = Callable[[str], Policy]
+_CONVERTED: Final[Mapping[Any, Callable[[str], object]]] = {
+    int: int,
+    float: float,
+    bool: compat.template_boolean,
+}
+"""The annotations of template parameters that FastMCP converts a text to; all others get the text."""
+
+
+async def repaired_prompt(
+    context: MiddlewareContext[GetPromptRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
+) -> MiddlewareContext[GetPromptRequestParams]:
+    """Return the request to go on with: as it came, or with repaired arguments.
+
+    Raises:
+        MCPError: When the arguments are refused; message and data are the envelope.
+    """
+    own, message, started = context.fastmcp_context, context.message, perf_counter_ns()
+    policy, sent = policy_for(message.name), message.arguments or {}
+    if own is None or policy.mode == "off":
+        return context
+    prompt = await own.fastmcp.get_prompt(message.name, version_asked(message))
+    if not isinstance(prompt, FunctionPrompt) or await anyio.to_thread.run_sync(_renders, prompt, sent):
+        return context
+    schema = compat.schema_of(prompt.fn)
+    decision = ToolContract.of_schema(schema, policy, tool=message.name).decide(sent)
+    arguments = _as_texts(decision.arguments, sent)
+    if decision.status != "refused" and not await anyio.to_thread.run_sync(_renders, prompt, arguments):
+        return context
+    _record(telemetry, own, message.name, decision, policy, started)
+    if policy.mode == "observe":
+        return context
+    if decision.status == "refused":
+        raise _refused(message.name, schema, decision, policy, subject="prompt")
+    return context.copy(message=message.model_copy(update={"arguments": arguments}))
+
+
+async def check_resource(
+    context: MiddlewareContext[ReadResourceRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
+) -> None:
+    """Refuse a URI whose parameters the function of its template cannot take; a URI is never changed.
+
+    Raises:
+        MCPError: When it is refused; message and data are the envelope.
+    """
+    own, uri, started = context.fastmcp_context, str(context.message.uri), perf_counter_ns()
+    version = version_asked(context.message)
+    if own is None or await own.fastmcp.get_resource(uri, version) is not None:
+        return
+    template = await own.fastmcp.get_resource_template(uri, version)
+    if not isinstance(template, FunctionResourceTemplate):
+        return
+    policy, types = policy_for(template.name), _converted(template)
+    sent = {name: text for name, text in (template.matches(uri) or {}).items() if name in types}
+    if policy.mode == "off" or all(_converts(types[name], text) for name, text in sent.items()):
+        return
+    schema = {
+        "type": "object",
+        "properties": {name: TypeAdapter(kind).json_schema() for name, kind in types.items()},
+    }
+    wrong = {name: text for name, text in sent.items() if not _converts(types[name], text)}
+    decision = ToolContract.of_schema(schema, policy.changed(rules=()), tool=template.name).decide(wrong)
+    _record(telemetry, own, template.name, decision, policy, started)
+    if policy.mode == "repair":
+        raise _refused(template.name, schema, decision, policy, subject="resource")
+
+
+def _record(
+    telemetry: CallTelemetry, own: Context, name: str, decision: Decision, policy: Policy, started: int
+) -> None:
+    done: EventName = "call_repaired" if decision.status == "repaired" else "call_rejected"
+    event: EventName = "call_observed" if policy.mode == "observe" else done
+    call = RecordedCall(name, started, partial(caller_fields, own, None), secret=policy.secret)
+    telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
+
+
+def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
+    """Return whether FastMCP renders the prompt with these arguments, as far as its validation goes."""
+    required = {argument.name for argument in prompt.arguments or () if argument.required}
+    if not required <= arguments.keys():
+        return False
+    try:
+        values = compat.prompt_values(prompt, arguments)
+        compat.probe(prompt.fn, run_in_thread=True).lax(values)
+    except (FastMCPError, ValueError):
+        return False
+    except SchemaError:
+        return True
+    return True
+
+
+def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return repaired arguments as the protocol has them: texts, and JSON for all that is none."""
+    return {
+        name: value
+        if isinstance(value, str) or sent.get(name) is value
+        else json.dumps(value, ensure_ascii=False)
+        for name, value in arguments.items()
+    }
+
+
+def _converted(template: FunctionResourceTemplate) -> dict[str, Any]:
+    parameters = inspect.signature(template.fn).parameters
+    return {name: each.annotation for name, each in parameters.items() if each.annotation in _CONVERTED}
+
+
+def _converts(annotation: Any, text: object) -> bool:
+    if not isinstance(text, str):
+        return True
+    try:
+        _CONVERTED[annotation](text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refused(
+    name: str, schema: Mapping[str, Any], decision: Decision, policy: Policy, *, subject: Subject
+) -> Exception:
+    """Return the error of a request that is refused: a prompt or resource has no result that could be one."""
+    violations, repairs = decision.violations, decision.repairs
+    told = envelope(name, schema, violations, repairs, subject=subject, language=policy.language)
+    safe, text = written(told)
+    return host.invalid_params(text, safe)

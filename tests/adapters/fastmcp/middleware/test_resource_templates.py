@@ -1,0 +1,79 @@
+"""URIs of resource templates whose parameters FastMCP cannot convert are refused by an envelope."""
+
+import json
+from typing import Any
+
+import pytest
+from calls import Log
+from fastmcp import Client, FastMCP
+
+from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient.adapters.fastmcp.compat import host
+
+WRONG = [
+    pytest.param("item://abc?ratio=0.5", "/number", "integer", id="integer"),
+    pytest.param("item://1?ratio=half", "/ratio", "number", id="number"),
+    pytest.param("item://1?whole=perhaps", "/whole", "boolean", id="boolean"),
+]
+
+
+def served(*middleware: Any) -> FastMCP:
+    """Return a server with a typed template and a resource that looks like one of it."""
+    server: FastMCP = FastMCP("resources", middleware=middleware)
+
+    @server.resource("item://{number}{?ratio,whole,name}")
+    def item(number: int, ratio: float = 1.0, whole: bool = True, name: str = "") -> str:  # noqa: FBT002
+        return json.dumps([number, ratio, whole, name])
+
+    @server.resource("item://first")
+    def first() -> str:
+        return "the first"
+
+    return server
+
+
+async def read(server: FastMCP, uri: str) -> str:
+    """Return the text of a resource."""
+    async with Client(server) as client:
+        (content,) = await client.read_resource(uri)
+    return content.text
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "item://7",
+        "item://%207",
+        "item://7?ratio=2&whole=NO&name=5",
+        "item://7?ratio=1e3",
+        "item://1_000",
+        "item://first",
+    ],
+)
+async def test_what_fastmcp_reads_is_untouched(events: Log, uri):
+    """The function gets what it gets without the middleware, and nothing is logged."""
+    assert await read(served(LenientMiddleware()), uri) == await read(served(), uri)
+    assert events.names == []
+
+
+@pytest.mark.parametrize(("uri", "pointer", "expected"), WRONG)
+async def test_the_rest_is_refused_by_an_envelope(events: Log, uri, pointer, expected):
+    """The protocol's error has the envelope as text and as data, and names the parameter."""
+    with pytest.raises(host.MCPError) as caught:
+        await read(served(LenientMiddleware()), uri)
+    told = caught.value.error.data
+    assert caught.value.error.code == -32602
+    assert json.loads(caught.value.error.message)["error_code"] == told["error_code"]
+    assert told["message"].startswith("Invalid URI for resource 'item': ")
+    (violation,) = told["details"]["violations"]
+    assert (violation["pointer"], violation["expected_types"]) == (pointer, [expected])
+    assert events.names == ["call_rejected"]
+
+
+@pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
+async def test_other_modes_change_nothing(events: Log, mode, logged):
+    """FastMCP answers as without the middleware."""
+    with pytest.raises(host.MCPError) as caught:
+        await read(served(LenientMiddleware(Policy(mode=mode))), "item://abc")
+    assert caught.value.error.data is None or "details" not in caught.value.error.data
+    assert events.names == logged
