@@ -37,13 +37,13 @@ _WORDS: Mapping[str, str] = {
     "json_type": marked('it must be JSON text, such as "[1, 2]"'),
 }
 """Reasons that no keyword of JSON Schema expresses, by Pydantic's error type."""
-_ARRAY: Final = ("array", marked("it must be an array"))
-_OBJECT: Final = ("object", marked("it must be an object"))
-_TYPES: Mapping[str, tuple[str, str]] = {
-    "int": ("integer", marked("it must be an integer")),
-    "float": ("number", marked("it must be a number")),
-    "bool": ("", marked("it must be true or false")),
-    "string": ("string", marked("it must be a string")),
+_ARRAY: Final = ("array", Text("it must be an array"))
+_OBJECT: Final = ("object", Text("it must be an object"))
+_TYPES: Mapping[str, tuple[str, Text]] = {
+    "int": ("integer", Text("it must be an integer")),
+    "float": ("number", Text("it must be a number")),
+    "bool": ("", Text("it must be true or false")),
+    "string": ("string", Text("it must be a string")),
     "list": _ARRAY,
     "set": _ARRAY,
     "frozen_set": _ARRAY,
@@ -51,7 +51,7 @@ _TYPES: Mapping[str, tuple[str, str]] = {
     "dict": _OBJECT,
     "model": _OBJECT,
     "dataclass": _OBJECT,
-    "none": ("null", marked("it must be null")),
+    "none": ("null", Text("it must be null")),
 }
 """JSON types and reasons for Pydantic's types, by the prefix of its error types."""
 _INTEGER_KEY: Final = marked('a key must be an integer in digits, such as "1"')
@@ -119,8 +119,8 @@ def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Te
     if code == "url_parsing":
         return Text(_URL_FAULTS.get(error, _URL_FAULTS[_NO_SCHEME]))
     kind = _TYPE.fullmatch(code)
-    named, words = _TYPES.get(kind[1], ("", "")) if kind else ("", "")
-    return Text(words) if words and named != json_type(given) else None
+    named, words = _TYPES.get(kind[1], ("", None)) if kind else ("", None)
+    return words if named != json_type(given) else None
 
 
 def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
