@@ -43,9 +43,10 @@ test: lint types docs ## Lint, check types, build the docs, and run the tests an
 test-all: lint types docs ## The same with every test there is, nightly and before a release
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m ""
 
-lint: $(READY) ## Check style, formatting and which module imports which
+lint: $(READY) ## Check style, formatting, spelling and which module imports which
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/codespell mcp_lenient examples benchmarks docs *.md
 	$(BIN)/lint-imports
 
 types: $(READY) ## Check types
