@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from strategies import LOOSE_JSON
 
-from mcp_lenient.values.json_values import json_type, measured, same_json
+from mcp_lenient.values.json_values import ParsedInteger, json_type, measured, nests_less, rounds, same_json
 from mcp_lenient.values.limits import Limits
 
 
@@ -88,3 +88,26 @@ def test_measured_stops_in_a_list_that_contains_itself() -> None:
     value: list[Any] = []
     value.append(value)
     assert measured(value, Limits()).beyond == "depth"
+
+
+@pytest.mark.parametrize(
+    ("value", "levels"),
+    [
+        pytest.param(1, 0, id="scalar"),
+        pytest.param([], 1, id="empty"),
+        pytest.param([[1]], 2, id="list"),
+        pytest.param({"a": {"b": [1]}}, 3, id="object"),
+        pytest.param((1, [2, [3]]), 3, id="uneven"),
+    ],
+)
+def test_nests_less_counts_levels(value: Any, levels: int) -> None:
+    """A value nests in as many levels as it has, and not in one fewer."""
+    assert nests_less(value, levels)
+    assert not nests_less(value, levels - 1)
+
+
+@pytest.mark.parametrize("place", [lambda each: each, lambda each: [0, each], lambda each: {"a": [each]}])
+def test_rounds_finds_an_integer_anywhere(place: Any) -> None:
+    """An integer, parsed from text, that a double would round is found in lists and objects; others are not."""
+    assert rounds(place(ParsedInteger(9007199254740993)))
+    assert not rounds(place(ParsedInteger(9007199254740992)))

@@ -14,6 +14,7 @@ from mcp_lenient.values.names import (
     fold_case,
     fold_name,
     folded_names,
+    near,
     plural_target,
 )
 
@@ -167,6 +168,11 @@ def test_folding_is_idempotent(text):
     """Folding twice equals folding once."""
     assert fold_case(fold_case(text)) == fold_case(text)
     assert fold_name(fold_name(text)) == fold_name(text)
+
+
+def test_the_name_with_the_most_words_in_common_is_nearest():
+    """Of names whose words all occur in the sent one, the one that lacks fewer words comes first."""
+    assert near("user_full_name", ["name", "user_name"]) == ["user_name", "name"]
 
 
 def test_long_names_are_not_compared():

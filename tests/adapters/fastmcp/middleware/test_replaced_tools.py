@@ -8,7 +8,8 @@ import pytest
 from calls import Log, call, code, envelope, got, lenient, plain, published, rules, text
 from fastmcp import FastMCP
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
-from fastmcp.tools import Tool
+from fastmcp.tools import FunctionTool, Tool
+from fastmcp_versions import STRICT, not_on_3
 
 
 def strings(value: list[str]) -> Any:
@@ -28,6 +29,11 @@ def words(value: str) -> Any:
 
 def numbers(value: list[int]) -> Any:
     """Lists of integers."""
+    return {"got": value}
+
+
+def integer(value: int) -> Any:
+    """Takes an integer."""
     return {"got": value}
 
 
@@ -126,6 +132,27 @@ async def test_a_replaced_tool_is_refused_as_it_is_now(mounted, events: Log):
     assert code(refused) == "MISSING_OTHER"
     assert envelope(refused)["details"]["parameters"] == {"required": ["value", "other"], "optional": []}
     assert "call_rejected" in events.names
+
+
+async def test_a_function_replaced_in_place_is_validated_as_it_is_now():
+    """A tool whose function is exchanged after a refused call takes what the new function takes."""
+    tool = _named(words)
+    assert isinstance(tool, FunctionTool)
+    server = _server(tool)
+    assert code(await call(server, "tool", {"value": ["a", "b"]})) == "INVALID_VALUE_TYPE"
+    tool.fn = strings
+    assert got(await call(server, "tool", {"value": ["a", "b"]})) == {"got": ["a", "b"]}
+
+
+@not_on_3(STRICT)
+@pytest.mark.parametrize(("strict", "told"), [(True, ["text_to_integer"]), (False, [])])
+async def test_a_server_that_changes_its_strictness_validates_as_it_does_now(strict, told):
+    """After a refused call, a text for an integer is repaired once its server is strict, and left once it is lax."""
+    server = lenient(_named(integer), strict=not strict)
+    assert code(await call(server, "tool", {"value": "x"})) == "INVALID_VALUE_TYPE"
+    server.strict_input_validation = strict
+    result = await call(server, "tool", {"value": "5"})
+    assert (got(result), rules(result)) == ({"got": 5}, told)
 
 
 async def test_a_replaced_tools_body_runs_once():
