@@ -30,6 +30,11 @@ class Mutant:
         return f"{self.file}:{self.line} {self.words}"
 
     @property
+    def is_remarked(self) -> bool:
+        """Whether a remark in the file says why no test can notice a fault in this line."""
+        return self.line in _remarked(self.file.read_text())
+
+    @property
     def function(self) -> tuple[str, ...]:
         """The names that lead to the outermost function it is in; none where loading the module runs it."""
         tree = ast.parse(self.file.read_text())
@@ -61,6 +66,25 @@ def mutants_of(file: Path) -> list[Mutant]:
         for at, part in enumerate(_parts(ast.parse(file.read_text())))
         for number, (words, _) in enumerate(_changes(part))
     ]
+
+
+_REMARK: Final = "# mutant:"
+
+
+def _remarked(source: str) -> set[int]:
+    """The lines of each statement below a remark; where the statement has a body, those of its head."""
+    lines = source.splitlines()
+    starts = {
+        next(at for at in range(remark, len(lines)) if not lines[at].lstrip().startswith("#")) + 1
+        for remark, line in enumerate(lines)
+        if line.lstrip().startswith(_REMARK)
+    }
+    heads = [
+        range(part.lineno, part.body[0].lineno if hasattr(part, "body") else (part.end_lineno or 0) + 1)
+        for part in ast.walk(ast.parse(source))
+        if isinstance(part, ast.stmt) and part.lineno in starts
+    ]
+    return starts.union(*heads)
 
 
 def _line(part: ast.AST) -> int:

@@ -18,7 +18,7 @@ import os
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -61,7 +61,7 @@ Reach = dict[str, dict[int, list[str]]]
 
 
 def main() -> int:
-    """Print what became of each mutant, the survivors last, and the share that was noticed."""
+    """Print what became of each mutant, the survivors last, and the share that was noticed where no remark is."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.mutation", description=main.__doc__)
     parser.add_argument("--sample", type=int, default=300, help="mutants chosen at random; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
@@ -91,9 +91,19 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
     rest = {mutant: tests for mutant in hardy if (tests := _tests(mutant, reach)[_MOST:])}
     late = noticed_loaded([*rest], [*rest.values()], _OPTIONS) if rest else set()
     late |= {mutant for mutant, tests in rest.items() if not mutant.function and not _passes(mutant, tests)}
-    survivors = [mutant for mutant in hardy if mutant not in late]
-    killed = len(mutants) - len(survivors)
-    print(f"\n{killed} of {len(mutants)} noticed ({killed / max(1, len(mutants)):.1%}); survivors:")
+    return _counted(mutants, {mutant for mutant in hardy if mutant not in late})
+
+
+def _counted(mutants: Sequence[Mutant], survived: Collection[Mutant]) -> int:
+    """Print the share that was noticed, of the lines without a remark; return 1 if any mutant there survived."""
+    counted = [mutant for mutant in mutants if not mutant.is_remarked]
+    apart = [mutant for mutant in mutants if mutant.is_remarked]
+    survivors = [mutant for mutant in counted if mutant in survived]
+    killed = len(counted) - len(survivors)
+    print(f"\n{len(apart)} at lines with a remark, counted apart:")
+    for mutant in apart:
+        print(f"  {'survived' if mutant in survived else 'noticed'} {mutant.title}")
+    print(f"{killed} of {len(counted)} noticed ({killed / max(1, len(counted)):.1%}); survivors:")
     for mutant in survivors:
         print(f"  {mutant.title}")
     return bool(survivors)

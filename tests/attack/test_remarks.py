@@ -1,0 +1,58 @@
+"""Which faults a remark in the code decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.mutants import mutants_of
+
+SOURCE = """\
+ONE = 1
+# mutant: a bound
+TWO = 2
+# mutant: a bound,
+# which no test can see
+THREE = max(
+    3,
+    4,
+)
+FIVE = 5
+# mutant: saves time only
+if (
+    ONE
+    == 6
+):
+    SEVEN = 7
+EIGHT = [
+    8,
+    # mutant: a bound
+    9,
+    10,
+]
+"""
+
+
+@pytest.fixture
+def remarked(tmp_path: Path) -> set[str]:
+    """The changes at remarked lines."""
+    file = tmp_path / "code.py"
+    file.write_text(SOURCE)
+    return {mutant.words for mutant in mutants_of(file) if mutant.is_remarked}
+
+
+def test_a_remark_decides_the_statement_below_it(remarked: set[str]) -> None:
+    """A remark, of one line or more, covers all lines of the statement or part below it."""
+    assert remarked >= {"2 -> 3", "3 -> 4", "4 -> 5", "9 -> 10"}
+
+
+def test_a_remark_decides_the_head_of_a_block_alone(remarked: set[str]) -> None:
+    """A remark above a condition covers the condition, not what depends on it."""
+    assert remarked >= {"Eq -> NotEq", "6 -> 7", "if ONE == 6 -> if True"}
+    assert "7 -> 8" not in remarked
+
+
+def test_no_remark_decides_nothing(remarked: set[str]) -> None:
+    """Lines before and after a remarked statement are covered by nothing."""
+    assert not remarked & {"1 -> 2", "5 -> 6", "8 -> 9", "10 -> 11"}
