@@ -67,7 +67,8 @@ class _Loop:
         gc.freeze()  # or the first collection in each child copies all that is loaded
         failure = _FirstFailure(self._shown)
         session.config.pluginmanager.register(failure)
-        if _is_noticed(None, cases, list(items.values())):
+        needed = {test for chosen in self._tests for test in chosen}
+        if _is_noticed(None, cases, [item for name, item in items.items() if name in needed]):
             os.write(self._shown, b"The tests fail without a mutant.\n")
             os._exit(1)
         failure.shown = None

@@ -505,7 +505,8 @@ def _without_ignored_names(node: SchemaNode, found: list[Candidate]) -> list[Can
     if len(found) < 2:
         return found
     found = distinct(sorted(found, key=lambda each: each.cost))
-    if not 1 < len(found) <= _MAX_COMPARED:
+    # mutant: a bound; more candidates are not compared
+    if len(found) > _MAX_COMPARED:
         return found
     spelled = _spells_every_name(node, (plain(each.value) for each in found))
     return [each for each, is_spelled in zip(found, spelled, strict=True) if is_spelled] or found

@@ -71,6 +71,7 @@ POINT = closed("x", "y", x=INTEGER, y=INTEGER)
     refuses("Infinity", array(NUMBER), "[-Infinity]"),
     refuses("overflow", array(NUMBER), "[1e999]"),
     refuses("a digit would be lost", array(NUMBER), "[0.12345678901234567890123]"),
+    refuses("an integer that a double rounds", array(NUMBER), "[9007199254740993]"),
     refuses("a duplicate key inside", array(OBJECT), '[{"a": 1, "a": 2}]'),
     refuses("null", STRINGS, "null"),
     refuses("mixed", STRINGS, '["a", 1]'),

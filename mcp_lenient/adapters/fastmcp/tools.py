@@ -155,6 +155,7 @@ def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]],
     if strict:
         is_plain, pays = probe.plain.strict if host.STRICT_READS_JSON else None, takes_long
     else:
+        # mutant: saves time only
         is_plain, pays = probe.plain.lax if probe.builds_many else None, has_many
     if is_plain is None:
         return None

@@ -261,13 +261,21 @@ async def test_a_mounted_tool_that_is_gone_is_not_certain():
     assert (target.tool, target.validator, target.certain) == (mounted, None, False)
 
 
+def _unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - the point of the tests
+
+
 def test_a_function_that_cannot_be_validated_says_so():
     """A signature without a validator is an error of ours that says why."""
-
-    def unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - the point of the test
-
     with pytest.raises(SchemaError, match="unknown"):
-        compat.probe(unknown, run_in_thread=True)
+        compat.probe(_unknown, run_in_thread=True)
+
+
+async def test_a_tool_that_cannot_be_validated_is_not_certain():
+    """Where no validator can be built for a tool's function, only its published schema speaks."""
+    server = _server()
+    tool = await _tool(server, "add")
+    tool.fn = _unknown
+    assert await find_target(server, tool) == Target(tool)
 
 
 async def test_a_tool_is_probed_once():
