@@ -109,6 +109,25 @@ def test_a_tie_holds_back_no_other_parameter():
     assert [fault.path for fault in outcome.issues] == [("p",)]
 
 
+def test_arguments_for_one_branch_are_repaired_in_part():
+    """Where the whole arguments are meant for one branch of a union, what is certain in them is repaired."""
+    branches = [closed(kind={"const": "a"}, n=INTEGER, m=INTEGER), closed(kind={"const": "b"})]
+    outcome = repair(
+        Plan(union(*branches), Policy()),
+        {"kind": "a", "n": "5", "m": "x"},
+        PublishedSchemaValidator(union(*branches)),
+    )
+    assert outcome.status == "refused"
+    assert outcome.arguments == {"kind": "a", "n": 5, "m": "x"}
+
+
+def test_a_list_in_place_of_a_text_is_not_repaired_within():
+    """Where a place takes no list, its schema's ``items`` say nothing about one."""
+    schema = closed(p={"type": "string", "items": INTEGER})
+    outcome = repair(Plan(schema, Policy()), {"p": ["5", "x"]}, PublishedSchemaValidator(schema))
+    assert outcome.arguments == {"p": ["5", "x"]}
+
+
 def test_a_name_in_one_reading_alone_is_a_tie():
     """Arguments that may be those of a wrapper or a wrapped parameter differ in each name of either."""
     schema = closed("arguments", arguments=OBJECT, n=INTEGER)

@@ -62,6 +62,7 @@ def places(union, found):
         pytest.param(BESIDE_NUMBER, [], [], id="no branch takes a list"),
         # Partial repair and relocation looked at the JSON type alone, refusals at the discriminator as well.
         pytest.param(BY_TEXT, {"kind": "b", "n": "x"}, [1], id="discriminator"),
+        pytest.param([*BY_TEXT, {"type": "null"}], {"kind": "b"}, [1], id="discriminator beside null"),
         pytest.param(BY_TEXT, {"kind": "z", "n": 1}, [0, 1], id="an unknown tag decides nothing"),
         pytest.param(BY_TEXT, {"n": 1}, [0, 1], id="a missing tag decides nothing"),
         # Repair knew texts only as tags, refusals integers and booleans too.

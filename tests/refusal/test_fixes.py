@@ -212,6 +212,8 @@ def test_applied_copies():
     [
         pytest.param("startDate", "start_date", True, id="same words"),
         pytest.param("client_mac", "mac_address", True, id="one shared word"),
+        pytest.param("date", "end_date", True, id="a word with an opposite on one side alone"),
+        pytest.param("end_date", "date", True, id="a word with an opposite on the other side alone"),
         pytest.param("categories", "category", True, id="plural"),
         pytest.param("start_date", "end_date", False, id="opposites"),
         pytest.param("height", "weight", False, id="look alike"),

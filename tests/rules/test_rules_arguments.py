@@ -240,6 +240,8 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
         {"p": {"field": "a"}},
         "wrapped_value /p",
     ),
+    refuses_call("itself, for a list of anything", closed("p", p=array({})), {"p": {"p": [1]}}),
+    refuses_call("value alone, for a list of anything", closed("p", p=array({})), {"p": {"value": 1}}),
     mends_call("value alone", closed("p", p=INTEGER), {"p": {"value": 5}}, {"p": 5}, "wrapped_value /p"),
     refuses_call("value alone, a list", closed("p", p=STRINGS), {"p": {"value": ["a"]}}),
     refuses_call("value and a unit", closed("p", p=INTEGER), {"p": {"value": 5, "unit": "m"}}),
@@ -473,6 +475,19 @@ async def test_tool_that_declares_name_and_arguments_keeps_them() -> None:
     async with Client(server) as client:
         result = await client.call_tool("run", {"name": "run", "arguments": {"name": "x", "arguments": {}}})
     assert result.data == "run {'name': 'x', 'arguments': {}}"
+
+
+async def test_tool_that_declares_name_and_arguments_is_not_unwrapped() -> None:
+    """What is wrong for a tool that declares both stays wrong, though it would be right as its own call."""
+    server = FastMCP("own", middleware=[LenientMiddleware()])
+
+    @server.tool
+    def run(name: str, arguments: dict[str, int]) -> str:
+        return f"{name} {arguments}"
+
+    sent = {"name": "run", "arguments": {"name": "x", "arguments": {"a": 1}}}
+    async with Client(server) as client:
+        assert (await client.call_tool("run", sent, raise_on_error=False)).is_error
 
 
 @table(

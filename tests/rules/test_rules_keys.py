@@ -46,6 +46,14 @@ TASK = closed("task", task=STRING, limit=INTEGER)
     mends_call(
         "open and required", opened("task", task=STRING), {"q": "a"}, {"task": "a"}, "rename_alias /q"
     ),
+    mends_call(
+        "like another name but for case",
+        opened("task", "limit", task=STRING, limit=INTEGER, Query=STRING),
+        {"query": "a", "Limit": 5},
+        {"task": "a", "limit": 5},
+        "rename_alias /query",
+        "rename_case /Limit",
+    ),
     refuses_call("both aliases", TASK, {"query": "a", "q": "b"}),
     refuses_call("the name is there", TASK, {"task": "a", "q": "b"}),
     refuses_call("not an alias", TASK, {"question": "a"}),

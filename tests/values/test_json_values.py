@@ -9,12 +9,24 @@ import pytest
 from hypothesis import given
 from strategies import LOOSE_JSON
 
-from mcp_lenient.values.json_values import ParsedInteger, json_type, measured, nests_less, rounds, same_json
+from mcp_lenient.values.json_values import (
+    ParsedInteger,
+    has_many,
+    json_type,
+    measured,
+    nests_less,
+    rounds,
+    same_json,
+)
 from mcp_lenient.values.limits import Limits
 
 
 class _Level(IntEnum):
     LOW = 1
+
+
+class _Text(str):
+    __slots__ = ()
 
 
 @pytest.mark.parametrize(
@@ -71,6 +83,7 @@ def test_same_json_is_reflexive(value: Any) -> None:
         pytest.param([[[]]], {"depth": 2}, "depth", id="depth"),
         pytest.param([1, 2, 3], {"items": 3}, "items", id="items"),
         pytest.param(["a" * 9], {"bytes": 8}, "bytes", id="text"),
+        pytest.param([_Text("a" * 9)], {"bytes": 8}, "bytes", id="text of a subclass"),
         pytest.param({"a" * 9: ""}, {"bytes": 8}, "bytes", id="key"),
         pytest.param(10**50, {"bytes": 8}, "bytes", id="digits"),
         pytest.param([None] * 9, {"bytes": 8}, "bytes", id="nulls"),
@@ -111,3 +124,10 @@ def test_rounds_finds_an_integer_anywhere(place: Any) -> None:
     """An integer, parsed from text, that a double would round is found in lists and objects; others are not."""
     assert rounds(place(ParsedInteger(9007199254740993)))
     assert not rounds(place(ParsedInteger(9007199254740992)))
+
+
+@pytest.mark.parametrize("of", [lambda count: [None] * count, lambda count: dict.fromkeys(range(count))])
+def test_has_many_counts_the_values_of_an_argument(of: Any) -> None:
+    """An argument has many values if it is a list or object of more than a hundred."""
+    assert not has_many({"a": of(100), "b": "text"})
+    assert has_many({"a": "text", "b": of(101)})

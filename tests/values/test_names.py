@@ -16,6 +16,7 @@ from mcp_lenient.values.names import (
     folded_names,
     near,
     plural_target,
+    tool_target,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -173,6 +174,20 @@ def test_folding_is_idempotent(text):
 def test_the_name_with_the_most_words_in_common_is_nearest():
     """Of names whose words all occur in the sent one, the one that lacks fewer words comes first."""
     assert near("user_full_name", ["name", "user_name"]) == ["user_name", "name"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "server", "target"),
+    [
+        pytest.param("mcp__my__notes__search", "my__notes", "search", id="server"),
+        pytest.param("mcp__notes__find__all", "notes", "find__all", id="tool"),
+    ],
+)
+def test_tool_target_reads_separators_within_a_name(sent, server, target):
+    """The names of a server and of a tool may have two underscores of their own."""
+    found = tool_target(sent, [target, "other"], [server])
+    assert found is not None
+    assert found.name == target
 
 
 def test_long_names_are_not_compared():
