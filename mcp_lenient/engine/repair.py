@@ -873,8 +873,6 @@ def ignored_names(
     changed = frozenset(repair.pointer for repair in repairs)
     search = _NameSearch(tree, open_branches_know_all=validator.by_schema, changed=changed)
     found = sorted(search.ignored(top, arguments), key=str)
-    if not found:
-        return ()
     # What keeps every name would read this one too, and still not as the one that may be meant.
     kept = [path for path in found if path in search.kept]
     return (*kept, *unread_paths([path for path in found if path not in search.kept], arguments, validator))

@@ -30,12 +30,12 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         # SI Brochure, tables 2 (with the gram for the kilogram) and 4. The two omegas: Greek letter, ohm sign.
         **_each(_SI, "s m g A K mol cd rad sr Hz N Pa J W C V F S Wb T H lm lx Bq Gy Sv kat"),
         **dict.fromkeys(("\u03a9", "\u2126", "Ohm", "ohm", "Ohms", "ohms"), ("Ohm", _SI)),
-        "°C": ("°C", _SI),
+        **_each(_SI, "°C"),
         # SI Brochure, table 8, and the text below it: units of time and angle take no prefixes.
         **_each(_NO_PREFIX, "min h d au ha Np °"),
         **_each(_SI, "eV Da"),
         # ISO 80000-1: multiples of the tonne, submultiples of the liter; kL, ML and GL are in use for water.
-        "t": ("t", frozenset("m k M G T".split())),
+        **_each(frozenset("m k M G T".split()), "t"),
         **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
         # IEC 80000-13 and SI Brochure, table 8 (bel). With submultiples, since `mB` is not `MB`.
         **dict.fromkeys(("bit", "bits", "b"), ("bit", _SI | _DATA)),
@@ -46,8 +46,8 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **_each(_SI, "cal bar Torr pc Wp"),
         # SI Brochure, 8th edition, table 9: units of the CGS system.
         **_each(_SI, "G Gal"),
-        "Cal": ("Cal", _NO_PREFIX),
-        "M": ("M", _SUBMULTIPLES),
+        **_each(_NO_PREFIX, "Cal"),
+        **_each(_SUBMULTIPLES, "M"),
         # UCUM, units marked as metric: curie, roentgen, rem, international and enzyme units, equivalents, osmoles,
         # oersted, stokes, poise, gal, erg, dyne, baud.
         **_each(_SI, "Ci R rem IU U Oe St P Gal erg dyn Bd"),

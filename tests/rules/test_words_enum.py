@@ -31,6 +31,7 @@ _ROWS = [
     pytest.param(["fast", "slow"], "", NO_MATCH, id="empty"),
     pytest.param([" ", ","], "\n", NO_MATCH, id="line-break-for-a-space"),
     pytest.param(["\t", ","], " ", NO_MATCH, id="space-for-a-tab"),
+    pytest.param(["md", "csv"], "MD", "md", id="word-of-month-and-day"),
     pytest.param([" ", ","], '"\t"', NO_MATCH, id="quoted-tab-for-a-space"),
     pytest.param(["\n", ","], "", NO_MATCH, id="nothing-for-a-line-break"),
     pytest.param(["", ",", ";"], "\t", NO_MATCH, id="tab-for-nothing"),

@@ -190,6 +190,12 @@ def test_tool_target_reads_separators_within_a_name(sent, server, target):
     assert found.name == target
 
 
+@pytest.mark.parametrize("sent", ["mcp__notes__", "mcp____notes"])
+def test_tool_target_reads_no_name_into_an_empty_one(sent):
+    """A prefix without a server or a tool behind it means no tool."""
+    assert tool_target(sent, ["notes", "_notes"], ["other"]) is None
+
+
 def test_long_names_are_not_compared():
     """A name of a megabyte costs no more than reading it."""
     started = time.process_time()

@@ -398,6 +398,7 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
 
 
 _MOST = 10_000
+# mutant: a bound; it takes a tool that changes at each look-up
 _TRIES = 3
 Key = tuple[int, str, str | None]
 

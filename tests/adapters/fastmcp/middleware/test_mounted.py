@@ -105,6 +105,21 @@ async def test_the_event_names_both_servers(events: Log):
     assert (event["server"], event["mounted"], event["tool"]) == ("level0", "level1/level2", "ns_ns_add")
 
 
+async def test_a_mounted_tool_that_calls_itself_is_repaired_there_too():
+    """The call by its own body is no second arrival of the call from the parent."""
+    child = lenient(name="child")
+
+    async def again(numbers: list[int], *, more: bool = True) -> Any:
+        if not more:
+            return {"numbers": numbers}
+        return got(await child.call_tool("again", {"numbers": "[2]", "more": False}))
+
+    child.add_tool(again)
+    parent = lenient(name="parent")
+    parent.mount(child)
+    assert got(await call(parent, "again", {"numbers": "[1]"})) == {"numbers": [2]}
+
+
 @pytest.mark.parametrize("strict", ["parent", "child"])
 async def test_strictness_is_that_of_the_tools_own_server(strict):
     """Whether ``"1"`` is repaired or accepted is decided by the server that runs the function."""

@@ -207,6 +207,20 @@ async def test_a_body_that_removes_its_tool_fails_by_its_own_error():
     assert "1 validation error" in text(result)
 
 
+async def test_a_body_that_replaces_its_tool_fails_by_its_own_error():
+    """What a body leaks of a server without the middleware is its own, though a new tool would take the call."""
+    inner = plain(Tool.from_function(strings, name="inner"))
+
+    async def failing(value: list[str]) -> Any:  # noqa: ARG001 - the tool takes it
+        _replace(server, strings)
+        return await inner.call_tool("inner", {"value": 5})
+
+    server = lenient(_named(failing))
+    result = await call(server, "tool", {"value": ["a"]})
+    assert result.is_error
+    assert "1 validation error" in text(result)
+
+
 @pytest.mark.quick_rows("mounted-near")
 @pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
