@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.rules.rules import injected_keys
+from mcp_lenient.rules.rules import SOURCES, injected_keys
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 KEY = ANY_TEXT | st.sampled_from(
@@ -99,3 +99,8 @@ def test_many_keys_take_linear_time():
         injected_keys([f"_key{n}" for n in range(100_000)], [f"name_{n}" for n in range(100)]) == frozenset()
     )
     assert time.process_time() - started < 10
+
+
+def test_every_key_names_its_client_and_its_source():
+    """A key is dropped only where the client that adds it, and the place that says so, are known."""
+    assert [key for key, source in SOURCES.items() if not all(source.partition(": ")[::2])] == []

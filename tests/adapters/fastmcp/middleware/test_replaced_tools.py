@@ -207,6 +207,14 @@ async def test_a_body_that_removes_its_tool_fails_by_its_own_error():
     assert "1 validation error" in text(result)
 
 
+async def test_a_tool_that_gets_an_output_schema_is_refused_as_it_is_now():
+    """A client that checks results by the new output schema gets no envelope in their place."""
+    server = _server(Tool.from_function(strings, name="tool", output_schema=None))
+    assert (await call(server, "tool", {"value": 5})).structured_content is not None
+    _replace(server, Tool.from_function(strings, name="tool", output_schema={"type": "object"}))
+    assert (await call(server, "tool", {"value": 5})).structured_content is None
+
+
 async def test_a_body_that_replaces_its_tool_fails_by_its_own_error():
     """What a body leaks of a server without the middleware is its own, though a new tool would take the call."""
     inner = plain(Tool.from_function(strings, name="inner"))
