@@ -1,11 +1,9 @@
 """A smart home: finds devices, gives them commands, and understands what people say in Chinese and English.
 
-::
+python examples/smart_home.py           a transcript of a few conversations
+python examples/smart_home.py --serve   the server over stdio
 
-    python examples/smart_home.py           # a transcript of a few conversations
-    python examples/smart_home.py --serve   # the server, over stdio
-
-The house is an SQLite file; devices and commands have the form of SmartThings.
+The house is an SQLite file. Devices and commands look as in SmartThings.
 """
 
 from __future__ import annotations
@@ -36,15 +34,16 @@ SYSTEM = (
 )
 
 TABLES = """
-CREATE TABLE IF NOT EXISTS device (
-    id TEXT PRIMARY KEY, fullId TEXT UNIQUE, name TEXT, room TEXT, type TEXT, state TEXT
-);
+CREATE TABLE IF NOT EXISTS device (id PRIMARY KEY, fullId UNIQUE, name, room, type, state);
 CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5(id UNINDEXED, words, tokenize = 'porter unicode61');
 """
 SEARCH = """
 SELECT device.id, fullId, name, room, type, state FROM word JOIN device USING (id)
 WHERE words MATCH ? ORDER BY bm25(word), device.rowid LIMIT ?
 """
+
+READS = ToolAnnotations(read_only_hint=True)
+DeviceId = Annotated[str, "The fullId of a device."]
 
 
 class DeviceSeed(NamedTuple):
@@ -122,7 +121,7 @@ class Device(BaseModel):
 
 @dataclass(frozen=True)
 class Home:
-    """The devices of a house and their state, in one SQLite file."""
+    """The devices of a house and their state, in one SQLite file; most methods are tools of the server."""
 
     file: Path
 
@@ -146,47 +145,65 @@ class Home:
                 words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
                 connection.execute("INSERT INTO word VALUES (?, ?)", (seed.id, words))
 
-    def search(self, query: str, limit: int) -> list[Device]:
-        """Find the devices that have all words of a query, the best match first."""
-        wanted = " ".join(f'"{token}"' for token in tokens(query))
-        if not wanted:
-            return []
+    def search_devices(
+        self,
+        query: Annotated[str, "A place and a kind of device, such as '客厅 灯'."],
+        limit: Annotated[int, Field(description="The most devices to return.", ge=1, le=50)] = 5,
+    ) -> list[Device]:
+        """Find devices by room, name or kind, in Chinese or English; all words must be found."""
+        wanted = " ".join(f'"{token}"' for token in tokens(query)) or '""'
         with self._transaction() as connection:
             rows = connection.execute(SEARCH, (wanted, limit)).fetchall()
         return [Device(capabilities=list(json.loads(row["state"])), **dict(row)) for row in rows]
 
-    def state(self, device_id: str) -> dict[str, dict[str, Any]]:
-        """Return the state of a device, by capability.
-
-        Raises:
-            ToolError: When there is no such device.
-        """
+    def get_status(self, device_id: DeviceId) -> dict[str, dict[str, Any]]:
+        """Return the state of a device, by capability."""
         with self._transaction() as connection:
-            return self._state(connection, device_id)
+            return _state(connection, device_id)
 
-    def execute(self, device_id: str, commands: Sequence[Command]) -> None:
-        """Run commands in their order; when one is wrong, none of them.
-
-        Raises:
-            ToolError: When there is no such device, or it does not take one of the commands.
-        """
+    def execute_commands(
+        self,
+        device_id: DeviceId,
+        commands: Annotated[
+            list[Command], Field(description="What the device does, in this order.", min_length=1)
+        ],
+    ) -> dict[str, str]:
+        """Give a device commands. When one of them is wrong, none is run."""
         with self._transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")  # another call must not change the state in between
-            state = self._state(connection, device_id)
+            state = _state(connection, device_id)
             for at, command in enumerate(commands):
                 attribute, value = _effect(command, state, f"commands[{at}]")
                 state[command.capability][attribute] = value
             changed = (json.dumps(state), device_id)
             connection.execute("UPDATE device SET state = ? WHERE ? IN (id, fullId)", changed)
+        return {"status": "ACCEPTED"}
 
-    @staticmethod
-    def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
-        row = connection.execute("SELECT state FROM device WHERE ? IN (id, fullId)", (device_id,)).fetchone()
-        if row is None:
-            message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
-            raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
-        state: dict[str, dict[str, Any]] = json.loads(row["state"])
-        return state
+    def set_climate(
+        self,
+        device_id: Annotated[str, "The fullId of an air conditioner."],
+        temperature: Annotated[float, Field(description="In degrees Celsius.", ge=5, le=35)],
+        power: Annotated[Literal["on", "off"], "Whether it runs."] = "on",
+        quiet: Annotated[bool, "Whether it blows slowly."] = False,  # noqa: FBT002 - a tool is called by name
+        until: Annotated[str | None, "When it ends, such as '22:00'; null for never."] = None,
+    ) -> dict[str, Any]:
+        """Set an air conditioner in one call."""
+        heat = ("thermostatHeatingSetpoint", "setHeatingSetpoint", [temperature])
+        self.execute_commands(device_id, [_command(*heat), _command("switch", power)])
+        return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
+
+
+def _command(capability: str, command: str, arguments: Sequence[Any] = ()) -> Command:
+    return Command(capability=capability, command=command, arguments=list(arguments))
+
+
+def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
+    row = connection.execute("SELECT state FROM device WHERE ? IN (id, fullId)", (device_id,)).fetchone()
+    if row is None:
+        message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
+        raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
+    state: dict[str, dict[str, Any]] = json.loads(row["state"])
+    return state
 
 
 _NO_WORDS = frozenset("的 了 the a an in of my".split())
@@ -221,13 +238,12 @@ def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, A
 
 def _unsupported(what: str, sent: str, allowed: list[str], parameter: str) -> ToolError:
     near = get_close_matches(sent, allowed, n=1) or [
-        each for each in allowed if sent.casefold() in each.casefold()
+        one for one in allowed if sent.casefold() in one.casefold()
     ]
     meant = f" Did you mean {near[0]!r}?" if near else ""
     message = f"The device has no {what} {sent!r}.{meant} It has: {', '.join(allowed)}. Nothing was changed."
-    return tool_error(
-        f"UNSUPPORTED_{what.upper()}", message, parameter, received_value=sent, allowed_values=allowed
-    )
+    code = f"UNSUPPORTED_{what.upper()}"
+    return tool_error(code, message, parameter, received_value=sent, allowed_values=allowed)
 
 
 class Wording(NamedTuple):
@@ -263,26 +279,27 @@ _TO = re.compile(r"\bto\b|到|至", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def interpret(said: str, capabilities: Sequence[str], state: dict[str, Any] | None) -> Command:
-    """Return the command that a sentence means for a device with these capabilities.
-
-    Raises:
-        ToolError: When the sentence means none of them, or says what is not wanted.
-    """
-    for wording in () if _NOT.search(said) else WORDINGS:
-        if wording.capability not in capabilities or not re.search(wording.said, said, re.IGNORECASE):
+def interpret_command(
+    user_input: Annotated[str, "What the user wants, such as '柔和一些'."],
+    device_capabilities: Annotated[list[str], "The capabilities of the device."],
+    current_state: Annotated[dict[str, Any] | None, "What get_status has returned, if it was called."] = None,
+) -> Command:
+    """Choose the command that a sentence means, in Chinese or English, for execute_commands."""
+    known = [wording for wording in WORDINGS if wording.capability in device_capabilities]
+    for wording in () if _NOT.search(user_input) else known:
+        if not re.search(wording.said, user_input, re.IGNORECASE):
             continue
         effect = CAPABILITIES[wording.capability][wording.command]
         if effect.takes is NOTHING:
-            return Command(capability=wording.capability, command=wording.command)
-        number = _number(said, wording, effect, _current(state or {}, wording.capability, effect.attribute))
+            return _command(wording.capability, wording.command)
+        current = _current(current_state or {}, wording.capability, effect.attribute)
+        number = _number(user_input, wording, effect, current)
         if number is None:
             break
-        return Command(capability=wording.capability, command=wording.command, arguments=[number])
-    message = (
-        f"It is not clear what to do. The device has: {', '.join(capabilities) or 'nothing'}. Ask the user."
-    )
-    raise tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=list(capabilities))
+        return _command(wording.capability, wording.command, [number])
+    has = ", ".join(device_capabilities) or "nothing"
+    message = f"It is not clear what to do. The device has: {has}. Ask the user."
+    raise tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=device_capabilities)
 
 
 def _number(said: str, wording: Wording, effect: Effect, current: float | None) -> float | None:
@@ -307,13 +324,7 @@ def _current(state: dict[str, Any], capability: str, attribute: str) -> float | 
 
 
 def build_server(home: Home, *, lenient: bool = True, strict: bool = False) -> FastMCP:
-    """Make an MCP server for a home.
-
-    Args:
-        home: The devices; they are made when the server starts.
-        lenient: Whether nearly right calls are repaired.
-        strict: Whether FastMCP validates arguments in Pydantic's strict mode.
-    """
+    """Make an MCP server for a home; strict is FastMCP's strict input validation."""
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
@@ -323,142 +334,61 @@ def build_server(home: Home, *, lenient: bool = True, strict: bool = False) -> F
     server = FastMCP("smart-home", strict_input_validation=strict, lifespan=lifespan)
     if lenient:
         server.add_middleware(LenientMiddleware())
-
-    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
-    def search_devices(
-        query: Annotated[str, Field(description="A place and a kind of device, such as '客厅 灯'.")],
-        limit: Annotated[int, Field(description="The most devices to return.", ge=1, le=50)] = 5,
-    ) -> list[Device]:
-        """Find devices by room, name or kind, in Chinese or English; all words must be found."""
-        return home.search(query, limit)
-
-    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
-    def get_status(
-        device_id: Annotated[str, Field(description="The fullId of a device.")],
-    ) -> dict[str, dict[str, Any]]:
-        """Return the state of a device, by capability."""
-        return home.state(device_id)
-
-    @server.tool
-    def execute_commands(
-        device_id: Annotated[str, Field(description="The fullId of a device.")],
-        commands: Annotated[
-            list[Command], Field(description="What the device does, in this order.", min_length=1)
-        ],
-    ) -> dict[str, str]:
-        """Give a device commands. When one of them is wrong, none is run."""
-        home.execute(device_id, commands)
-        return {"status": "ACCEPTED"}
-
-    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
-    def interpret_command(
-        user_input: Annotated[str, Field(description="What the user wants, such as '柔和一些'.")],
-        device_capabilities: Annotated[list[str], Field(description="The capabilities of the device.")],
-        current_state: Annotated[
-            dict[str, Any] | None, Field(description="What get_status has returned, if it was called.")
-        ] = None,
-    ) -> Command:
-        """Choose the command that a sentence means, in Chinese or English, for execute_commands."""
-        return interpret(user_input, device_capabilities, current_state)
-
-    @server.tool
-    def set_climate(
-        device_id: Annotated[str, Field(description="The fullId of an air conditioner.")],
-        temperature: Annotated[float, Field(description="In degrees Celsius.", ge=5, le=35)],
-        power: Annotated[Literal["on", "off"], Field(description="Whether it runs.")] = "on",
-        quiet: Annotated[bool, Field(description="Whether it blows slowly.")] = False,  # noqa: FBT002
-        until: Annotated[
-            str | None, Field(description="When it ends, such as '22:00'; null for never.")
-        ] = None,
-    ) -> dict[str, Any]:
-        """Set an air conditioner in one call."""
-        heat = Command(
-            capability="thermostatHeatingSetpoint", command="setHeatingSetpoint", arguments=[temperature]
-        )
-        home.execute(device_id, [heat, Command(capability="switch", command=power)])
-        return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
-
+    for reading in (home.search_devices, home.get_status, interpret_command):
+        server.tool(annotations=READS)(reading)
+    for changing in (home.execute_commands, home.set_climate):
+        server.tool(changing)
     return server
 
 
 LIGHT, LAMP = "uuid-abc123", "uuid-bed001"
 ON = {"component": "main", "capability": "switch", "command": "on"}
+WARM = {"capability": "colorTemperature", "command": "setColorTemperature"}
+ACCEPTED = {"status": "ACCEPTED"}
 SCENES = (
     Scene(
         "打开客厅的灯",
-        (
-            Call("search_devices", {"query": "客厅 灯", "limit": None}, ("null_to_absent",), gives=[{"id": "abc123"}]),
-            Call(
-                "execute_commands",
-                lambda found: {"deviceId": found[0][0]["fullId"], "commands": json.dumps([ON])},
-                ("rename_case", "json_text_to_array"),
-                gives={"status": "ACCEPTED"},
-            ),
-            Call("get_status", {"device_id": [LIGHT]}, ("array_to_scalar",), gives={"switch": {"switch": "on"}}),
-        ),
-        "已成功打开客厅吸顶灯",
+        Call("search_devices", {"query": "客厅 灯", "limit": None}, "null_to_absent", gives=[{"id": "abc123"}]),
+        Call("execute_commands", lambda found: {"deviceId": found[0][0]["fullId"], "commands": json.dumps([ON])},
+             "rename_case json_text_to_array", gives=ACCEPTED),
+        Call("get_status", {"device_id": [LIGHT]}, "array_to_scalar", gives={"switch": {"switch": "on"}}),
+        answer="已成功打开客厅吸顶灯",
     ),
     Scene(
         "让灯光柔和一些",
-        (
-            Call(
-                "interpret_command",
-                {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
-                ("json5_text_to_array", "json_text_to_object"),
-                gives={"capability": "switchLevel", "command": "setLevel", "arguments": [50]},
-            ),
-            Call(
-                "execute_commands",
-                lambda found: {"device_id": LIGHT, "commands": found[0]},
-                ("object_to_array",),
-                gives={"status": "ACCEPTED"},
-            ),
-        ),
-        "客厅吸顶灯的亮度已调到 50%。",
+        Call("interpret_command",
+             {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
+             "json5_text_to_array json_text_to_object",
+             gives={"capability": "switchLevel", "command": "setLevel", "arguments": [50]}),
+        Call("execute_commands", lambda found: {"device_id": LIGHT, "commands": found[0]}, "object_to_array", gives=ACCEPTED),
+        answer="客厅吸顶灯的亮度已调到 50%。",
     ),
     Scene(
         "Make the bedroom lamp warmer, and turn the studio lamp on",
-        (
-            (
-                Call("search_devices", {"arguments": {"query": "bedroom lamp"}}, ("unwrap_arguments",), gives=[{"name": "卧室台灯"}]),
-                Call("search_devices", '{"query": "studio lamp"}', ("json_text_to_object",), gives=[{"room": "studio"}]),
-            ),
-            Call(
-                "execute_commands",
-                {"device_id": LAMP, "commands": [{"capability": "color", "command": "setColorTemperature", "arguments": [3200]}]},
-                refused="UNSUPPORTED_CAPABILITY",
-            ),
-            (
-                Call(
-                    "execute_commands",
-                    {"device_id": LAMP, "commands": [{"capability": "colorTemperature", "command": "setColorTemperature", "args": [3200]}]},
-                    refused="INVALID_COMMANDS_TYPE",
-                ),
-                Call("execute_commands", {"device_id": "uuid-std001", "commands": [json.dumps(ON)]}, ("json_text_to_object",)),
-            ),
-            Call(
-                "execute_commands",
-                {"device_id": LAMP, "commands": [{"capability": "colorTemperature", "command": "setColorTemperature", "arguments": "[3200]"}]},
-                ("json_text_to_array",),
-                gives={"status": "ACCEPTED"},
-            ),
-        ),
-        "The bedroom lamp is at 3200 K now, and the studio lamp is on.",
+        [
+            Call("search_devices", {"arguments": {"query": "bedroom lamp"}}, "unwrap_arguments", gives=[{"name": "卧室台灯"}]),
+            Call("search_devices", '{"query": "studio lamp"}', "json_text_to_object", gives=[{"room": "studio"}]),
+        ],
+        Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"capability": "color", "arguments": [3200]}]},
+             refused="UNSUPPORTED_CAPABILITY"),
+        [
+            Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"args": [3200]}]}, refused="INVALID_COMMANDS_TYPE"),
+            Call("execute_commands", {"device_id": "uuid-std001", "commands": [json.dumps(ON)]}, "json_text_to_object"),
+        ],
+        Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"arguments": "[3200]"}]},
+             "json_text_to_array", gives=ACCEPTED),
+        answer="The bedroom lamp is at 3200 K now, and the studio lamp is on.",
     ),
     Scene(
         "把卧室的灯关掉",
-        (
-            Call("search_devices", {"query": "卧室灯", "limit": "两"}, refused="INVALID_LIMIT_TYPE"),
-            Call("search_devices", {"query": "卧室灯", "limit": 2}, gives=[{"fullId": LAMP}]),
-            Call(
-                "interpret_command",
-                {"userInput": "关掉", "deviceCapabilities": {"item": ["switch", "switchLevel"]}, "currentState": "null"},
-                ("rename_case", "rename_case", "rename_case", "item_wrapper_to_array", "null_text_to_null"),
-                gives={"capability": "switch", "command": "off"},
-            ),
-            Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [found[-1]]}, gives={"status": "ACCEPTED"}),
-        ),
-        "卧室台灯已关闭。",
+        Call("search_devices", {"query": "卧室灯", "limit": "两"}, refused="INVALID_LIMIT_TYPE"),
+        Call("search_devices", {"query": "卧室灯", "limit": 2}, gives=[{"fullId": LAMP}]),
+        Call("interpret_command",
+             {"userInput": "关掉", "deviceCapabilities": {"item": ["switch", "switchLevel"]}, "currentState": "null"},
+             "rename_case rename_case rename_case item_wrapper_to_array null_text_to_null",
+             gives={"capability": "switch", "command": "off"}),
+        Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [found[-1]]}, gives=ACCEPTED),
+        answer="卧室台灯已关闭。",
     ),
 )  # fmt: skip
 

@@ -14,11 +14,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.from_thread import start_blocking_portal
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Request, TextContent
@@ -26,16 +27,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_lenient import configure_logging
-from shared.agent import (
-    Agent,
-    Definition,
-    Message,
-    Model,
-    Response,
-    earlier_results,
-    langchain_model,
-    text_of,
-)
+from shared.agent import Agent, Definition, Message, Model, Response, langchain_model, text_of
 
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
 """The folder for what examples write; git ignores it."""
@@ -53,36 +45,30 @@ class Call:
         tool: The name that the model calls.
         sent: The arguments as the model writes them: an object, a text, or a function that makes them from what
             the tools have answered since the user spoke.
-        repairs: The rules that repair it, in any order.
+        repairs: The rules that repair it, in any order, separated by spaces.
         refused: The ``error_code`` of the answer; empty where the tool runs.
         gives: What the answer holds: of an object these keys, of a list each entry, of a text this part.
     """
 
     tool: str
     sent: Any
-    repairs: tuple[str, ...] = ()
+    repairs: str = ""
     refused: str = ""
     gives: Any = None
 
 
-@dataclass(frozen=True)
 class Scene:
     """One message of a user, what the scripted model does about it, and its answer.
 
     Args:
         said: What the user says.
-        turns: The calls, turn by turn; a tuple of calls is made in one turn.
+        turns: What the model calls, turn by turn: one call, or a list of calls.
         answer: What the model says in the end.
     """
 
-    said: str
-    turns: Sequence[Call | tuple[Call, ...]]
-    answer: str
-
-    @property
-    def calls(self) -> list[Call]:
-        """All calls in their order."""
-        return [call for turn in self.turns for call in _calls(turn)]
+    def __init__(self, said: str, *turns: Call | Sequence[Call], answer: str) -> None:
+        self.said, self.answer = said, answer
+        self.turns = [[turn] if isinstance(turn, Call) else turn for turn in turns]
 
 
 def scripted(scene: Scene) -> Model:
@@ -91,7 +77,7 @@ def scripted(scene: Scene) -> Model:
 
     def model(messages: list[Message], _: Sequence[Definition]) -> Response:
         try:
-            uses = [_use(call, messages) for call in _calls(next(turns, ()))]
+            uses = [_use(call, messages) for call in next(turns, ())]
         except (LookupError, TypeError):
             return _says("An earlier call was refused, so that I cannot go on.")
         return {"stop_reason": "tool_use", "content": uses} if uses else _says(scene.answer)
@@ -100,7 +86,7 @@ def scripted(scene: Scene) -> Model:
 
 
 def _use(call: Call, messages: Sequence[Message]) -> dict[str, Any]:
-    sent = call.sent(earlier_results(messages)) if callable(call.sent) else call.sent
+    sent = call.sent(_earlier_results(messages)) if callable(call.sent) else call.sent
     return {"type": "tool_use", "name": call.tool, "input": sent}
 
 
@@ -108,8 +94,20 @@ def _says(text: str) -> Response:
     return {"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
 
 
-def _calls(turn: Call | tuple[Call, ...]) -> tuple[Call, ...]:
-    return turn if isinstance(turn, tuple) else (turn,)
+def _earlier_results(messages: Sequence[Message]) -> list[Any]:
+    """Return what the tools have answered since the user last spoke, read where it is JSON; None for an error."""
+    results: list[Any] = []
+    for message in messages:
+        if message["role"] == "user":
+            results = [] if isinstance(message["content"], str) else results + message["content"]
+    return [None if result.get("is_error") else _read(result["content"]) for result in results]
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def run_example(
@@ -137,11 +135,7 @@ def run_example(
     Returns:
         The exit code: 1 where anything is off, 2 where the model cannot be used.
     """
-    parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--serve", action="store_true", help="serve over stdio in place of the transcript")
-    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
-    parser.add_argument("--model", metavar="PROVIDER:NAME", help="have a real model drive, through LangChain")
-    options = parser.parse_args(arguments)
+    options = _options(title, arguments)
     if options.serve:
         build_server(DATA, not options.bare).run(show_banner=False)
         return 0
@@ -153,11 +147,7 @@ def run_example(
     DATA.mkdir(parents=True, exist_ok=True)
     configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
-    player = Player(
-        Console(width=None if sys.stdout.isatty() else 110, highlight=False),
-        agent,
-        checked=model is None,
-    )
+    player = Player(agent, checked=model is None)
     player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
     with (
         TemporaryDirectory() as folder,
@@ -169,6 +159,14 @@ def run_example(
         for scene in scenes:
             player.play(scene, model or scripted(scene), executor, tools)
     return player.sum_up()
+
+
+def _options(title: str, arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=f"{title}: print a transcript of scripted calls.")
+    parser.add_argument("--serve", action="store_true", help="serve over stdio instead")
+    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
+    parser.add_argument("--model", metavar="PROVIDER:NAME", help="have a real model drive, through LangChain")
+    return parser.parse_args(arguments)
 
 
 @contextmanager
@@ -184,37 +182,31 @@ def connected(
             tool.model_dump(include={"name", "description", "input_schema", "annotations"})
             for tool in portal.call(client.list_tools)
         ]
-        if session is not None:
-            calls = session(client)
-            yield lambda name, sent: portal.call(calls.call_tool_mcp, name, sent), tools
-        else:
-            yield lambda name, sent: _call(portal, client, name, sent), tools
+        call = partial(_call, client) if session is None else session(client).call_tool_mcp
+        yield partial(portal.call, call), tools
 
 
-def _call(portal: BlockingPortal, client: Client[Any], name: str, sent: Any) -> CallToolResult:
+async def _call(client: Client[Any], name: str, sent: Any) -> CallToolResult:
     """Call a tool with what the model wrote, which no method of the client would send unless it is an object."""
     params = {"name": name, "arguments": sent}
     request = Request[dict[str, Any], Literal["tools/call"]](method="tools/call", params=params)
     try:
-        result: CallToolResult = portal.call(client.session.send_request, request, CallToolResult)
+        return await client.session.send_request(request, CallToolResult)
     except MCPError as error:
         return CallToolResult(content=[TextContent(type="text", text=error.message)], is_error=True)
-    return result
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 110, highlight=False)
 
 
 @dataclass
 class Player:
-    """Plays scenes, prints them, and counts what is off.
+    """Plays scenes, prints them, and counts what is off; unless ``checked``, nothing is."""
 
-    Args:
-        console: Where the transcript goes.
-        agent: As for :func:`run_example`.
-        checked: Whether each call must do what its script says.
-    """
-
-    console: Console
-    agent: Callable[[Model, Sequence[Definition]], Any] = Agent
-    checked: bool = True
+    agent: Callable[[Model, Sequence[Definition]], Any]
+    checked: bool
+    console: Console = field(default_factory=_console)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     off: int = 0
 
@@ -226,20 +218,20 @@ class Player:
         tools: Sequence[Definition],
     ) -> None:
         """Play one scene."""
-        expected = iter(scene.calls)
+        expected = [call for turn in scene.turns for call in turn]
 
         def execute(name: str, sent: Any) -> CallToolResult:
             self._print("model", "cyan", f"{name}({_written(sent)})")
             result = executor(name, sent)
             self._show(result)
             if self.checked:
-                self._check(next(expected), result)
+                self._check(expected.pop(0), result)
             return result
 
         self._print("user", "bold", scene.said)
         self._print("answer", "bold", self.agent(model, tools).chat(scene.said, mcp_executor=execute))
-        if self.checked and (left := list(expected)):
-            self._issue(f"{len(left)} calls were not made")
+        if self.checked and expected:
+            self._issue(f"{len(expected)} calls were not made")
         self.console.print()
 
     def _show(self, result: CallToolResult) -> None:
@@ -257,12 +249,12 @@ class Player:
 
     def _check(self, call: Call, result: CallToolResult) -> None:
         code = envelope(result).get("error_code", "no code") if result.is_error else ""
-        rules = sorted(repair["rule"] for repair in repairs(result))
+        rules, wanted = sorted(repair["rule"] for repair in repairs(result)), sorted(call.repairs.split())
         if code != call.refused:
             did = f"refused as {code}" if code else "run"
             self._issue(f"{did}, not {f'refused as {call.refused}' if call.refused else 'run'}")
-        elif not code and rules != sorted(call.repairs):
-            self._issue(f"repaired by {rules}, not {sorted(call.repairs)}")
+        elif not code and rules != wanted:
+            self._issue(f"repaired by {rules}, not {wanted}")
         elif call.gives is not None and not _holds(value(result), call.gives):
             self._issue(f"the answer does not hold {call.gives!r}")
 

@@ -42,7 +42,12 @@ def test_a_destructive_tool_waits_for_the_user(removed, answer, gone):
         asked.append((tool, arguments))
         return answer
 
-    scene = Scene("Look, then remove.", [Call("look", {"name": "a"}), Call("remove", {"name": "a"})], "Done.")
+    scene = Scene(
+        "Look, then remove.",
+        Call("look", {"name": "a"}),
+        Call("remove", {"name": "a"}),
+        answer="Done.",
+    )
     with connected(server) as (execute, tools):
         agent = GraphAgent(scripted(scene), tools, approve)
         assert agent.chat(scene.said, mcp_executor=execute) == "Done."

@@ -132,7 +132,7 @@ def build(_folder, lenient):
     return mcp
 
 
-RIGHT = Call("double", {"numbers": "[1, 2]"}, ("json_text_to_array",), gives=[2, 4])
+RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives=[2, 4])
 
 
 @pytest.mark.quick_rows("right", "counts-on-nothing")
@@ -143,7 +143,7 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, ("json_text_to_array",), gives=[2,
         pytest.param(Call("double", {"numbers": "[1"}, refused="INVALID_NUMBERS_TYPE"), None, id="refused"),
         pytest.param(Call("double", {"numbers": [1]}, refused="INVALID_NUMBERS_TYPE"), "run, not refused as INVALID", id="run"),
         pytest.param(Call("double", {"numbers": "x"}), "refused as INVALID_NUMBERS_TYPE, not run", id="not-run"),
-        pytest.param(Call("double", {"numbers": [1]}, ("tags",)), r"repaired by \[\], not \['tags'\]", id="repair"),
+        pytest.param(Call("double", {"numbers": [1]}, "tags"), r"repaired by \[\], not \['tags'\]", id="repair"),
         pytest.param(Call("double", {"numbers": [1]}, gives=[3]), r"the answer does not hold \[3\]", id="value"),
         pytest.param(Call("nothing", {}), "refused as UNKNOWN_TOOL, not run", id="tool"),
         pytest.param(Call("double", lambda found: found[5]), "1 calls were not made", id="counts-on-nothing"),
@@ -151,7 +151,7 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, ("json_text_to_array",), gives=[2,
 )  # fmt: skip
 def test_what_is_off_is_told(capsys, call, told):
     """Where a call does not do what its script says, the transcript says so and the exit code is 1."""
-    code = run_example("Double", build, [Scene("Double them", [call], "Done.")], arguments=[])
+    code = run_example("Double", build, [Scene("Double them", call, answer="Done.")], arguments=[])
     lines = re.findall(r"^OFF +(.*)$", capsys.readouterr().out, re.MULTILINE)
     assert (code, len(lines)) == (0, 0) if told is None else (1, 1)
     assert all(re.search(told, line) for line in lines)
@@ -160,7 +160,7 @@ def test_what_is_off_is_told(capsys, call, told):
 def test_a_call_may_use_what_an_earlier_one_gave(capsys):
     """A script may make arguments from the answers so far, and make several calls in one turn."""
     later = Call("double", lambda found: {"numbers": found[0] + found[1]}, gives=[4, 8, 4])
-    scene = Scene("Twice", [(RIGHT, Call("double", {"numbers": [1]}, gives=[2])), later], "Done.")
+    scene = Scene("Twice", [RIGHT, Call("double", {"numbers": [1]}, gives=[2])], later, answer="Done.")
     assert run_example("Double", build, [scene], arguments=[]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 calls: 2 ran as sent, 1 repaired, 0 refused."
 
