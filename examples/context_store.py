@@ -1,12 +1,10 @@
 """A context store: a small MCP server that keeps notes with tags in an SQLite file.
 
-::
+python examples/context_store.py            a transcript of a few conversations
+python examples/context_store.py --serve    the server over stdio, with the file of the data folder
+python examples/context_store.py notes.db   the server over stdio, with this file
 
-    python examples/context_store.py            # a transcript of a few conversations
-    python examples/context_store.py --serve    # the server over stdio, with the file of the data folder
-    python examples/context_store.py notes.db   # the server over stdio, with this file
-
-CONTEXT_STORE_DB may name the file as well. When a file is served, LENIENT=0 leaves the middleware out, and STRICT=1
+CONTEXT_STORE_DB may name the file instead. When a file is served, LENIENT=0 leaves the middleware out, and STRICT=1
 has FastMCP validate in strict mode: two switches with which the demo shows the difference.
 """
 
@@ -32,10 +30,7 @@ Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or
 """For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
 
 TABLES = """
-CREATE TABLE IF NOT EXISTS context (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    content TEXT NOT NULL
-);
+CREATE TABLE IF NOT EXISTS context (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tag (
     context_id INTEGER NOT NULL REFERENCES context (id) ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -43,7 +38,6 @@ CREATE TABLE IF NOT EXISTS tag (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tag_name ON tag (name);
 """
-
 SEARCH = """
 SELECT id FROM context
 WHERE instr(lower(content), lower(:query))
@@ -63,7 +57,7 @@ class StoredContext(BaseModel):
 
 @dataclass(frozen=True)
 class ContextStore:
-    """Contexts in one SQLite file; each method is one transaction on a connection of its own."""
+    """Contexts in one SQLite file; most methods are tools of the server, each one transaction."""
 
     file: Path
 
@@ -79,43 +73,41 @@ class ContextStore:
         with self._transaction() as connection:
             connection.executescript(TABLES)
 
-    def add(self, content: str, tags: Iterable[str]) -> StoredContext:
-        """Store a new text."""
+    def store_context(self, content: str, tags: list[str] | None = None) -> StoredContext:
+        """Store a text that is worth remembering, under any number of tags."""
         with self._transaction() as connection:
             row = connection.execute("INSERT INTO context (content) VALUES (?) RETURNING id", (content,))
             context_id: int = row.fetchone()[0]
-            _set_tags(connection, context_id, tags)
+            _set_tags(connection, context_id, tags or [])
             return _read(connection, context_id)
 
-    def change(self, context_id: int, content: str | None, tags: Iterable[str] | None) -> StoredContext:
-        """Replace the text, the tags or both; None keeps what is there.
-
-        Raises:
-            KeyError: When there is no such context.
-        """
+    def update_context(self, context_id: int, content: str | None = None, tags: Tags = None) -> StoredContext:
+        """Replace the text or the tags of a stored context; what is left out stays as it is."""
         with self._transaction() as connection:
+            _read(connection, context_id)
             if content is not None:
                 connection.execute("UPDATE context SET content = ? WHERE id = ?", (content, context_id))
-            stored = _read(connection, context_id)
-            if tags is None:
-                return stored
-            _set_tags(connection, context_id, tags)
+            if tags is not None:
+                _set_tags(connection, context_id, tags)
             return _read(connection, context_id)
 
-    def search(self, query: str, tags: Iterable[str], limit: int) -> list[StoredContext]:
-        """The newest contexts that hold this text, in any case, and carry all of these tags."""
-        wanted = {"query": query, "tags": json.dumps(sorted(set(tags))), "limit": limit}
+    def search_context(
+        self, query: str, tags: list[str] | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
+    ) -> list[StoredContext]:
+        """Find contexts by a text they hold and by tags, all of which they must carry; the newest first."""
+        wanted = {"query": query, "tags": json.dumps(sorted(set(tags or []))), "limit": limit}
         with self._transaction() as connection:
             rows = connection.execute(SEARCH, wanted).fetchall()
             return [_read(connection, context_id) for (context_id,) in rows]
 
-    def remove(self, context_ids: Iterable[int]) -> list[int]:
-        """Delete these contexts, and say which of them were there."""
+    def delete_context(self, context_ids: list[int], *, confirm: bool) -> list[int]:
+        """Delete contexts for good and return the ids that were deleted. Nothing happens unless confirm is true."""
+        if not confirm:
+            message = "Nothing was deleted, since confirm is false. Ask the user, then send true."
+            raise tool_error("NOT_CONFIRMED", message, "confirm", received_value=False)
+        delete = "DELETE FROM context WHERE id = ?"
         with self._transaction() as connection:
-            ids = sorted(set(context_ids))
-            return [
-                one for one in ids if connection.execute("DELETE FROM context WHERE id = ?", (one,)).rowcount
-            ]
+            return [one for one in sorted(set(context_ids)) if connection.execute(delete, (one,)).rowcount]
 
 
 def _set_tags(connection: sqlite3.Connection, context_id: int, tags: Iterable[str]) -> None:
@@ -126,7 +118,8 @@ def _set_tags(connection: sqlite3.Connection, context_id: int, tags: Iterable[st
 def _read(connection: sqlite3.Connection, context_id: int) -> StoredContext:
     row = connection.execute("SELECT content FROM context WHERE id = ?", (context_id,)).fetchone()
     if row is None:
-        raise KeyError(context_id)
+        message = f"There is no context {context_id}. Call search_context to see what there is."
+        raise tool_error("UNKNOWN_CONTEXT", message, "context_id", received_value=context_id)
     tags = connection.execute("SELECT name FROM tag WHERE context_id = ? ORDER BY name", (context_id,))
     return StoredContext(context_id=context_id, content=row[0], tags=[name for (name,) in tags])
 
@@ -158,49 +151,16 @@ def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = Fa
     if lenient:
         mcp.add_middleware(LenientMiddleware())
 
-    @mcp.tool
-    def store_context(content: str, tags: list[str] | None = None) -> StoredContext:
-        """Store a text that is worth remembering, under any number of tags."""
-        return store.add(content, tags or [])
-
-    @mcp.tool
-    def update_context(context_id: int, content: str | None = None, tags: Tags = None) -> StoredContext:
-        """Replace the text or the tags of a stored context; what is left out stays as it is."""
-        try:
-            return store.change(context_id, content, tags)
-        except KeyError:
-            message = f"There is no context {context_id}. Call search_context to see what there is."
-            raise tool_error("UNKNOWN_CONTEXT", message, "context_id", received_value=context_id) from None
-
-    @mcp.tool(annotations=ToolAnnotations(read_only_hint=True))
-    def search_context(
-        query: str, tags: list[str] | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
-    ) -> list[StoredContext]:
-        """Find contexts by a text they hold and by tags, all of which they must carry; the newest first."""
-        return store.search(query, tags or [], limit)
-
-    @mcp.tool(annotations=ToolAnnotations(destructive_hint=True))
-    def delete_context(context_ids: list[int], *, confirm: bool) -> list[int]:
-        """Delete contexts for good and return the ids that were deleted. Nothing happens unless confirm is true."""
-        if not confirm:
-            message = "Nothing was deleted, since confirm is false. Ask the user, then send true."
-            raise tool_error("NOT_CONFIRMED", message, "confirm", received_value=False)
-        return store.remove(context_ids)
-
+    mcp.tool(store.store_context)
+    mcp.tool(store.update_context)
+    mcp.tool(annotations=ToolAnnotations(read_only_hint=True))(store.search_context)
+    mcp.tool(annotations=ToolAnnotations(destructive_hint=True))(store.delete_context)
     return mcp
 
 
 def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001
     """Make a server for the store in a folder."""
     return build_server(ContextStore(folder / "context_store.db"), lenient=lenient)
-
-
-def serve_file(file: Path) -> None:
-    """Serve a store over stdio, as the environment says."""
-    lenient = os.environ.get("LENIENT") != "0"
-    build_server(ContextStore(file), lenient=lenient, strict=os.environ.get("STRICT") == "1").run(
-        show_banner=False
-    )
 
 
 def transcript() -> int:
@@ -210,39 +170,35 @@ def transcript() -> int:
     scenes = (
         Scene(
             "Remember that the release is on Friday, for work",
-            (Call("store_context", {"content": "The release is on Friday", "tags": '["work", "release"]'}, ("json_text_to_array",), gives={"context_id": 1, "tags": ["release", "work"]}),),
-            "I will remember it.",
+            Call("store_context", {"content": "The release is on Friday", "tags": '["work", "release"]'},
+                 "json_text_to_array", gives={"context_id": 1, "tags": ["release", "work"]}),
+            answer="I will remember it.",
         ),
         Scene(
             "Note my trip to Lisbon, too, under travel",
-            (
-                Call("store_context", {"content": "A trip to Lisbon", "tags": 123}, refused="INVALID_TAGS_TYPE"),
-                Call("store_context", {"content": "A trip to Lisbon", "tags": "travel"}, ("scalar_to_array",), gives={"tags": ["travel"]}),
-            ),
-            "Noted.",
+            Call("store_context", {"content": "A trip to Lisbon", "tags": 123}, refused="INVALID_TAGS_TYPE"),
+            Call("store_context", {"content": "A trip to Lisbon", "tags": "travel"}, "scalar_to_array", gives={"tags": ["travel"]}),
+            answer="Noted.",
         ),
         Scene(
             "What do I have for work?",
-            (Call("search_context", {"query": "", "tag": "work", "limit": None}, ("rename_plural", "scalar_to_array", "null_to_absent"), gives=[{"context_id": 1}]),),
-            "The release is on Friday.",
+            Call("search_context", {"query": "", "tag": "work", "limit": None}, "rename_plural scalar_to_array null_to_absent",
+                 gives=[{"context_id": 1}]),
+            answer="The release is on Friday.",
         ),
         Scene(
             "The trip is off: tag it so",
-            (
-                Call("update_context", {"contextId": 7, "tags": "off"}, refused="UNKNOWN_CONTEXT"),
-                Call("update_context", {"contextId": 2, "tags": ["travel", 1]}, refused="INVALID_TAGS_TYPE"),
-                Call("update_context", {"contextId": 2, "tags": "['travel', 'off']"}, ("rename_case", "tags"), gives={"tags": ["off", "travel"]}),
-            ),
-            "The trip is tagged as off.",
+            Call("update_context", {"contextId": 7, "tags": "off"}, refused="UNKNOWN_CONTEXT"),
+            Call("update_context", {"contextId": 2, "tags": ["travel", 1]}, refused="INVALID_TAGS_TYPE"),
+            Call("update_context", {"contextId": 2, "tags": "['travel', 'off']"}, "rename_case tags", gives={"tags": ["off", "travel"]}),
+            answer="The trip is tagged as off.",
         ),
         Scene(
             "Then delete it",
-            (
-                Call("delete_context", {"context_ids": "2", "confirm": True}, refused="INVALID_CONTEXT_IDS_TYPE"),
-                Call("delete_context", {"context_ids": "[2]", "confirm": False}, refused="NOT_CONFIRMED"),
-                Call("delete_context", {"context_ids": "[2]", "confirm": True}, ("json_text_to_array",), gives=[2]),
-            ),
-            "It is gone.",
+            Call("delete_context", {"context_ids": "2", "confirm": True}, refused="INVALID_CONTEXT_IDS_TYPE"),
+            Call("delete_context", {"context_ids": "[2]", "confirm": False}, refused="NOT_CONFIRMED"),
+            Call("delete_context", {"context_ids": "[2]", "confirm": True}, "json_text_to_array", gives=[2]),
+            answer="It is gone.",
         ),
     )  # fmt: skip
     return run_example("Context store", build, scenes, system="You keep the user's notes.")
@@ -253,7 +209,8 @@ def main(arguments: list[str]) -> int:
     named = arguments[0] if arguments else os.environ.get("CONTEXT_STORE_DB", "")
     if not named or named.startswith("-"):
         return transcript()
-    serve_file(Path(named))
+    lenient, strict = os.environ.get("LENIENT") != "0", os.environ.get("STRICT") == "1"
+    build_server(ContextStore(Path(named)), lenient=lenient, strict=strict).run(show_banner=False)
     return 0
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import sys
 from datetime import date
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastmcp import FastMCP
 from mcp.types import ToolAnnotations
@@ -36,10 +35,10 @@ def pillars(
     year: Annotated[int, Field(ge=1, le=9999, description="The year of birth.")],
     month: Annotated[int, Field(ge=1, le=12, description="The month.")],
     day: Annotated[int, Field(ge=1, le=31, description="The day.")],
-    gender: Annotated[float, Field(description="0 for a woman, 1 for a man.")],
+    gender: Annotated[float, "0 for a woman, 1 for a man."],
     hour: Annotated[float, Field(ge=0, lt=24, description="The hour by the clock, with its fraction.")] = 12,
-    place: Annotated[Place | None, Field(description="Corrects the hour, from 120 degrees east.")] = None,
-    animal: Annotated[bool, Field(description="Whether to name the animal of the year.")] = False,  # noqa: FBT002
+    place: Annotated[Place | None, "Corrects the hour, from 120 degrees east."] = None,
+    animal: Annotated[bool, "Whether to name the animal of the year."] = False,  # noqa: FBT002
 ) -> dict[str, str]:
     """Return the pillars of year, day and hour; the year begins on 4 February."""
     born = date(year, month, day)
@@ -47,16 +46,10 @@ def pillars(
     days = born.toordinal() + 14 + (solar >= 23) - (solar < -1)
     lunar = year - ((month, day) < (2, 4)) - 4
     hours = int((solar + 1) // 2) % 12
-    found = {
-        "year": _pillar(lunar),
-        "day": _pillar(days),
-        "hour": STEMS[(days % 10 * 2 + hours) % 10] + BRANCHES[hours],
-    }
-    return {
-        **found,
-        **({"animal": ANIMALS[lunar % 12]} if animal else {}),
-        "gender": "男" if gender else "女",
-    }
+    hour_pillar = STEMS[(days % 10 * 2 + hours) % 10] + BRANCHES[hours]
+    found = {"year": _pillar(lunar), "day": _pillar(days), "hour": hour_pillar}
+    named = {"animal": ANIMALS[lunar % 12]} if animal else {}
+    return {**found, **named, "gender": "男" if gender else "女"}
 
 
 def _pillar(number: int) -> str:
@@ -64,46 +57,37 @@ def _pillar(number: int) -> str:
 
 
 @server.tool(annotations=READS)
-def animals(years: Annotated[list[int], Field(description="Years.")]) -> list[str]:
+def animals(years: Annotated[list[int], "Years."]) -> list[str]:
     """Return the animal of each year."""
     return [ANIMALS[(year - 4) % 12] for year in years]
 
 
+BORN = {"year": 1990, "month": 3, "day": 1}
 SCENES = [
     Scene(
         "我 1990 年 3 月 1 日中午出生, 男。",
-        [
-            Call("pillars", {"year": "1990", "month": "3", "day": "1", "gender": "1"}, ("text_to_integer", "text_to_integer", "text_to_integer", "text_to_number"), gives={"year": "庚午", "gender": "男"}),
-            Call("pillars", {"year": 1990, "month": 3, "day": 1, "gender": 1, "hour": "12.5", "animal": "1"}, ("text_to_number", "text_to_boolean"), gives={"animal": "马"}),
-        ],
-        "庚午年, 属马。",
+        Call("pillars", {"year": "1990", "month": "3", "day": "1", "gender": "1"},
+             "text_to_integer text_to_integer text_to_integer text_to_number", gives={"year": "庚午", "gender": "男"}),
+        Call("pillars", BORN | {"gender": 1, "hour": "12.5", "animal": "1"}, "text_to_number text_to_boolean", gives={"animal": "马"}),
+        answer="庚午年, 属马。",
     ),
     Scene(
         "At sunrise in Ürümqi, and which animals were 1987 and 2024?",
-        [
-            Call("pillars", {"year": 1990, "month": 3, "day": 1, "gender": 0, "hour": 8.5, "place": '{"longitude": 87.6}'}, ("json_text_to_object",), gives={"hour": "卯"}),
-            Call("animals", {"years": "[1987, 2024]"}, ("json_text_to_array",), gives=["兔", "龙"]),
-            Call("animals", {"years": [1987, 2024]}, gives=["兔", "龙"]),
-        ],
-        "卯时; 1987 is a rabbit and 2024 a dragon.",
+        Call("pillars", BORN | {"gender": 0, "hour": 8.5, "place": '{"longitude": 87.6}'}, "json_text_to_object", gives={"hour": "卯"}),
+        Call("animals", {"years": "[1987, 2024]"}, "json_text_to_array", gives=["兔", "龙"]),
+        Call("animals", {"years": [1987, 2024]}, gives=["兔", "龙"]),
+        answer="卯时; 1987 is a rabbit and 2024 a dragon.",
     ),
     Scene(
         "And someone born in the nineties?",
-        [
-            Call("pillars", {"year": "the nineties", "month": "3", "day": 1, "gender": "1"}, refused="INVALID_YEAR_TYPE"),
-            Call("animals", '{"years": "1990"}', ("json_text_to_object", "text_to_integer", "scalar_to_array"), gives=["马"]),
-        ],
-        "Tell me the year; 1990 was a horse.",
+        Call("pillars", {"year": "the nineties", "month": "3", "day": 1, "gender": "1"}, refused="INVALID_YEAR_TYPE"),
+        Call("animals", '{"years": "1990"}', "json_text_to_object text_to_integer scalar_to_array", gives=["马"]),
+        answer="Tell me the year; 1990 was a horse.",
     ),
 ]  # fmt: skip
 
 mcp = create_lenient_proxy(server)
 
 
-def build(_folder: Path, _lenient: bool) -> Any:  # noqa: FBT001 - the runner's protocol
-    """Return the server, which is the same in each case: it is someone else's."""
-    return server
-
-
 if __name__ == "__main__":
-    sys.exit(run_example("Type conversion", build, SCENES, session=lenient_session))
+    sys.exit(run_example("Type conversion", lambda *_: server, SCENES, session=lenient_session))
