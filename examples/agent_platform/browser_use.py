@@ -19,8 +19,8 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.documents import Library, best_sentences
 from agent_platform.website import SITE, page_at
+from shared.documents import Library, best_sentences
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Locator, Page, Playwright, Request, Route

@@ -11,7 +11,7 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.documents import Library, Passage, best_sentences, terms
+from shared.documents import Library, Passage, best_sentences, terms
 
 Question = Annotated[str, Field(min_length=1, description="What is to be found out. 研究问题或查询。")]
 Queries = Annotated[list[str] | None, "Searches to make beside the question. 初始查询列表。"]

@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file 
 
 from agent_platform import Group, browser_use
 from agent_platform.deepsearch import DeepSearch
-from agent_platform.documents import PARTS, PROJECT, Library
 from agent_platform.microsandbox import Microsandbox
 from agent_platform.search_tool import SearchTool
 from mcp_lenient import LenientMiddleware
+from shared.documents import PARTS, PROJECT, Library
 from shared.transcript import DATA
 
 DEFINITIONS = Path(__file__).with_name("tools.yaml")

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from agent_platform.documents import Library, best_sentences
+from shared.documents import Library, best_sentences
 
 SITE = "http://platform.example"
 PAGES = Path(__file__).with_name("site")

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -25,7 +26,7 @@ from fastmcp import FastMCP
 from fastmcp.server import create_proxy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 from mcp.types import CallToolResult, Tool
@@ -34,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file 
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.langchain import to_langchain
-from shared.agent import Definition, Executor, Message, Model
+from shared.agent import Definition, Executor, Message, Model, object_input, said
 from shared.transcript import DATA, Call, Scene, run_example
 
 HERE = Path(__file__).resolve().parent
@@ -45,8 +46,7 @@ class HttpServer:
 
     def __init__(self, name: str, data: Path) -> None:
         self.name, self.data = name, data
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
+        with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = int(probe.getsockname()[1])
 
     def start(self) -> None:
@@ -115,19 +115,18 @@ class GraphAgent:
         self._saver = InMemorySaver()
 
     def chat(self, text: str, *, mcp_executor: Executor) -> str:
-        """Hand a user's message to the model, run the tools it asks for, and return its answer."""
+        """Send a user's message to the model, run the tools it asks for, and return its answer."""
         return asyncio.run(self._chat(text, mcp_executor))
 
     async def _chat(self, text: str, executor: Executor) -> str:
         graph = self._graph(executor)
         thread: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 60}
-        sent: Any = {"messages": [HumanMessage(text)]}
-        while True:
-            state = await graph.ainvoke(sent, thread)
-            if "__interrupt__" not in state:
-                return str(state["messages"][-1].text)
+        state = await graph.ainvoke({"messages": [HumanMessage(text)]}, thread)
+        while "__interrupt__" in state:
             asked = state["__interrupt__"][0].value
-            sent = Command(resume=self._approve(asked["name"], asked["args"]))
+            answer = Command(resume=self._approve(asked["name"], asked["args"]))
+            state = await graph.ainvoke(answer, thread)
+        return str(state["messages"][-1].text)
 
     def _graph(self, executor: Executor) -> Any:
         one_by_one = asyncio.Lock()
@@ -137,6 +136,9 @@ class GraphAgent:
                 result: CallToolResult = await asyncio.to_thread(executor, name, arguments)
             return result
 
+        def after_model(state: MessagesState) -> str:
+            return "guard" if state["messages"][-1].tool_calls else END  # type: ignore[union-attr]
+
         tools = [to_langchain(Tool.model_validate(each), call) for each in self._definitions]
         guarded = {tool.name for tool in tools if (tool.metadata or {}).get("destructiveHint")}
         graph = StateGraph(MessagesState)
@@ -144,30 +146,19 @@ class GraphAgent:
         graph.add_node("guard", lambda state: _guard(state, guarded), destinations=("model", "tools"))
         graph.add_node("tools", ToolNode(tools))
         graph.add_edge(START, "model")
-        graph.add_conditional_edges(
-            "model", lambda state: "guard" if state["messages"][-1].tool_calls else "__end__"
-        )
+        graph.add_conditional_edges("model", after_model)
         graph.add_edge("tools", "model")
         return graph.compile(checkpointer=self._saver)
 
     def _ask(self, state: MessagesState) -> dict[str, Any]:
-        response = self._model([_told(message) for message in state["messages"]], self._definitions)
-        uses = [block for block in response["content"] if block["type"] == "tool_use"]
+        content = self._model([_told(each) for each in state["messages"]], self._definitions)["content"]
+        uses = [block for block in content if block["type"] == "tool_use"]
+        ids = (f"call_{len(state['messages'])}_{at}" for at in count())
         calls = [
-            {
-                "name": use["name"],
-                "args": _object(use["input"]),
-                "id": use.get("id") or f"call_{at}_{len(state['messages'])}",
-            }
-            for at, use in enumerate(uses)
+            {"name": use["name"], "args": object_input(use["input"]), "id": use.get("id") or next(ids)}
+            for use in uses
         ]
-        text = "".join(block["text"] for block in response["content"] if block["type"] == "text")
-        return {"messages": [AIMessage(text, tool_calls=calls)]}
-
-
-def _object(sent: Any) -> dict[str, Any]:
-    """Return arguments as LangChain wants them; a text that is none goes on to be read behind it."""
-    return sent if isinstance(sent, dict) else {"arguments": sent}
+        return {"messages": [AIMessage(said(content), tool_calls=calls)]}
 
 
 def _guard(state: MessagesState, guarded: set[str]) -> Command[Any]:
@@ -175,10 +166,9 @@ def _guard(state: MessagesState, guarded: set[str]) -> Command[Any]:
     calls = state["messages"][-1].tool_calls  # type: ignore[union-attr]
     if all(call["name"] not in guarded or interrupt(call) for call in calls):
         return Command(goto="tools")
-    said = [
-        ToolMessage("The user did not allow it.", tool_call_id=call["id"], status="error") for call in calls
-    ]
-    return Command(goto="model", update={"messages": said})
+    denied = "The user did not allow it."
+    answers = [ToolMessage(denied, tool_call_id=call["id"], status="error") for call in calls]
+    return Command(goto="model", update={"messages": answers})
 
 
 def _told(message: BaseMessage) -> Message:
@@ -211,43 +201,36 @@ SCENES = [
     Scene(
         "What time is it in Lisbon and in Seoul?",
         [
-            (
-                Call("time_get_current_time", {"args": {"timezone": "Europe/Lisbon"}}, ("unwrap_arguments",), gives="in Europe/Lisbon"),
-                Call("time_get_current_time", {"timezone": None, "toolCallId": "call_1"}, ("null_to_absent", "drop_injected"), gives="in Asia/Seoul"),
-            )
+            Call("time_get_current_time", {"args": {"timezone": "Europe/Lisbon"}}, "unwrap_arguments", gives="in Europe/Lisbon"),
+            Call("time_get_current_time", {"timezone": None, "toolCallId": "call_1"}, "null_to_absent drop_injected", gives="in Asia/Seoul"),
         ],
-        "It is eight or nine hours later in Seoul than in Lisbon.",
+        answer="It is eight or nine hours later in Seoul than in Lisbon.",
     ),
     Scene(
         "What is 6 by 7, and the mean of 1, 4, 9 and 16? Draw them.",
-        [
-            Call("math_multiply", {"a": "6", "b": [7]}, ("text_to_integer", "array_to_scalar"), gives=42),
-            Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, ("json_text_to_array",), gives=7.5),
-            Call("math_plot", {"numbers": "1, 4, 9, 16"}, ("delimited_text_to_array",), gives="4 bars"),
-            Call("math_mean", {"numbers": "a few"}, refused="INVALID_NUMBERS_TYPE"),
-        ],
-        "42 and 7.5; the picture shows four bars.",
+        Call("math_multiply", {"a": "6", "b": [7]}, "text_to_integer array_to_scalar", gives=42),
+        Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, "json_text_to_array", gives=7.5),
+        Call("math_plot", {"numbers": "1, 4, 9, 16"}, "delimited_text_to_array", gives="4 bars"),
+        Call("math_mean", {"numbers": "a few"}, refused="INVALID_NUMBERS_TYPE"),
+        answer="42 and 7.5; the picture shows four bars.",
     ),
     Scene(
         "What becomes of a call that has two readings? Keep my note on it.",
-        [
-            Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, ("text_to_integer",), gives=[{}, {}]),
-            Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, ("rename_case",), gives="My note is kept."),
-        ],
-        "It is refused, and both readings are named. Your note is kept.",
+        Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives=[{}, {}]),
+        Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, "rename_case",
+             gives="My note is kept."),
+        answer="It is refused, and both readings are named. Your note is kept.",
     ),
     Scene(
         "Is my note still there?",
-        [Call("library_retrieve", _after_restart({"query": "my note", "limit": [1]}), ("array_to_scalar",), gives=[{"title": "My note"}])],
-        "It is.",
+        Call("library_retrieve", _after_restart({"query": "my note", "limit": [1]}), "array_to_scalar", gives=[{"title": "My note"}]),
+        answer="It is.",
     ),
     Scene(
         "Then remove it.",
-        [
-            Call("library_remove", {"titles": "My note"}, refused="INVALID_TITLES_TYPE"),
-            Call("library_remove", {"titles": '["My note"]'}, ("json_text_to_array",), gives=1),
-        ],
-        "It is gone.",
+        Call("library_remove", {"titles": "My note"}, refused="INVALID_TITLES_TYPE"),
+        Call("library_remove", {"titles": '["My note"]'}, "json_text_to_array", gives=1),
+        answer="It is gone.",
     ),
 ]  # fmt: skip
 

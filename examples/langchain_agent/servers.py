@@ -25,16 +25,14 @@ from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from agent_platform.documents import PROJECT, spaced, split, terms
+from shared.documents import PROJECT, Passage, search, split, store
 
 READS = ToolAnnotations(read_only_hint=True)
 time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMCP("library")
 
 
 @time.tool(annotations=READS)
-def get_current_time(
-    timezone: Annotated[str, Field(description="An IANA name, such as Asia/Seoul.")] = "Asia/Seoul",
-) -> str:
+def get_current_time(timezone: Annotated[str, "An IANA name, such as Asia/Seoul."] = "Asia/Seoul") -> str:
     """Return the current time in a time zone."""
     try:
         return f"{datetime.now(ZoneInfo(timezone)):%Y-%m-%d %H:%M:%S} in {timezone}"
@@ -47,9 +45,7 @@ Numbers = Annotated[list[float], Field(min_length=1, description="The numbers.")
 
 
 @math.tool(annotations=READS)
-def multiply(
-    a: Annotated[int, Field(description="One factor.")], b: Annotated[int, Field(description="The other.")]
-) -> int:
+def multiply(a: Annotated[int, "One factor."], b: Annotated[int, "The other."]) -> int:
     """Multiply two whole numbers."""
     return a * b
 
@@ -64,20 +60,19 @@ def mean(numbers: Numbers) -> float:
 def plot(numbers: Numbers) -> list[Any]:
     """Draw a bar for each number."""
     height, most = 32, max(*numbers, 1e-9)
-    rows = [
-        [0 if n / most * height > height - y else 255 for n in numbers for _ in "1234"] for y in range(height)
-    ]
+    bars = [round(number / most * height) for number in numbers for _ in range(4)]  # 4 pixels wide
+    rows = [bytes(0 if bar >= height - y else 255 for bar in bars) for y in range(height)]
     return [f"{len(numbers)} bars", Image(data=_png(rows), format="png")]
 
 
-def _png(rows: list[list[int]]) -> bytes:
+def _png(rows: list[bytes]) -> bytes:
     """Write rows of gray pixels as a PNG image."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
-    data = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
+    data = zlib.compress(b"".join(b"\0" + row for row in rows))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
@@ -85,50 +80,37 @@ def _png(rows: list[list[int]]) -> bytes:
 def _documents() -> Iterator[sqlite3.Connection]:
     """Open the library's file; a new one begins with the pages of the documentation."""
     with closing(sqlite3.connect(os.environ.get("LIBRARY_DB", ":memory:"))) as database, database:
-        table = "CREATE VIRTUAL TABLE document USING fts5(title, text, shown UNINDEXED, tokenize='porter unicode61')"
         if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
-            database.execute(table)
             for page in sorted((PROJECT / "docs").glob("*.md")):
-                for part in split(page.name, page.read_text("utf-8")):
-                    _store(database, f"{page.stem}: {part.heading}", part.text)
+                parts = split(page.name, page.read_text("utf-8"))
+                store(database, (part._replace(heading=f"{page.stem}: {part.heading}") for part in parts))
         yield database
-
-
-def _store(database: sqlite3.Connection, title: str, text: str) -> None:
-    database.execute("INSERT INTO document VALUES (?, ?, ?)", (title, spaced(text), text))
 
 
 @library.tool(annotations=READS)
 def retrieve(
-    query: Annotated[str, Field(description="What to look for, in a few words.")],
+    query: Annotated[str, "What to look for, in a few words."],
     limit: Annotated[int, Field(ge=1, le=20, description="The most documents to return.")] = 3,
 ) -> list[dict[str, str]]:
     """Find the documents that answer a question best."""
-    wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query)) or '""'
-    best = "SELECT title, substr(shown, 1, 160) FROM document WHERE document MATCH ? ORDER BY bm25(document, 4, 1) LIMIT ?"
     with _documents() as database:
-        return [{"title": title, "text": text} for title, text in database.execute(best, (wanted, limit))]
+        return [{"title": hit.heading, "text": hit.text[:160]} for hit in search(database, query, limit)]
 
 
 @library.tool
-def keep(
-    title: Annotated[str, Field(description="Its title.")],
-    text: Annotated[str, Field(description="Its text.")],
-) -> str:
+def keep(title: Annotated[str, "Its title."], text: Annotated[str, "Its text."]) -> str:
     """Keep a document."""
     with _documents() as database:
-        _store(database, title, text)
+        store(database, [Passage("kept", 1, title, text)])
     return f"{title} is kept."
 
 
 @library.tool(annotations=ToolAnnotations(destructive_hint=True))
-def remove(titles: Annotated[list[str], Field(description="The titles of the documents.")]) -> int:
+def remove(titles: Annotated[list[str], "The titles of the documents."]) -> int:
     """Remove documents for good; returns how many there were."""
+    delete = "DELETE FROM passage WHERE heading = ?"
     with _documents() as database:
-        rows = [
-            database.execute("DELETE FROM document WHERE title = ?", (title,)).rowcount for title in titles
-        ]
-    return sum(rows)
+        return sum(database.execute(delete, (title,)).rowcount for title in titles)
 
 
 if __name__ == "__main__":

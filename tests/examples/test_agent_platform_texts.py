@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_platform.browser_use import plan
-from agent_platform.documents import Library, best_sentences, terms
+from shared.documents import Library, best_sentences, terms
 
 
 @pytest.mark.parametrize(

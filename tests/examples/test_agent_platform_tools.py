@@ -21,9 +21,9 @@ from fastmcp.exceptions import ToolError
 from fastmcp.utilities.mcp_server_config.v1.sources.filesystem import FileSystemSource
 
 from agent_platform import browser_use
-from agent_platform.documents import PROJECT
 from agent_platform.microsandbox import Microsandbox
 from agent_platform.server import PORTS, build_server, groups
+from shared.documents import PROJECT
 from shared.transcript import repairs, value
 
 pytestmark = pytest.mark.slow  # sandboxes, Chromium and servers are processes of their own

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 PROJECT = Path(__file__).resolve().parents[2]
 PARTS = ("README.md", "docs", "mcp_lenient")
 HAN = re.compile(r"([\u3400-\u9fff])")
 STARTS = {".md": re.compile(r"#{1,4} "), ".py": re.compile(r"(async )?def |class ")}
+BEST = """
+SELECT source, line, heading, text FROM passage WHERE passage MATCH ? ORDER BY bm25(passage, 4, 1) LIMIT ?
+"""
 COMMON = frozenset(
     "a an and are as be by can do does for from how i in is it of on or that the this to was what when where which "
     "who why with you your 的 了 是 在 和".split()
 )
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A part of a file, from one heading or definition to the next."""
 
     source: str
@@ -29,22 +31,38 @@ class Passage:
     text: str
 
 
+def store(database: sqlite3.Connection, passages: Iterable[Passage]) -> None:
+    """Add passages to an index; a database without one gets one."""
+    columns = "heading_terms, terms, source UNINDEXED, line UNINDEXED, heading UNINDEXED, text UNINDEXED"
+    table = f"CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5({columns}, tokenize='porter unicode61')"
+    database.execute(table)
+    rows = ((spaced(one.heading), spaced(one.text), *one) for one in passages)
+    database.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def search(database: sqlite3.Connection, query: str, limit: int) -> list[Passage]:
+    """Find the passages that match a query best, the best first."""
+    wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query)) or '""'
+    return [Passage(*row) for row in database.execute(BEST, (wanted, limit))]
+
+
 class Library:
     """The documents and code below a folder, indexed when they are first asked for."""
 
     def __init__(self, root: Path = PROJECT, parts: tuple[str, ...] = PARTS) -> None:
         self.root, self._parts = root.resolve(), parts
         self._lock = Lock()
-        self._passages: list[Passage] = []
         self._database: sqlite3.Connection | None = None
 
     def search(self, query: str, limit: int) -> list[Passage]:
         """Find the passages that match a query best, the best first."""
-        wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query))
-        best = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 4, 1) LIMIT ?"
         with self._lock:
-            rows = self._index().execute(best, (wanted, limit)) if wanted else ()
-            return [self._passages[row] for (row,) in rows]
+            if self._database is None:
+                self._database = sqlite3.connect(":memory:", check_same_thread=False)
+                for path in self.files():
+                    name = path.relative_to(self.root).as_posix()
+                    store(self._database, split(name, path.read_text("utf-8", "replace")))
+            return search(self._database, query, limit)
 
     def files(self) -> list[Path]:
         """List the files that are indexed."""
@@ -58,25 +76,6 @@ class Library:
             if self._database is not None:
                 self._database.close()
             self._database = None
-
-    def _index(self) -> sqlite3.Connection:
-        if self._database is None:
-            self._passages = [
-                passage
-                for path in self.files()
-                for passage in split(
-                    path.relative_to(self.root).as_posix(), path.read_text("utf-8", "replace")
-                )
-            ]
-            self._database = sqlite3.connect(":memory:", check_same_thread=False)
-            self._database.execute(
-                "CREATE VIRTUAL TABLE passages USING fts5(heading, text, content='', tokenize='porter unicode61')"
-            )
-            self._database.executemany(
-                "INSERT INTO passages (rowid, heading, text) VALUES (?, ?, ?)",
-                ((row, spaced(one.heading), spaced(one.text)) for row, one in enumerate(self._passages)),
-            )
-        return self._database
 
 
 def split(source: str, text: str) -> Iterator[Passage]:
