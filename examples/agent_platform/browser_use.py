@@ -9,22 +9,24 @@ import importlib.util
 import os
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from html import escape
 from pathlib import Path
 from time import strftime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.website import SITE, page_at
 from shared.documents import Library, best_sentences
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Locator, Page, Playwright, Request, Route
 
+SITE = "http://platform.example"
+PAGES = Path(__file__).with_name("site")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ELEMENTS = (
     "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=link], "
@@ -34,6 +36,9 @@ DESCRIBE = """elements => elements.map(each => [
     each.tagName.toLowerCase(), each.type && each.type != each.tagName.toLowerCase() ? `[${each.type}]` : "",
     " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
 ].join("").trim().slice(0, 80))"""
+OPTIONS = """menu => menu.options && {
+    options: [...menu.options].map(one => one.text), selected: menu.selectedOptions[0]?.text ?? null
+}"""
 SCROLL = "amount => { scrollBy(0, amount); return [scrollY, document.body.scrollHeight - innerHeight] }"
 
 Task = Annotated[str, "What to do: search, open, click, type, press, scroll. 要执行的任务描述。"]
@@ -198,10 +203,7 @@ class BrowserUse(Group):
 
     async def browser_close_tab(self, page_id: Tab) -> State:
         """Close a tab; the last one left becomes the current tab (关闭指定标签)."""
-        page = await self._tab(page_id)
-        await page.close()
-        if page is self._current:
-            self._current = None
+        await (await self._tab(page_id)).close()
         return await self._state()
 
     async def browser_extract_content(self, goal: Goal, include_links: Links = False) -> State:  # noqa: FBT002 - as above
@@ -221,19 +223,19 @@ class BrowserUse(Group):
         session = await page.context.new_cdp_session(page)
         nodes = (await session.send("Accessibility.getFullAXTree"))["nodes"]
         await session.detach()
-        read = [
+        return [
             {"role": node["role"]["value"], "name": node.get("name", {}).get("value", "")}
             for node in nodes
             if not node["ignored"]
-        ]
-        return read[:number_of_elements]
+        ][:number_of_elements]
 
     async def browser_get_dropdown_options(self, index: Index) -> State:
         """List the options of a drop-down (获取下拉菜单的所有选项)."""
-        options = await (await self._dropdown(index)).evaluate(
-            "menu => [[...menu.options].map(one => one.text), menu.selectedOptions[0]?.text]"
-        )
-        return {"options": options[0], "selected": options[1]}
+        read: State | None = await (await self._element(index)).evaluate(OPTIONS)
+        if read is None:
+            msg = f"Element {index} is no drop-down."
+            raise ToolError(msg)
+        return read
 
     async def browser_select_dropdown_option(self, index: Index, text: Option) -> State:
         """Choose an option of a drop-down by its text (选择下拉菜单中的选项)."""
@@ -327,8 +329,8 @@ class BrowserUse(Group):
                 self._context = await browser.new_context(base_url=SITE)
                 self._context.set_default_timeout(5000)
                 self._context.on("request", self._asked)
-                self._context.on("requestfailed", lambda _: self._loaded.set())
-                self._context.on("page", self._opened)
+                self._context.on("requestfailed", self._settled)
+                self._context.on("page", lambda page: page.on("domcontentloaded", self._settled))
                 await self._context.route(f"{SITE}/**", self._serve)
             return self._context
 
@@ -336,8 +338,8 @@ class BrowserUse(Group):
         if request.is_navigation_request():
             self._loaded.clear()
 
-    def _opened(self, page: Page) -> None:
-        page.on("domcontentloaded", lambda _: self._loaded.set())
+    def _settled(self, _: Any) -> None:
+        self._loaded.set()
 
     async def _serve(self, route: Route) -> None:
         page = await asyncio.to_thread(page_at, route.request.url, self._library)
@@ -365,25 +367,11 @@ class BrowserUse(Group):
 
     async def _tab(self, page_id: int) -> Page:
         pages = (await self._browser()).pages
-        if page_id >= len(pages):
-            msg = f"There is no tab {page_id}; the tabs are 0 to {len(pages) - 1}."
-            raise ToolError(msg)
-        return pages[page_id]
+        return pages[_checked("tab", page_id, len(pages))]
 
     async def _element(self, index: int) -> Locator:
         elements = (await self._page()).locator(ELEMENTS).filter(visible=True)
-        count = await elements.count()
-        if index >= count:
-            msg = f"There is no element {index}; the elements are 0 to {count - 1}."
-            raise ToolError(msg)
-        return elements.nth(index)
-
-    async def _dropdown(self, index: int) -> Locator:
-        element = await self._element(index)
-        if await element.evaluate("element => element.tagName") != "SELECT":
-            msg = f"Element {index} is no drop-down."
-            raise ToolError(msg)
-        return element
+        return elements.nth(_checked("element", index, await elements.count()))
 
     async def _scroll(self, direction: int, amount: int | None) -> State:
         page = await self._page()
@@ -414,20 +402,25 @@ class BrowserUse(Group):
 
     async def _step(self, name: str, *given: str) -> None:
         page = await self._page()
-        if name == "open":
-            await self.browser_navigate(*given)
-        elif name == "search":
-            await self.browser_search_google(*given)
-        elif name == "open_first":
-            await page.locator("a.result, a[href]").first.click()
-        elif name == "click":
-            await page.get_by_text(*given).first.click()
-        elif name == "type":
-            await page.get_by_label(given[1]).or_(page.get_by_placeholder(given[1])).first.fill(given[0])
-        elif name == "press":
-            await page.keyboard.press(*given)
-        else:
-            await self._scroll(1, None)
+        actions: dict[str, Callable[..., Awaitable[Any]]] = {
+            "open": self.browser_navigate,
+            "open_first": page.locator("a.result, a[href]").first.click,
+            "search": self.browser_search_google,
+            "click": lambda text: page.get_by_text(text).first.click(),
+            "type": lambda text, name: (
+                page.get_by_label(name).or_(page.get_by_placeholder(name)).first.fill(text)
+            ),
+            "press": page.keyboard.press,
+            "scroll": self.browser_scroll_down,
+        }
+        await actions[name](*given)
+
+
+def _checked(what: str, index: int, count: int) -> int:
+    if index >= count:
+        msg = f"There is no {what} {index}; the {what}s are 0 to {count - 1}."
+        raise ToolError(msg)
+    return index
 
 
 QUOTED = r"[\"'“「]?(.+?)[\"'”」]?"
@@ -448,11 +441,38 @@ BREAK = rf"(?:\s*(?:[,;，；。]|\.(?=\s)|\bthen\b|\band\b|然后|并且|并|�
 
 def plan(task: str) -> list[tuple[str, tuple[str, ...]]]:
     """Read a task as steps; what names no step is searched for."""
+    flags = re.IGNORECASE | re.DOTALL
     parts = [part.strip() for part in re.split(BREAK, task, flags=re.IGNORECASE) if part.strip()]
-    return [next(_readings(part)) for part in parts]
+    readings = ([(name, re.fullmatch(pattern, part, flags)) for name, pattern in STEPS] for part in parts)
+    return [next((name, found.groups()) for name, found in each if found) for each in readings]
 
 
-def _readings(part: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for name, pattern in STEPS:
-        if found := re.fullmatch(pattern, part, re.IGNORECASE | re.DOTALL):
-            yield name, found.groups()
+def page_at(url: str, library: Library) -> str | None:
+    """Return the page at an address of the site; None where there is none."""
+    address = urlsplit(url)
+    asked = dict(parse_qsl(address.query))
+    if address.path == "/search":
+        return _results(asked.get("q", ""), library)
+    if address.path == "/document":
+        found = {path.relative_to(library.root).as_posix(): path for path in library.files()}
+        source = asked.get("source", "")
+    else:
+        found = {f"/{path.name}": path for path in PAGES.iterdir()}
+        source = "/index.html" if address.path == "/" else address.path
+    if source not in found:
+        return None
+    text = found[source].read_text("utf-8", "replace")
+    return text if found[source].suffix == ".html" else _page(source, f"<pre>{escape(text)}</pre>")
+
+
+def _results(query: str, library: Library) -> str:
+    found = "".join(
+        f'<p><a class="result" href="/document?source={quote(hit.source)}">{escape(hit.heading)}</a> '
+        f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
+        for hit in library.search(query, 10)
+    )
+    return _page(f"Search: {query}", found or "<p>Nothing was found.</p>")
+
+
+def _page(title: str, content: str) -> str:
+    return f"<!doctype html><title>{escape(title)}</title><h1>{escape(title)}</h1>{content}"

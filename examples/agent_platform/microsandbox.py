@@ -186,7 +186,7 @@ class Microsandbox(Group):
         if not self._isolation:
             probe = await _spawn(_bubblewrap(session.folder, shared, "-c", "print(6 * 7)"), session.folder)
             self._isolation = "bubblewrap" if (await probe.communicate())[0] == b"42\n" else "process"
-        limits = map(str, (MEGABYTES_OF_MEMORY, MEGABYTES_OF_A_FILE, OPEN_FILES))
+        limits = map(str, (MEGABYTES_OF_MEMORY << 20, MEGABYTES_OF_A_FILE << 20, OPEN_FILES))
         worker = ("-I", str(WORKER), *limits, str(own), str(shared))
         isolated = self._isolation == "bubblewrap"
         command = _bubblewrap(session.folder, shared, *worker) if isolated else [PYTHON, *worker]

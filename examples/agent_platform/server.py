@@ -25,7 +25,7 @@ from agent_platform.microsandbox import Microsandbox
 from agent_platform.search_tool import SearchTool
 from mcp_lenient import LenientMiddleware
 from shared.documents import PARTS, PROJECT, Library
-from shared.transcript import DATA
+from shared.transcript import DATA, Call, Scene, run_example
 
 DEFINITIONS = Path(__file__).with_name("tools.yaml")
 PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
@@ -71,20 +71,73 @@ def build_server(
 def _middleware(tools: Collection[str]) -> LenientMiddleware:
     """Read what tools.yaml says of these tools alone, since a name that a server lacks would be a warning."""
     declared = yaml.safe_load(DEFINITIONS.read_text("utf-8"))["tools"]
+    served = {"tools": {name: declared[name] for name in tools if name in declared}}
     with TemporaryDirectory() as folder:
         path = Path(folder, DEFINITIONS.name)
-        path.write_text(
-            yaml.safe_dump({"tools": {name: declared[name] for name in tools if name in declared}})
-        )
+        path.write_text(yaml.safe_dump(served))
         return LenientMiddleware.from_file(path)
 
 
 async def serve(made: Mapping[str, Group], ports: Mapping[str, int] = PORTS) -> None:
     """Serve each group over HTTP on its port, until interrupted."""
-    servers = {port: build_server({name: made[name]}) for name, port in ports.items()}
-    await asyncio.gather(
-        *(server.run_http_async(port=port, show_banner=False) for port, server in servers.items())
-    )
+    servers = [(build_server({name: made[name]}), port) for name, port in ports.items()]
+    await asyncio.gather(*(server.run_http_async(port=port, show_banner=False) for server, port in servers))
+
+
+SCENES = [
+    Scene(
+        "计算 1 到 100 的和, 再取平方根。",
+        Call("microsandbox_execute", {"代码": "total = sum(range(101)); total", "session": "sums", "timeout": "30"},
+             "rename_alias rename_alias", gives={"result": "5050"}),
+        Call("microsandbox_execute", {"session_id": "sums", "timeout": 30}, refused="MISSING_CODE"),
+        Call("microsandbox_execute", {"args": {"code": "round(total ** 0.5, 2)", "session_id": "sums"}},
+             "unwrap_arguments", gives={"result": "71.06"}),
+        answer="和是 5050, 平方根约为 71.06。",
+    ),
+    Scene(
+        "What becomes of null? Look it up thoroughly.",
+        Call("research", {"query": "What becomes of null?", "initialQueries": '["null_to_absent"]', "max_loops": 2.0},
+             "rename_alias rename_case json_text_to_array", gives={"loops": 2, "answer": "## Sources"}),
+        Call("search_file_content", {"path": "mcp_lenient/rules", "regex": "^def null_", "toolCallId": "call_7"},
+             "rename_alias rename_alias drop_injected"),
+        answer="null_to_absent leaves null out; null_text_to_null and null_text_to_absent read the word.",
+    ),
+    Scene(
+        "我要把数据画成图表, 需要哪些工具?",
+        Call("analyze_tool_needs", {"任务": "把数据画成图表"}, "rename_alias", gives={"packages": ["matplotlib"]}),
+        answer="microsandbox_execute 可以运行代码, 并需要安装 matplotlib。",
+    ),
+]  # fmt: skip
+BROWSER_SCENES = [
+    Scene(
+        "Order oolong for Li in the tea shop.",
+        Call("browser_navigate", {"link": " / "}, "rename_alias strip", gives={"title": "Tea shop"}),
+        Call("browser_get_page_info", {}, gives={"page_id": 0}),
+        Call("browser_input_text", {"index": "2", "value": "Li"}, "rename_alias", gives={"value": "Li"}),
+        Call("browser_select_dropdown_option", {"index": [3], "text": "Oolong 乌龙"}, "array_to_scalar"),
+        Call("browser_click_element", {"element": 4}, "rename_alias", gives={"title": "Order received"}),
+        Call("browser_get_content", {"css": "#order"}, "rename_alias", gives={"html": "Oolong 乌龙 for Li."}),
+        answer="The oolong is ordered.",
+    ),
+    Scene(
+        "打开 /about.html, 说说这家店。",
+        Call("browser_use_execute_task", {"query": "打开 /about.html", "max_steps": 500, "wait_for_previous": True},
+             "rename_alias clamp drop_injected", gives={"success": True}),
+        answer="1987 年由两姐妹在杭州开店。",
+    ),
+]  # fmt: skip
+
+
+def transcript() -> int:
+    """Play the scenes; those of the browser where there is one."""
+    problem = browser_use.missing()
+    if problem:
+        print(problem)
+
+    def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001 - the runner's protocol
+        return build_server(groups(folder / "agent_platform"), lenient=lenient)
+
+    return run_example("Agent platform", build, SCENES if problem else SCENES + BROWSER_SCENES)
 
 
 mcp = build_server()
@@ -93,6 +146,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--http"]:
         asyncio.run(serve(groups(), dict(zip(PORTS, map(int, sys.argv[2:]), strict=False)) or PORTS))
     else:
-        from agent_platform.demo import main
-
-        sys.exit(main())
+        sys.exit(transcript())

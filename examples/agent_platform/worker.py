@@ -1,6 +1,6 @@
 """Run Python code that arrives as lines of JSON, in one namespace: the process inside a sandbox.
 
-Arguments: megabytes of memory, megabytes of a file, number of open files, then the folders of packages.
+Arguments: most bytes of memory, most bytes of a file, most open files, then the folders of packages.
 """
 
 from __future__ import annotations
@@ -21,12 +21,8 @@ LONGEST = 20_000
 
 def main() -> None:
     """Answer each request until the input ends."""
-    memory, size, files = map(int, sys.argv[1:4])
-    for kind, limit in (
-        (resource.RLIMIT_AS, memory << 20),
-        (resource.RLIMIT_FSIZE, size << 20),
-        (resource.RLIMIT_NOFILE, files),
-    ):
+    kinds = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
+    for kind, limit in zip(kinds, map(int, sys.argv[1:4]), strict=True):
         resource.setrlimit(kind, (limit, limit))
     sys.path[:0] = ["", *sys.argv[4:]]
     requests, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -124,8 +124,8 @@ class GraphAgent:
         state = await graph.ainvoke({"messages": [HumanMessage(text)]}, thread)
         while "__interrupt__" in state:
             asked = state["__interrupt__"][0].value
-            answer = Command(resume=self._approve(asked["name"], asked["args"]))
-            state = await graph.ainvoke(answer, thread)
+            resume = self._approve(asked["name"], asked["args"])
+            state = await graph.ainvoke(Command[Any](resume=resume), thread)
         return str(state["messages"][-1].text)
 
     def _graph(self, executor: Executor) -> Any:
