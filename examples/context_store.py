@@ -168,38 +168,28 @@ def transcript() -> int:
     from shared.transcript import Call, Scene, run_example
 
     scenes = (
-        Scene(
-            "Remember that the release is on Friday, for work",
+        Scene("Remember that the release is on Friday, for work",
             Call("store_context", {"content": "The release is on Friday", "tags": '["work", "release"]'},
                  "json_text_to_array", gives={"context_id": 1, "tags": ["release", "work"]}),
-            answer="I will remember it.",
-        ),
-        Scene(
-            "Note my trip to Lisbon, too, under travel",
+            answer="I will remember it."),
+        Scene("Note my trip to Lisbon, too, under travel",
             Call("store_context", {"content": "A trip to Lisbon", "tags": 123}, refused="INVALID_TAGS_TYPE"),
             Call("store_context", {"content": "A trip to Lisbon", "tags": "travel"}, "scalar_to_array", gives={"tags": ["travel"]}),
-            answer="Noted.",
-        ),
-        Scene(
-            "What do I have for work?",
+            answer="Noted."),
+        Scene("What do I have for work?",
             Call("search_context", {"query": "", "tag": "work", "limit": None}, "rename_plural scalar_to_array null_to_absent",
                  gives=[{"context_id": 1}]),
-            answer="The release is on Friday.",
-        ),
-        Scene(
-            "The trip is off: tag it so",
+            answer="The release is on Friday."),
+        Scene("The trip is off: tag it so",
             Call("update_context", {"contextId": 7, "tags": "off"}, refused="UNKNOWN_CONTEXT"),
             Call("update_context", {"contextId": 2, "tags": ["travel", 1]}, refused="INVALID_TAGS_TYPE"),
             Call("update_context", {"contextId": 2, "tags": "['travel', 'off']"}, "rename_case tags", gives={"tags": ["off", "travel"]}),
-            answer="The trip is tagged as off.",
-        ),
-        Scene(
-            "Then delete it",
+            answer="The trip is tagged as off."),
+        Scene("Then delete it",
             Call("delete_context", {"context_ids": "2", "confirm": True}, refused="INVALID_CONTEXT_IDS_TYPE"),
             Call("delete_context", {"context_ids": "[2]", "confirm": False}, refused="NOT_CONFIRMED"),
             Call("delete_context", {"context_ids": "[2]", "confirm": True}, "json_text_to_array", gives=[2]),
-            answer="It is gone.",
-        ),
+            answer="It is gone."),
     )  # fmt: skip
     return run_example("Context store", build, scenes, system="You keep the user's notes.")
 

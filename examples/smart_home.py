@@ -346,25 +346,20 @@ ON = {"component": "main", "capability": "switch", "command": "on"}
 WARM = {"capability": "colorTemperature", "command": "setColorTemperature"}
 ACCEPTED = {"status": "ACCEPTED"}
 SCENES = (
-    Scene(
-        "打开客厅的灯",
+    Scene("打开客厅的灯",
         Call("search_devices", {"query": "客厅 灯", "limit": None}, "null_to_absent", gives=[{"id": "abc123"}]),
         Call("execute_commands", lambda found: {"deviceId": found[0][0]["fullId"], "commands": json.dumps([ON])},
              "rename_case json_text_to_array", gives=ACCEPTED),
         Call("get_status", {"device_id": [LIGHT]}, "array_to_scalar", gives={"switch": {"switch": "on"}}),
-        answer="已成功打开客厅吸顶灯",
-    ),
-    Scene(
-        "让灯光柔和一些",
+        answer="已成功打开客厅吸顶灯"),
+    Scene("让灯光柔和一些",
         Call("interpret_command",
              {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
              "json5_text_to_array json_text_to_object",
              gives={"capability": "switchLevel", "command": "setLevel", "arguments": [50]}),
         Call("execute_commands", lambda found: {"device_id": LIGHT, "commands": found[0]}, "object_to_array", gives=ACCEPTED),
-        answer="客厅吸顶灯的亮度已调到 50%。",
-    ),
-    Scene(
-        "Make the bedroom lamp warmer, and turn the studio lamp on",
+        answer="客厅吸顶灯的亮度已调到 50%。"),
+    Scene("Make the bedroom lamp warmer, and turn the studio lamp on",
         [
             Call("search_devices", {"arguments": {"query": "bedroom lamp"}}, "unwrap_arguments", gives=[{"name": "卧室台灯"}]),
             Call("search_devices", '{"query": "studio lamp"}', "json_text_to_object", gives=[{"room": "studio"}]),
@@ -377,10 +372,8 @@ SCENES = (
         ],
         Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"arguments": "[3200]"}]},
              "json_text_to_array", gives=ACCEPTED),
-        answer="The bedroom lamp is at 3200 K now, and the studio lamp is on.",
-    ),
-    Scene(
-        "把卧室的灯关掉",
+        answer="The bedroom lamp is at 3200 K now, and the studio lamp is on."),
+    Scene("把卧室的灯关掉",
         Call("search_devices", {"query": "卧室灯", "limit": "两"}, refused="INVALID_LIMIT_TYPE"),
         Call("search_devices", {"query": "卧室灯", "limit": 2}, gives=[{"fullId": LAMP}]),
         Call("interpret_command",
@@ -388,8 +381,7 @@ SCENES = (
              "rename_case rename_case rename_case item_wrapper_to_array null_text_to_null",
              gives={"capability": "switch", "command": "off"}),
         Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [found[-1]]}, gives=ACCEPTED),
-        answer="卧室台灯已关闭。",
-    ),
+        answer="卧室台灯已关闭。"),
 )  # fmt: skip
 
 

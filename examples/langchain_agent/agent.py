@@ -198,40 +198,30 @@ def _after_restart(arguments: dict[str, Any]) -> Callable[[list[Any]], dict[str,
 
 
 SCENES = [
-    Scene(
-        "What time is it in Lisbon and in Seoul?",
+    Scene("What time is it in Lisbon and in Seoul?",
         [
             Call("time_get_current_time", {"args": {"timezone": "Europe/Lisbon"}}, "unwrap_arguments", gives="in Europe/Lisbon"),
             Call("time_get_current_time", {"timezone": None, "toolCallId": "call_1"}, "null_to_absent drop_injected", gives="in Asia/Seoul"),
         ],
-        answer="It is eight or nine hours later in Seoul than in Lisbon.",
-    ),
-    Scene(
-        "What is 6 by 7, and the mean of 1, 4, 9 and 16? Draw them.",
+        answer="It is eight or nine hours later in Seoul than in Lisbon."),
+    Scene("What is 6 by 7, and the mean of 1, 4, 9 and 16? Draw them.",
         Call("math_multiply", {"a": "6", "b": [7]}, "text_to_integer array_to_scalar", gives=42),
         Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, "json_text_to_array", gives=7.5),
         Call("math_plot", {"numbers": "1, 4, 9, 16"}, "delimited_text_to_array", gives="4 bars"),
         Call("math_mean", {"numbers": "a few"}, refused="INVALID_NUMBERS_TYPE"),
-        answer="42 and 7.5; the picture shows four bars.",
-    ),
-    Scene(
-        "What becomes of a call that has two readings? Keep my note on it.",
+        answer="42 and 7.5; the picture shows four bars."),
+    Scene("What becomes of a call that has two readings? Keep my note on it.",
         Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives=[{}, {}]),
         Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, "rename_case",
              gives="My note is kept."),
-        answer="It is refused, and both readings are named. Your note is kept.",
-    ),
-    Scene(
-        "Is my note still there?",
+        answer="It is refused, and both readings are named. Your note is kept."),
+    Scene("Is my note still there?",
         Call("library_retrieve", _after_restart({"query": "my note", "limit": [1]}), "array_to_scalar", gives=[{"title": "My note"}]),
-        answer="It is.",
-    ),
-    Scene(
-        "Then remove it.",
+        answer="It is."),
+    Scene("Then remove it.",
         Call("library_remove", {"titles": "My note"}, refused="INVALID_TITLES_TYPE"),
         Call("library_remove", {"titles": '["My note"]'}, "json_text_to_array", gives=1),
-        answer="It is gone.",
-    ),
+        answer="It is gone."),
 ]  # fmt: skip
 
 mcp = build(DATA, lenient=True)

@@ -32,6 +32,10 @@ from shared.agent import Agent, Definition, Message, Model, Response, langchain_
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
 """The folder for what examples write; git ignores it."""
 
+Execute = Callable[[str, Any], CallToolResult]
+MakeAgent = Callable[[Model, Sequence[Definition]], Any]
+MakeSession = Callable[[Client[Any]], Any]
+
 _KINDS: Final = ("ran as sent", "repaired", "refused")
 _MARGIN: Final = 8
 _WIDEST: Final = 400
@@ -116,8 +120,8 @@ def run_example(
     scenes: Sequence[Scene],
     *,
     system: str = "",
-    agent: Callable[[Model, Sequence[Definition]], Any] = Agent,
-    session: Callable[[Client[Any]], Any] | None = None,
+    agent: MakeAgent = Agent,
+    session: MakeSession | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
     """Play the scenes of an example in the terminal.
@@ -149,15 +153,11 @@ def run_example(
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     player = Player(agent, checked=model is None)
     player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
-    with (
-        TemporaryDirectory() as folder,
-        connected(build_server(Path(folder), not options.bare), None if options.bare else session) as (
-            executor,
-            tools,
-        ),
-    ):
-        for scene in scenes:
-            player.play(scene, model or scripted(scene), executor, tools)
+    with TemporaryDirectory() as folder:
+        server = build_server(Path(folder), not options.bare)
+        with connected(server, None if options.bare else session) as (execute, tools):
+            for scene in scenes:
+                player.play(scene, model or scripted(scene), execute, tools)
     return player.sum_up()
 
 
@@ -170,14 +170,9 @@ def _options(title: str, arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 @contextmanager
-def connected(
-    server: Any, session: Callable[[Client[Any]], Any] | None = None
-) -> Iterator[tuple[Callable[[str, Any], CallToolResult], list[Definition]]]:
+def connected(server: Any, session: MakeSession | None = None) -> Iterator[tuple[Execute, list[Definition]]]:
     """Connect to a server; yields what calls its tools, and their definitions."""
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(Client(server)) as client,
-    ):
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
         tools = [
             tool.model_dump(include={"name", "description", "input_schema", "annotations"})
             for tool in portal.call(client.list_tools)
@@ -204,19 +199,13 @@ def _console() -> Console:
 class Player:
     """Plays scenes, prints them, and counts what is off; unless ``checked``, nothing is."""
 
-    agent: Callable[[Model, Sequence[Definition]], Any]
+    agent: MakeAgent
     checked: bool
     console: Console = field(default_factory=_console)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     off: int = 0
 
-    def play(
-        self,
-        scene: Scene,
-        model: Model,
-        executor: Callable[[str, Any], CallToolResult],
-        tools: Sequence[Definition],
-    ) -> None:
+    def play(self, scene: Scene, model: Model, executor: Execute, tools: Sequence[Definition]) -> None:
         """Play one scene."""
         expected = [call for turn in scene.turns for call in turn]
 
@@ -235,26 +224,25 @@ class Player:
         self.console.print()
 
     def _show(self, result: CallToolResult) -> None:
-        made = repairs(result)
+        made, told = repairs(result), envelope(result)
         for each in made:
             types = f" ({each['before']} -> {each['after']})" if each["before"] != each["after"] else ""
             self._print("repair", "yellow", f"{each['pointer'] or 'whole call'}: {each['rule']}{types}")
         self.counts["refused" if result.is_error else "repaired" if made else "ran as sent"] += 1
-        if told := envelope(result):
-            self._print("error", "red", f"{told['error_code']}: {told['message']}")
-        elif result.is_error:
-            self._print("error", "red", text_of(result))
+        if result.is_error:
+            error = f"{told['error_code']}: {told['message']}" if told else text_of(result)
+            self._print("error", "red", error)
         else:
             self._print("tool", "green", _written(value(result)))
 
     def _check(self, call: Call, result: CallToolResult) -> None:
         code = envelope(result).get("error_code", "no code") if result.is_error else ""
-        rules, wanted = sorted(repair["rule"] for repair in repairs(result)), sorted(call.repairs.split())
+        made, wanted = sorted(each["rule"] for each in repairs(result)), sorted(call.repairs.split())
         if code != call.refused:
-            did = f"refused as {code}" if code else "run"
-            self._issue(f"{did}, not {f'refused as {call.refused}' if call.refused else 'run'}")
-        elif not code and rules != wanted:
-            self._issue(f"repaired by {rules}, not {wanted}")
+            did, should = (f"refused as {each}" if each else "run" for each in (code, call.refused))
+            self._issue(f"{did}, not {should}")
+        elif not code and made != wanted:
+            self._issue(f"repaired by {made}, not {wanted}")
         elif call.gives is not None and not _holds(value(result), call.gives):
             self._issue(f"the answer does not hold {call.gives!r}")
 
@@ -272,9 +260,8 @@ class Player:
         """Print the counts; returns the exit code."""
         told = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
         off = f"; {self.off} off" if self.off else ""
-        self.console.print(
-            f"{sum(self.counts.values())} calls: {told}{off}.", style="bold red" if off else "bold"
-        )
+        style = "bold red" if off else "bold"
+        self.console.print(f"{sum(self.counts.values())} calls: {told}{off}.", style=style)
         return 1 if self.off else 0
 
 

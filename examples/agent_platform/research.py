@@ -1,4 +1,4 @@
-"""Search in files, and tools for a task: which of the platform's fit, and which packages can be added."""
+"""Research in documents and code with sources, search in files, and the tools that a task needs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pydantic import Field
 
 from agent_platform import Group
 from agent_platform.microsandbox import install
+from shared.agent import langchain_model, said
+from shared.documents import Library, Passage, best_sentences, terms
 
 MOST = 200
 SEARCH = """
@@ -46,10 +48,91 @@ PACKAGES = {
     r"image|photo|图片|图像|照片": "pillow",
 }
 
+Question = Annotated[str, Field(min_length=1, description="What is to be found out. 研究问题或查询。")]
+Queries = Annotated[list[str] | None, "Searches to make beside the question. 初始查询列表。"]
+Loops = Annotated[int | None, Field(ge=1, le=20, description="Most rounds, 3 by default. 最大循环次数。")]
+Model = Annotated[str | None, "Model that writes the answer, by default excerpts: provider:name. 推理模型。"]
+Focus = Annotated[str | None, "The side of the question that matters most. 主题焦点。"]
 Task = Annotated[str, Field(min_length=1, description="What is to be done. 任务描述。")]
 Reason = Annotated[str | None, "Why the tools at hand are not enough. 安装原因。"]
 File = Annotated[str, "File or folder, relative to the project. 文件路径。"]
+Python = Annotated[str | None, "Python file, relative to the project. 文件路径。"]
+Folder = Annotated[str | None, "Folder; by default the whole project. 目录路径。"]
 Pattern = Annotated[str, Field(min_length=1, description="Regular expression for a line. 正则表达式模式。")]
+Report = dict[str, Any]
+
+
+class DeepSearch(Group):
+    """Research in a library; ``data`` is the folder for reports."""
+
+    def __init__(self, data: Path, library: Library) -> None:
+        self._data, self._library = data / "reports", library
+
+    async def close(self) -> None:
+        """Drop the index."""
+        self._library.close()
+
+    async def research(
+        self,
+        question: Question,
+        initial_queries: Queries = None,
+        max_loops: Loops = None,
+        reasoning_model: Model = None,
+    ) -> Report:
+        """Search in rounds, each following up the one before, and answer with sources (专业级深度研究)."""
+        queries = [question, *(initial_queries or ())]
+        report = await asyncio.to_thread(self._report, question, queries, max_loops or 3)
+        if reasoning_model is not None:
+            report["answer"] = await asyncio.to_thread(_written, reasoning_model, question, report["answer"])
+        return report
+
+    async def quick_research(self, question: Question) -> Report:
+        """Answer a question from one search (快速研究)."""
+        return await asyncio.to_thread(self._report, question, [question], 1)
+
+    async def comprehensive_research(self, question: Question, topic_focus: Focus = None) -> Report:
+        """Search in many rounds, and write the report to a file as well (全面深入研究)."""
+        queries = [question] if topic_focus is None else [f"{question} {topic_focus}", question, topic_focus]
+        report = await asyncio.to_thread(self._report, question, queries, 6)
+        self._data.mkdir(parents=True, exist_ok=True)
+        path = self._data / f"{re.sub(r'[^0-9A-Za-z_一-鿿]+', '-', question)[:60]}.md"
+        path.write_text(report["answer"], "utf-8")
+        return {**report, "file": str(path)}
+
+    def _report(self, question: str, queries: list[str], most: int) -> Report:
+        """Search, and search on for the headings of what was found, until nothing new turns up."""
+        asked: list[str] = []
+        found: dict[Passage, None] = {}
+        loops = 0
+        while queries and loops < most:
+            loops += 1
+            asked += queries
+            hits = [hit for query in queries for hit in self._library.search(query, 4) if hit not in found]
+            found |= dict.fromkeys(hits)
+            headings = dict.fromkeys(" ".join(terms(hit.heading)[:6]) for hit in hits[:3])
+            queries = [heading for heading in headings if heading and heading not in asked]
+        return {**_answer(question, list(found)), "queries": asked, "loops": loops}
+
+
+def _answer(question: str, found: list[Passage]) -> Report:
+    """Write a report in Markdown: of each passage the sentences that fit the question, with its source."""
+    excerpts = [(passage, best_sentences(passage.text, question)) for passage in found]
+    fitting = [(passage, " ".join(sentences)) for passage, sentences in excerpts if sentences]
+    points = [f"- {one.heading}: {text} [{number}]" for number, (one, text) in enumerate(fitting, 1)]
+    sources = [f"{one.source}:{one.line}" for one, _ in fitting]
+    listed = [f"{number}. {source}" for number, source in enumerate(sources, 1)]
+    lines = [f"# {question}", "", *(points or ["Nothing was found."]), "", "## Sources", "", *listed, ""]
+    return {"answer": "\n".join(lines), "sources": sources}
+
+
+def _written(model: str, question: str, report: str) -> str:
+    """Have a model answer from a report; raise ToolError where it cannot be used."""
+    try:
+        ask = langchain_model(model, "Answer from this report alone, and cite its sources by number.")
+    except RuntimeError as error:
+        raise ToolError(str(error)) from error
+    response = ask([{"role": "user", "content": f"{question}\n\n{report}"}], [])
+    return said(response["content"])
 
 
 class SearchTool(Group):
@@ -58,7 +141,7 @@ class SearchTool(Group):
     def __init__(self, data: Path, root: Path) -> None:
         self._packages, self._root = data / "packages", root.resolve()
 
-    async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> dict[str, Any]:
+    async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> Report:
         """Find the lines of a file, or of all files in a folder, that match a pattern (搜索文件内容)."""
         files = map(str, _files(self._path(file_path)))
         command = [sys.executable, "-X", "utf8", "-c", SEARCH, regex_pattern, *files]  # it can be stopped
@@ -77,11 +160,7 @@ class SearchTool(Group):
         matches = [{"file": self._name(file), "line": int(line), "text": text} for file, line, text in found]
         return {"count": len(matches), "matches": matches[:MOST]}
 
-    def list_code_definitions(
-        self,
-        file_path: Annotated[str | None, "Python file, relative to the project. 文件路径。"] = None,
-        directory_path: Annotated[str | None, "Folder; by default the whole project. 目录路径。"] = None,
-    ) -> dict[str, Any]:
+    def list_code_definitions(self, file_path: Python = None, directory_path: Folder = None) -> Report:
         """List the functions and classes of Python files (列出代码定义)."""
         tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
         found = [
@@ -93,12 +172,12 @@ class SearchTool(Group):
         ]
         return {"count": len(found), "definitions": found[:MOST]}
 
-    def analyze_tool_needs(self, task_description: Task) -> dict[str, Any]:
+    def analyze_tool_needs(self, task_description: Task) -> Report:
         """Say which tools of the platform a task needs, and which packages would help (分析任务的工具需求)."""
         tools = " ".join(_fitting(NEEDS, task_description)).split()
         return {"tools": [*dict.fromkeys(tools)], "packages": _fitting(PACKAGES, task_description)}
 
-    async def search_and_install_tools(self, task_description: Task, reason: Reason = None) -> dict[str, Any]:
+    async def search_and_install_tools(self, task_description: Task, reason: Reason = None) -> Report:
         """Find Python packages for a task and install them for all sandboxes (搜索并安装新工具)."""
         wanted = _fitting(PACKAGES, f"{task_description} {reason or ''}")
         installed = [one for package in wanted for one in await install(package, self._packages)]
