@@ -24,7 +24,7 @@ from fastmcp import FastMCP
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from mcp_lenient import LenientMiddleware, normalize, tags, tool_error
+from mcp_lenient import LenientMiddleware, tags, tool_error
 
 Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or null.")]
 """For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
@@ -124,13 +124,6 @@ def _read(connection: sqlite3.Connection, context_id: int) -> StoredContext:
     return StoredContext(context_id=context_id, content=row[0], tags=[name for (name,) in tags])
 
 
-def warm_up() -> None:
-    """Load what repairs and refuses calls, so that the first such call does not wait for it."""
-    schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
-    for sent in ('["one"]', 1):
-        normalize(schema, {"tags": sent})
-
-
 def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = False) -> FastMCP:
     """Make an MCP server for a store.
 
@@ -143,13 +136,11 @@ def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = Fa
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
         store.create()
-        if lenient:
-            warm_up()
         yield
 
     mcp = FastMCP("context-store", strict_input_validation=strict, lifespan=lifespan)
     if lenient:
-        mcp.add_middleware(LenientMiddleware())
+        mcp.add_middleware(LenientMiddleware(warm=True))
 
     mcp.tool(store.store_context)
     mcp.tool(store.update_context)

@@ -165,7 +165,7 @@ class Home:
         self,
         device_id: DeviceId,
         commands: Annotated[
-            list[Command], Field(description="What the device does, in this order.", min_length=1)
+            list[Command], Field(min_length=1, description="What the device does, in order.")
         ],
     ) -> dict[str, str]:
         """Give a device commands. When one of them is wrong, none is run."""
@@ -348,7 +348,7 @@ ACCEPTED = {"status": "ACCEPTED"}
 SCENES = (
     Scene("打开客厅的灯",
         Call("search_devices", {"query": "客厅 灯", "limit": None}, "null_to_absent", gives=[{"id": "abc123"}]),
-        Call("execute_commands", lambda found: {"deviceId": found[0][0]["fullId"], "commands": json.dumps([ON])},
+        Call("execute_commands", lambda found: {"deviceId": json.loads(found[0])[0]["fullId"], "commands": json.dumps([ON])},
              "rename_case json_text_to_array", gives=ACCEPTED),
         Call("get_status", {"device_id": [LIGHT]}, "array_to_scalar", gives={"switch": {"switch": "on"}}),
         answer="已成功打开客厅吸顶灯"),
@@ -357,7 +357,7 @@ SCENES = (
              {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
              "json5_text_to_array json_text_to_object",
              gives={"capability": "switchLevel", "command": "setLevel", "arguments": [50]}),
-        Call("execute_commands", lambda found: {"device_id": LIGHT, "commands": found[0]}, "object_to_array", gives=ACCEPTED),
+        Call("execute_commands", lambda found: {"device_id": LIGHT, "commands": json.loads(found[0])}, "object_to_array", gives=ACCEPTED),
         answer="客厅吸顶灯的亮度已调到 50%。"),
     Scene("Make the bedroom lamp warmer, and turn the studio lamp on",
         [
@@ -380,7 +380,7 @@ SCENES = (
              {"userInput": "关掉", "deviceCapabilities": {"item": ["switch", "switchLevel"]}, "currentState": "null"},
              "rename_case rename_case rename_case item_wrapper_to_array null_text_to_null",
              gives={"capability": "switch", "command": "off"}),
-        Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [found[-1]]}, gives=ACCEPTED),
+        Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [json.loads(found[-1])]}, gives=ACCEPTED),
         answer="卧室台灯已关闭。"),
 )  # fmt: skip
 

@@ -36,6 +36,7 @@ DESCRIBE = """elements => elements.map(each => [
     each.tagName.toLowerCase(), each.type && each.type != each.tagName.toLowerCase() ? `[${each.type}]` : "",
     " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
 ].join("").trim().slice(0, 80))"""
+LINKS = "links => links.map(link => [link.innerText, link.href])"
 OPTIONS = """menu => menu.options && {
     options: [...menu.options].map(one => one.text), selected: menu.selectedOptions[0]?.text ?? null
 }"""
@@ -130,7 +131,7 @@ class BrowserUse(Group):
         self,
         task: Task,
         max_steps: MaxSteps = 50,
-        use_vision: UseVision = True,  # noqa: FBT002 - a tool is called by name
+        use_vision: UseVision = True,  # noqa: FBT002 - called by name
     ) -> State:
         """Carry out a task in words, step by step, and return what was done and found (执行复杂的浏览器任务)."""
         steps, done, error = plan(task), list[State](), None
@@ -147,8 +148,10 @@ class BrowserUse(Group):
 
     async def browser_navigate(self, url: Url) -> State:
         """Open an address in the current tab (导航到指定网址)."""
-        page = await self._page()
-        await page.goto(self._address(url))
+        if urlsplit(url).scheme not in {"http", "https"} and not url.startswith("/"):
+            msg = f"{url!r} is neither an http(s) address nor a path."
+            raise ToolError(msg)
+        await (await self._page()).goto(url)
         return await self._state()
 
     async def browser_search_google(self, query: Query) -> State:
@@ -168,8 +171,9 @@ class BrowserUse(Group):
 
     async def browser_input_text(self, index: Index, text: Value) -> State:
         """Type a text into the element with this number (在指定元素中输入文本)."""
-        await (await self._element(index)).fill(text)
-        return {"index": index, "value": await (await self._element(index)).input_value()}
+        element = await self._element(index)
+        await element.fill(text)
+        return {"index": index, "value": await element.input_value()}
 
     async def browser_send_keys(self, keys: Keys) -> State:
         """Press a key or shortcut (发送特殊键或快捷键)."""
@@ -212,9 +216,7 @@ class BrowserUse(Group):
         text = await page.inner_text("body")
         found: State = {"url": page.url, "content": best_sentences(text, goal, 5) or [text[:1000]]}
         if include_links:
-            found["links"] = await page.eval_on_selector_all(
-                "a[href]", "all => all.map(a => [a.innerText, a.href])"
-            )
+            found["links"] = await page.eval_on_selector_all("a[href]", LINKS)
         return found
 
     async def browser_get_ax_tree(self, number_of_elements: Elements) -> list[State]:
@@ -239,12 +241,12 @@ class BrowserUse(Group):
 
     async def browser_select_dropdown_option(self, index: Index, text: Option) -> State:
         """Choose an option of a drop-down by its text (选择下拉菜单中的选项)."""
-        offered = await self.browser_get_dropdown_options(index)
-        if text not in offered["options"]:
-            msg = f"There is no option {text!r}; the options are {offered['options']}."
+        menu = await self.browser_get_dropdown_options(index)
+        if text not in menu["options"]:
+            msg = f"There is no option {text!r}; the options are {menu['options']}."
             raise ToolError(msg)
         await (await self._element(index)).select_option(label=text)
-        return {**offered, "selected": text}
+        return {**menu, "selected": text}
 
     async def browser_drag_drop(
         self,
@@ -312,9 +314,8 @@ class BrowserUse(Group):
     async def browser_get_content(self, selector: Selector = None) -> State:
         """Return the HTML of the page, or of the first element that a selector finds (获取页面内容)."""
         page = await self._page()
-        if not selector:
-            return {"html": await page.content()}
-        return {"html": await page.locator(selector).first.evaluate("element => element.outerHTML")}
+        found = page.locator(selector).first.evaluate("one => one.outerHTML") if selector else page.content()
+        return {"html": await found}
 
     async def _browser(self) -> BrowserContext:
         from playwright.async_api import async_playwright
@@ -387,14 +388,6 @@ class BrowserUse(Group):
             msg = "A drag needs a source and a target, each a visible element or both coordinates."
             raise ToolError(msg)
         return x, y
-
-    def _address(self, url: str) -> str:
-        if urlsplit(url).scheme in {"http", "https"}:
-            return url
-        if not url.startswith("/"):
-            msg = f"{url!r} is neither an http(s) address nor a path."
-            raise ToolError(msg)
-        return SITE + url
 
     def _file(self, name: str) -> Path:
         self._data.mkdir(parents=True, exist_ok=True)

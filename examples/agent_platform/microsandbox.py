@@ -29,11 +29,13 @@ SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime"
 Code = Annotated[str, "Python code to run. 要执行的 Python 代码。"]
 Name = Annotated[str, Field(pattern=r"^[\w-]{1,64}$")]
 Id = Annotated[Name | None, Field(description="Session that keeps variables and files. 会话标识符。")]
+Open = Annotated[str, "Session to close. 要关闭的会话标识符。"]
 Timeout = Annotated[int | None, Field(ge=1, le=3600, description="Seconds, 30 by default. 超时时间。")]
 Package = Annotated[str, Field(pattern=r"^\w[\w.-]*(\[[\w,.-]+\])?$", description="Its name. 包名称。")]
 Exact = Annotated[str, Field(pattern=r"^[\w.!+*-]+$")]
 Version = Annotated[Exact | None, Field(description="Its version; by default the newest. 包版本。")]
 Age = Annotated[int | None, Field(ge=0, description="Idle seconds allowed, 3600 by default. 最大年龄秒数。")]
+Answer = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -66,7 +68,7 @@ class Microsandbox(Group):
 
     async def microsandbox_execute(
         self, code: Code, session_id: Id = None, timeout: Timeout = None
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """Run Python code in a sandbox; return its output and the value of its last expression (执行 Python 代码)."""
         name = session_id or f"once-{uuid4().hex[:8]}"
         session = self._session(name)
@@ -80,14 +82,13 @@ class Microsandbox(Group):
 
     async def microsandbox_install_package(
         self, package_name: Package, version: Version = None, session_id: Id = None
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """Install a Python package for one session or for all (安装 Python 包)."""
         folder = self._data if session_id is None else self._session(session_id).folder
         requirement = package_name if version is None else f"{package_name}=={version}"
-        installed = await install(requirement, folder / "packages")
-        return {"installed": installed, "session_id": session_id}
+        return {"installed": await install(requirement, folder / "packages"), "session_id": session_id}
 
-    async def microsandbox_list_sessions(self) -> list[dict[str, Any]]:
+    async def microsandbox_list_sessions(self) -> list[Answer]:
         """List the sessions with their age, files and whether their process runs (列出活跃会话)."""
         now = time.time()
         return [
@@ -102,9 +103,7 @@ class Microsandbox(Group):
             for name, session in self._sessions.items()
         ]
 
-    async def microsandbox_close_session(
-        self, session_id: Annotated[str, "Session to close. 要关闭的会话标识符。"]
-    ) -> dict[str, Any]:
+    async def microsandbox_close_session(self, session_id: Open) -> Answer:
         """Close a session and remove its files (关闭会话)."""
         if session_id not in self._sessions:
             msg = f"There is no session {session_id!r}. Open are: {', '.join(self._sessions) or 'none'}."
@@ -112,16 +111,16 @@ class Microsandbox(Group):
         await self._stop(session_id)
         return {"closed": session_id}
 
-    async def microsandbox_cleanup_expired(self, max_age: Age = None) -> dict[str, Any]:
+    async def microsandbox_cleanup_expired(self, max_age: Age = None) -> Answer:
         """Close the sessions that have been idle for too long (清理过期会话)."""
         oldest = time.time() - (3600 if max_age is None else max_age)
-        idle = [name for name, one in self._sessions.items() if not one.lock.locked()]
-        expired = [name for name in idle if self._sessions[name].used < oldest]
+        found = self._sessions.items()
+        expired = [name for name, one in found if one.used < oldest and not one.lock.locked()]
         for name in expired:
             await self._stop(name)
         return {"closed": expired, "left": list(self._sessions)}
 
-    async def microsandbox_get_performance_stats(self) -> dict[str, Any]:
+    async def microsandbox_get_performance_stats(self) -> Answer:
         """Count runs, errors and timeouts; give times and memory (获取性能统计)."""
         times = self._seconds
         return {
@@ -131,7 +130,7 @@ class Microsandbox(Group):
             "memory_mb": {name: session.memory_mb for name, session in self._sessions.items()},
         }
 
-    async def microsandbox_get_health_status(self) -> dict[str, Any]:
+    async def microsandbox_get_health_status(self) -> Answer:
         """Start a sandbox and say whether it answers, how it is isolated and what its limits are (获取健康状态)."""
         answer = await self.microsandbox_execute("6 * 7", timeout=20)
         return {
@@ -155,20 +154,18 @@ class Microsandbox(Group):
         session.used = time.time()
         return session
 
-    async def _answer(self, session: Session, code: str, seconds: int) -> dict[str, Any]:
+    async def _answer(self, session: Session, code: str, seconds: int) -> Answer:
         session.process = process = session.process or await self._start(session)
         session.runs += 1
         self._counts["runs"] += 1
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - they are pipes
-        answer: dict[str, Any] = {}
+        answer: Answer = {}
         try:
             process.stdin.write(json.dumps({"code": code}).encode() + b"\n")
             answer = json.loads(await asyncio.wait_for(process.stdout.readline(), seconds))
         except asyncio.TimeoutError:
             self._counts["timeouts"] += 1
-            msg = (
-                f"The code was stopped after {seconds} s. The session lost its variables and kept its files."
-            )
+            msg = f"The code was stopped after {seconds} s. The session lost its variables, not its files."
             raise ToolError(msg) from None
         except ValueError:  # it ended, or wrote what is no answer
             return {"success": False, "error": "The sandbox's process ended."}

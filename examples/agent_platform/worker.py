@@ -57,17 +57,13 @@ def run(code: str, namespace: dict[str, Any]) -> tuple[str | None, str | None]:
     """Run code; return its last expression's value and its traceback, None where there is none."""
     try:
         tree = ast.parse(code, "<code>")
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last: Any = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, "<code>", "exec"), namespace)  # noqa: S102 - this is what the sandbox is for
-        value = None
-        if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), "<code>", "eval"), namespace)  # noqa: S307 - as above
-        return (None if value is None else repr(value)[:LONGEST]), None
+        result = eval(compile(ast.Expression(last.value), "<code>", "eval"), namespace) if last else None  # noqa: S307 - as above
+        return (None if result is None else repr(result)[:LONGEST]), None
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its answer, SystemExit included
         told = traceback.TracebackException.from_exception(error)
-        told.stack = traceback.StackSummary.from_list(
-            [frame for frame in told.stack if frame.filename not in {__file__, ast.__file__}]
-        )
+        told.stack[:] = [frame for frame in told.stack if frame.filename not in {__file__, ast.__file__}]
         return None, "".join(told.format())[-LONGEST:]
 
 

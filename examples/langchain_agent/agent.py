@@ -27,7 +27,7 @@ from fastmcp.server import create_proxy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from mcp.types import CallToolResult, Tool
 
@@ -124,8 +124,8 @@ class GraphAgent:
         state = await graph.ainvoke({"messages": [HumanMessage(text)]}, thread)
         while "__interrupt__" in state:
             asked = state["__interrupt__"][0].value
-            resume = self._approve(asked["name"], asked["args"])
-            state = await graph.ainvoke(Command[Any](resume=resume), thread)
+            answer: Any = Command(resume=self._approve(asked["name"], asked["args"]))
+            state = await graph.ainvoke(answer, thread)
         return str(state["messages"][-1].text)
 
     def _graph(self, executor: Executor) -> Any:
@@ -136,9 +136,6 @@ class GraphAgent:
                 result: CallToolResult = await asyncio.to_thread(executor, name, arguments)
             return result
 
-        def after_model(state: MessagesState) -> str:
-            return "guard" if state["messages"][-1].tool_calls else END  # type: ignore[union-attr]
-
         tools = [to_langchain(Tool.model_validate(each), call) for each in self._definitions]
         guarded = {tool.name for tool in tools if (tool.metadata or {}).get("destructiveHint")}
         graph = StateGraph(MessagesState)
@@ -146,7 +143,7 @@ class GraphAgent:
         graph.add_node("guard", lambda state: _guard(state, guarded), destinations=("model", "tools"))
         graph.add_node("tools", ToolNode(tools))
         graph.add_edge(START, "model")
-        graph.add_conditional_edges("model", after_model)
+        graph.add_conditional_edges("model", tools_condition, {"tools": "guard", END: END})
         graph.add_edge("tools", "model")
         return graph.compile(checkpointer=self._saver)
 

@@ -47,8 +47,8 @@ class Call:
 
     Args:
         tool: The name that the model calls.
-        sent: The arguments as the model writes them: an object, a text, or a function that makes them from what
-            the tools have answered since the user spoke.
+        sent: The arguments as the model writes them: an object, a text, or a function that makes them from the
+            texts that the tools have answered since the user spoke.
         repairs: The rules that repair it, in any order, separated by spaces.
         refused: The ``error_code`` of the answer; empty where the tool runs.
         gives: What the answer holds: of an object these keys, of a list each entry, of a text this part.
@@ -98,20 +98,13 @@ def _says(text: str) -> Response:
     return {"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
 
 
-def _earlier_results(messages: Sequence[Message]) -> list[Any]:
-    """Return what the tools have answered since the user last spoke, read where it is JSON; None for an error."""
+def _earlier_results(messages: Sequence[Message]) -> list[str | None]:
+    """Return the texts that the tools have answered since the user last spoke; None for an error."""
     results: list[Any] = []
     for message in messages:
         if message["role"] == "user":
             results = [] if isinstance(message["content"], str) else results + message["content"]
-    return [None if result.get("is_error") else _read(result["content"]) for result in results]
-
-
-def _read(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    return [None if result.get("is_error") else result["content"] for result in results]
 
 
 def run_example(
@@ -127,14 +120,12 @@ def run_example(
     """Play the scenes of an example in the terminal.
 
     Args:
-        title: The name of the example.
         build_server: Makes a server, or anything else that FastMCP's client connects to; called with the folder
             for its files, which is an empty one for the transcript, and with whether it is lenient.
-        scenes: What is played.
         system: What a real model is told first.
         agent: Makes what has ``chat``, as :class:`shared.agent.Agent`.
         session: Makes of a client what calls the tools, unless ``--bare`` is given.
-        arguments: Those of the command line: ``--serve``, ``--bare`` and ``--model``.
+        arguments: In place of those of the command line.
 
     Returns:
         The exit code: 1 where anything is off, 2 where the model cannot be used.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -159,7 +160,9 @@ def test_what_is_off_is_told(capsys, call, told):
 
 def test_a_call_may_use_what_an_earlier_one_gave(capsys):
     """A script may make arguments from the answers so far, and make several calls in one turn."""
-    later = Call("double", lambda found: {"numbers": found[0] + found[1]}, gives=[4, 8, 4])
+    later = Call(
+        "double", lambda found: {"numbers": json.loads(found[0]) + json.loads(found[1])}, gives=[4, 8, 4]
+    )
     scene = Scene("Twice", [RIGHT, Call("double", {"numbers": [1]}, gives=[2])], later, answer="Done.")
     assert run_example("Double", build, [scene], arguments=[]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 calls: 2 ran as sent, 1 repaired, 0 refused."
