@@ -108,6 +108,9 @@ class Command(BaseModel):
     arguments: list[Any] = Field(default_factory=list, description="What the command takes, such as [50].")
 
 
+Commands = Annotated[list[Command], Field(min_length=1, description="What the device does, in order.")]
+
+
 class Device(BaseModel):
     """A device of the house."""
 
@@ -161,13 +164,7 @@ class Home:
         with self._transaction() as connection:
             return _state(connection, device_id)
 
-    def execute_commands(
-        self,
-        device_id: DeviceId,
-        commands: Annotated[
-            list[Command], Field(min_length=1, description="What the device does, in order.")
-        ],
-    ) -> dict[str, str]:
+    def execute_commands(self, device_id: DeviceId, commands: Commands) -> dict[str, str]:
         """Give a device commands. When one of them is wrong, none is run."""
         with self._transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")  # another call must not change the state in between
@@ -237,9 +234,8 @@ def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, A
 
 
 def _unsupported(what: str, sent: str, allowed: list[str], parameter: str) -> ToolError:
-    near = get_close_matches(sent, allowed, n=1) or [
-        one for one in allowed if sent.casefold() in one.casefold()
-    ]
+    holding = [each for each in allowed if sent.casefold() in each.casefold()]
+    near = get_close_matches(sent, allowed, n=1) or holding
     meant = f" Did you mean {near[0]!r}?" if near else ""
     message = f"The device has no {what} {sent!r}.{meant} It has: {', '.join(allowed)}. Nothing was changed."
     code = f"UNSUPPORTED_{what.upper()}"
@@ -292,8 +288,7 @@ def interpret_command(
         effect = CAPABILITIES[wording.capability][wording.command]
         if effect.takes is NOTHING:
             return _command(wording.capability, wording.command)
-        current = _current(current_state or {}, wording.capability, effect.attribute)
-        number = _number(user_input, wording, effect, current)
+        number = _number(user_input, wording, effect, current_state or {})
         if number is None:
             break
         return _command(wording.capability, wording.command, [number])
@@ -302,25 +297,20 @@ def interpret_command(
     raise tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=device_capabilities)
 
 
-def _number(said: str, wording: Wording, effect: Effect, current: float | None) -> float | None:
+def _number(said: str, wording: Wording, effect: Effect, state: dict[str, Any]) -> float | None:
     """Return the number that is meant; "2 degrees warmer" and "warmer" need the current one to go on from."""
     named = _NUMBER.search(said)
     said_number = None if named is None else float(named[0]) if "." in named[0] else int(named[0])
     if not wording.step or (said_number is not None and _TO.search(said)):
         return said_number
-    if current is None:
+    part = state.get(wording.capability)  # a state is written by capability, as get_status does, or flat
+    current = (part if isinstance(part, dict) else state).get(effect.attribute)
+    if not isinstance(current, (int, float)):
         return wording.otherwise if said_number is None else None
     step = wording.step if said_number is None else said_number * (1 if wording.step > 0 else -1)
     (bounds,) = effect.takes.json_schema()["prefixItems"]
     moved: float = min(max(current + step, bounds["minimum"]), bounds["maximum"])
     return moved
-
-
-def _current(state: dict[str, Any], capability: str, attribute: str) -> float | None:
-    """Return an attribute from a state that is written by capability, as get_status does, or flat."""
-    part = state.get(capability)
-    value = (part if isinstance(part, dict) else state).get(attribute)
-    return value if isinstance(value, (int, float)) else None
 
 
 def build_server(home: Home, *, lenient: bool = True, strict: bool = False) -> FastMCP:

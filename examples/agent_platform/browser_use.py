@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from html import escape
 from pathlib import Path
 from time import strftime
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastmcp.exceptions import ToolError
@@ -67,7 +67,6 @@ Outcome = Annotated[str, "What was done. 完成描述。"]
 Success = Annotated[bool, "Whether the task succeeded. 是否成功完成。"]
 Selector = Annotated[str | None, "CSS selector; by default the whole page. CSS 选择器。"]
 State = dict[str, Any]
-T = TypeVar("T")
 
 
 def missing() -> str | None:
@@ -84,13 +83,12 @@ def executable() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def told(tool: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+def told(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Answer what Playwright raises as an error of the tool, in one line."""
 
     @functools.wraps(tool)
-    async def call(*args: Any, **kwargs: Any) -> T:
-        problem = missing()
-        if problem is not None:
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        if problem := missing():
             raise ToolError(problem)
         from playwright.async_api import Error
 
@@ -135,13 +133,13 @@ class BrowserUse(Group):
     ) -> State:
         """Carry out a task in words, step by step, and return what was done and found (执行复杂的浏览器任务)."""
         steps, done, error = plan(task), list[State](), None
-        for name, given in steps[:max_steps]:
-            try:
+        try:
+            for name, given in steps[:max_steps]:
                 await told(self._step)(name, *given)
-            except ToolError as failed:
-                error = str(failed)
-                break
-            done.append({"action": name, "given": given, "url": (await self._state(settled=True))["url"]})
+                url = (await self._state(settled=True))["url"]
+                done.append({"action": name, "given": given, "url": url})
+        except ToolError as failed:
+            error = str(failed)
         found = (await self.browser_extract_content(task))["content"]
         picture = await self.browser_screenshot() if use_vision else {}
         return {"success": len(done) == len(steps), "steps": done, "error": error, "found": found, **picture}
@@ -446,16 +444,13 @@ def page_at(url: str, library: Library) -> str | None:
     asked = dict(parse_qsl(address.query))
     if address.path == "/search":
         return _results(asked.get("q", ""), library)
-    if address.path == "/document":
-        found = {path.relative_to(library.root).as_posix(): path for path in library.files()}
-        source = asked.get("source", "")
-    else:
-        found = {f"/{path.name}": path for path in PAGES.iterdir()}
-        source = "/index.html" if address.path == "/" else address.path
-    if source not in found:
+    documents = {path.relative_to(library.root).as_posix(): path for path in library.files()}
+    pages = {f"/{path.name}": path for path in PAGES.iterdir()} | {"/": PAGES / "index.html"}
+    path = documents.get(asked.get("source", "")) if address.path == "/document" else pages.get(address.path)
+    if path is None:
         return None
-    text = found[source].read_text("utf-8", "replace")
-    return text if found[source].suffix == ".html" else _page(source, f"<pre>{escape(text)}</pre>")
+    text = path.read_text("utf-8", "replace")
+    return text if path.suffix == ".html" else _page(asked["source"], f"<pre>{escape(text)}</pre>")
 
 
 def _results(query: str, library: Library) -> str:

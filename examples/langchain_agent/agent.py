@@ -99,18 +99,13 @@ def approved(tool: str, arguments: Any) -> bool:
     return True
 
 
+Approve = Callable[[str, Any], bool]
+
+
 class GraphAgent:
-    """A conversation that LangGraph runs: the model, the guard, the tools.
+    """A conversation that LangGraph runs; ``approve`` is asked before a tool that says it is destructive."""
 
-    Args:
-        model: What answers the messages.
-        tools: The definitions of the tools.
-        approve: Asked before a tool that says it is destructive.
-    """
-
-    def __init__(
-        self, model: Model, tools: Sequence[Definition], approve: Callable[[str, Any], bool] = approved
-    ) -> None:
+    def __init__(self, model: Model, tools: Sequence[Definition], approve: Approve = approved) -> None:
         self._model, self._definitions, self._approve = model, tools, approve
         self._saver = InMemorySaver()
 
@@ -149,11 +144,11 @@ class GraphAgent:
 
     def _ask(self, state: MessagesState) -> dict[str, Any]:
         content = self._model([_told(each) for each in state["messages"]], self._definitions)["content"]
-        uses = [block for block in content if block["type"] == "tool_use"]
         ids = (f"call_{len(state['messages'])}_{at}" for at in count())
         calls = [
-            {"name": use["name"], "args": object_input(use["input"]), "id": use.get("id") or next(ids)}
-            for use in uses
+            {"name": block["name"], "args": object_input(block["input"]), "id": block.get("id") or next(ids)}
+            for block in content
+            if block["type"] == "tool_use"
         ]
         return {"messages": [AIMessage(said(content), tool_calls=calls)]}
 
@@ -182,16 +177,12 @@ def _told(message: BaseMessage) -> Message:
     return {"role": "assistant", "content": [{"type": "text", "text": message.text}, *uses]}
 
 
-def _after_restart(arguments: dict[str, Any]) -> Callable[[list[Any]], dict[str, Any]]:
+def restarted(arguments: dict[str, Any]) -> dict[str, Any]:
     """Restart the HTTP server, then send these arguments."""
-
-    def sent(_: list[Any]) -> dict[str, Any]:
-        STARTED[-1].stop()
-        STARTED[-1].start()
-        print("server  the library was restarted")
-        return arguments
-
-    return sent
+    STARTED[-1].stop()
+    STARTED[-1].start()
+    print("server  the library was restarted")
+    return arguments
 
 
 SCENES = [
@@ -213,7 +204,7 @@ SCENES = [
              gives="My note is kept."),
         answer="It is refused, and both readings are named. Your note is kept."),
     Scene("Is my note still there?",
-        Call("library_retrieve", _after_restart({"query": "my note", "limit": [1]}), "array_to_scalar", gives=[{"title": "My note"}]),
+        Call("library_retrieve", lambda _: restarted({"query": "my note", "limit": [1]}), "array_to_scalar", gives=[{"title": "My note"}]),
         answer="It is."),
     Scene("Then remove it.",
         Call("library_remove", {"titles": "My note"}, refused="INVALID_TITLES_TYPE"),

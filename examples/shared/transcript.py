@@ -120,8 +120,10 @@ def run_example(
     """Play the scenes of an example in the terminal.
 
     Args:
+        title: Its name.
         build_server: Makes a server, or anything else that FastMCP's client connects to; called with the folder
             for its files, which is an empty one for the transcript, and with whether it is lenient.
+        scenes: What is played.
         system: What a real model is told first.
         agent: Makes what has ``chat``, as :class:`shared.agent.Agent`.
         session: Makes of a client what calls the tools, unless ``--bare`` is given.
