@@ -1,9 +1,9 @@
-"""A client that cannot change its server: a lenient session converts what a model wrote before it is sent.
+"""A client that cannot change its server: a lenient session converts a model's arguments before it sends them.
 
 python examples/type_conversion.py            a transcript
 python examples/type_conversion.py --serve    the server over stdio, which refuses a text for a number
 
-The server reads a birth date by the Chinese calendar. It stands for one in another language, run by someone else.
+The server reads a birth date by the Chinese calendar. It could be in another language, run by someone else.
 """
 
 from __future__ import annotations

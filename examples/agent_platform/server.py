@@ -2,7 +2,7 @@
 
 python examples/agent_platform/server.py            a transcript of calls as models make them
 python examples/agent_platform/server.py --serve    all forty tools over stdio
-python examples/agent_platform/server.py --http     the four servers over HTTP, each on its port or on four that are given
+python examples/agent_platform/server.py --http     four servers over HTTP, on ports 8090 8082 8086 8080 or four you add
 """
 
 from __future__ import annotations
@@ -133,6 +133,7 @@ mcp = build_server()
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--http"]:
-        asyncio.run(serve(groups(), dict(zip(PORTS, map(int, sys.argv[2:]), strict=False)) or PORTS))
+        ports = map(int, sys.argv[2:] or PORTS.values())
+        asyncio.run(serve(groups(), dict(zip(PORTS, ports, strict=True))))
     else:
         sys.exit(transcript())

@@ -3,8 +3,8 @@
 python examples/langchain_agent/agent.py            a transcript; the HTTP server is started, and restarted in the middle
 python examples/langchain_agent/agent.py --serve    the tools of all three over stdio, made lenient
 
-The servers know nothing of mcp-lenient: it stands in front of them as a proxy. Before a tool that destroys something,
-the graph stops and asks the user.
+The servers do not know mcp-lenient, which is a proxy in front of them. The graph stops and asks the user before it
+runs a destructive tool.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Three small MCP servers that know nothing of mcp-lenient: the time, some math, and a library to search.
+"""Three small MCP servers without mcp-lenient: the time, some math, and a library to search.
 
 python servers.py NAME serves one over stdio, python servers.py NAME PORT over HTTP. LIBRARY_DB names the library's file.
 """

@@ -111,10 +111,10 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
         keys = ("name", "description", "input_schema")
         offered = [{key: tool[key] or "" for key in keys} for tool in tools]
         prompt = [{"role": "system", "content": system}] if system else []
-        history = convert_to_openai_messages([*prompt, *map(_with_objects, messages)])
+        history = convert_to_openai_messages([*prompt, *messages])
         answer = chat.bind_tools(offered).invoke(history)
         calls = [
-            {"type": "tool_use", "id": call["id"], "name": call["name"], "input": call["args"]}
+            {"type": "tool_use", "id": call["id"], "name": call["name"], "input": object_input(call["args"])}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)
         ]
         text = [{"type": "text", "text": str(answer.text)}] if answer.text else []
@@ -124,15 +124,5 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
 
 
 def object_input(sent: Any) -> dict[str, Any]:
-    """Return a call's input as LangChain wants it: an object, also where the model wrote a text that is none."""
+    """Return a call's input as LangChain wants it: an object, even if the model wrote a text that is not one."""
     return sent if isinstance(sent, dict) else {"arguments": sent}
-
-
-def _with_objects(message: Message) -> Message:
-    if message["role"] == "user":
-        return message
-    blocks = [
-        {**block, "input": object_input(block["input"])} if "input" in block else block
-        for block in message["content"]
-    ]
-    return {**message, "content": blocks}

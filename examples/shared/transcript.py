@@ -121,18 +121,18 @@ def run_example(
 
     Args:
         title: Its name.
-        build_server: Makes a server, or anything else that FastMCP's client connects to; called with the folder
-            for its files, which is an empty one for the transcript, and with whether it is lenient.
-        scenes: What is played.
-        system: What a real model is told first.
-        agent: Makes what has ``chat``, as :class:`shared.agent.Agent`.
-        session: Makes of a client what calls the tools, unless ``--bare`` is given.
-        arguments: In place of those of the command line.
+        build_server: Called with the folder for the server's files, a new one for the transcript, and with whether
+            to be lenient. Returns the server, or anything else that FastMCP's client connects to.
+        scenes: The conversation.
+        system: The system prompt of a real model.
+        agent: Builds the object whose ``chat`` runs a conversation, as :class:`shared.agent.Agent`.
+        session: Wraps the client that calls the tools, unless ``--bare`` is given.
+        arguments: Replace those of the command line.
 
     Returns:
-        The exit code: 1 where anything is off, 2 where the model cannot be used.
+        The exit code: 1 if anything is off, 2 if the model cannot be used.
     """
-    options = _options(title, arguments)
+    options = _options(arguments)
     if options.serve:
         build_server(DATA, not options.bare).run(show_banner=False)
         return 0
@@ -144,7 +144,8 @@ def run_example(
     DATA.mkdir(parents=True, exist_ok=True)
     configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
-    player = Player(agent, checked=model is None)
+    width = None if sys.stdout.isatty() else 110
+    player = Player(agent, model is None, Console(width=width, highlight=False))
     player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
     with TemporaryDirectory() as folder:
         server = build_server(Path(folder), not options.bare)
@@ -154,11 +155,16 @@ def run_example(
     return player.sum_up()
 
 
-def _options(title: str, arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=f"{title}: print a transcript of scripted calls.")
-    parser.add_argument("--serve", action="store_true", help="serve over stdio instead")
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    about = sys.modules["__main__"].__doc__
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--serve", action="store_true", help="serve over stdio instead of playing the transcript"
+    )
     parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
-    parser.add_argument("--model", metavar="PROVIDER:NAME", help="have a real model drive, through LangChain")
+    parser.add_argument(
+        "--model", metavar="PROVIDER:NAME", help="let a real model drive, such as anthropic:claude-sonnet-4-5"
+    )
     return parser.parse_args(arguments)
 
 
@@ -184,17 +190,13 @@ async def _call(client: Client[Any], name: str, sent: Any) -> CallToolResult:
         return CallToolResult(content=[TextContent(type="text", text=error.message)], is_error=True)
 
 
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 110, highlight=False)
-
-
 @dataclass
 class Player:
     """Plays scenes, prints them, and counts what is off; unless ``checked``, nothing is."""
 
     agent: MakeAgent
     checked: bool
-    console: Console = field(default_factory=_console)
+    console: Console
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     off: int = 0
 
