@@ -23,7 +23,7 @@ from agent_platform import Group
 from shared.documents import Library, best_sentences
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Page, Playwright, Request, Route
+    from playwright.async_api import BrowserContext, Locator, Page, Request, Route
 
 SITE = "http://platform.example"
 PAGES = Path(__file__).with_name("site")
@@ -107,7 +107,7 @@ class BrowserUse(Group):
     def __init__(self, data: Path, library: Library) -> None:
         self._data, self._library = data / "browser", library
         self._starting, self._loaded = asyncio.Lock(), asyncio.Event()
-        self._playwright: Playwright | None = None
+        self._running = contextlib.AsyncExitStack()
         self._context: BrowserContext | None = None
         self._current: Page | None = None
         self._log: list[str] = []
@@ -119,11 +119,8 @@ class BrowserUse(Group):
 
     async def close(self) -> None:
         """Close the browser."""
-        if self._context is not None and self._context.browser is not None:
-            await self._context.browser.close()
-        if self._playwright is not None:
-            await self._playwright.stop()
-        self._playwright = self._context = self._current = None
+        await self._running.aclose()
+        self._context = self._current = None
 
     async def browser_use_execute_task(
         self,
@@ -320,11 +317,11 @@ class BrowserUse(Group):
 
         async with self._starting:
             if self._context is None:
-                self._playwright = await async_playwright().start()
+                playwright = await self._running.enter_async_context(async_playwright())
                 # Chromium has no sandbox of its own for root, as in a container.
-                browser = await self._playwright.chromium.launch(
-                    executable_path=executable(), chromium_sandbox=os.geteuid() != 0
-                )
+                options: Any = {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
+                launched = await playwright.chromium.launch(**options)
+                browser = await self._running.enter_async_context(launched)
                 self._context = await browser.new_context(base_url=SITE)
                 self._context.set_default_timeout(5000)
                 self._context.on("request", self._asked)
