@@ -17,10 +17,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from itertools import count
 from pathlib import Path
 from time import sleep
 from typing import Any
+from uuid import uuid4
 
 from fastmcp import FastMCP
 from fastmcp.server import create_proxy
@@ -144,9 +144,12 @@ class GraphAgent:
 
     def _ask(self, state: MessagesState) -> dict[str, Any]:
         content = self._model([_told(each) for each in state["messages"]], self._definitions)["content"]
-        ids = (f"call_{len(state['messages'])}_{at}" for at in count())
         calls = [
-            {"name": block["name"], "args": object_input(block["input"]), "id": block.get("id") or next(ids)}
+            {
+                "name": block["name"],
+                "args": object_input(block["input"]),
+                "id": block.get("id") or uuid4().hex,
+            }
             for block in content
             if block["type"] == "tool_use"
         ]

@@ -158,13 +158,9 @@ def run_example(
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     about = sys.modules["__main__"].__doc__
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--serve", action="store_true", help="serve over stdio instead of playing the transcript"
-    )
+    parser.add_argument("--serve", action="store_true", help="serve over stdio, without a transcript")
     parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
-    parser.add_argument(
-        "--model", metavar="PROVIDER:NAME", help="let a real model drive, such as anthropic:claude-sonnet-4-5"
-    )
+    parser.add_argument("--model", metavar="PROVIDER:NAME", help="let a real model drive, through LangChain")
     return parser.parse_args(arguments)
 
 
