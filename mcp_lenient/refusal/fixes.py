@@ -737,7 +737,11 @@ def _is_published(refusal: Refusal, operation: Operation) -> bool:
     """
     if "value" not in operation or operation["op"] == "add":
         return True
-    place = refusal.look(_path(refusal.outcome.arguments, operation["path"]))
+    try:
+        path = _path(refusal.outcome.arguments, operation["path"])
+    except LookupError:  # no pointer leads to a key that is not a string
+        return False
+    place = refusal.look(path)
     return is_taken(refusal, place, operation["value"])
 
 
