@@ -404,9 +404,11 @@ class LenientMiddleware(Middleware):
         call_next: CallNext[GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
         """Repair or refuse the arguments of a prompt that is a function of this server."""
-        from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt
+        from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt, serving
 
-        return await call_next(await repaired_prompt(context, self.policy_for, self._telemetry))
+        context = await repaired_prompt(context, self.policy_for, self._telemetry)
+        with serving(context):
+            return await call_next(context)
 
     async def on_read_resource(
         self,
@@ -414,10 +416,11 @@ class LenientMiddleware(Middleware):
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
         """Refuse a URI whose parameters the function of its template cannot take."""
-        from mcp_lenient.adapters.fastmcp.prompts import check_resource
+        from mcp_lenient.adapters.fastmcp.prompts import check_resource, serving
 
         await check_resource(context, self.policy_for, self._telemetry)
-        return await super().on_read_resource(context, call_next)
+        with serving(context):
+            return await call_next(context)
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Validate one call, repair or refuse it, and log it."""

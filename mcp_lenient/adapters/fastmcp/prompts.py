@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
@@ -18,9 +20,8 @@ from pydantic import TypeAdapter
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.tools import version_asked
+from mcp_lenient.adapters.fastmcp.tools import current, version_asked
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.envelope import Subject, envelope, written
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
@@ -40,6 +41,26 @@ _CONVERTED: Final[Mapping[Any, Callable[[str], object]]] = {
     bool: compat.template_boolean,
 }
 """The annotations of template parameters that FastMCP converts a text to; all others get the text."""
+_served: ContextVar[tuple[object, object] | None] = ContextVar("mcp_lenient_served", default=None)
+
+
+@contextmanager
+def serving(context: MiddlewareContext[Any]) -> Iterator[None]:
+    """Mark the requests that the function of a prompt or resource makes of its own server as nested."""
+    own = context.fastmcp_context
+    token = _served.set(None if own is None else (own.request_context, own.fastmcp))
+    try:
+        yield
+    finally:
+        _served.reset(token)
+
+
+def _is_nested(own: Context) -> bool:
+    """Return whether the body of a tool, prompt or resource makes this request; it gets what FastMCP raises."""
+    call = current.get()
+    if call is not None and call.request is own.request_context:
+        return True
+    return _served.get() == (own.request_context, own.fastmcp)
 
 
 async def repaired_prompt(
@@ -58,12 +79,13 @@ async def repaired_prompt(
     if not isinstance(prompt, FunctionPrompt) or await anyio.to_thread.run_sync(_renders, prompt, sent):
         return context
     schema = compat.schema_of(prompt.fn)
-    decision = ToolContract.of_schema(schema, policy, tool=message.name).decide(sent)
+    judged = await anyio.to_thread.run_sync(_open_to_converted, schema, prompt, sent)
+    decision = ToolContract.of_schema(judged, policy, tool=message.name).decide(sent)
     arguments = _as_texts(decision.arguments, sent)
     if decision.status != "refused" and not await anyio.to_thread.run_sync(_renders, prompt, arguments):
         return context
     _record(telemetry, own, message.name, decision, policy, started)
-    if policy.mode == "observe":
+    if policy.mode == "observe" or (decision.status == "refused" and _is_nested(own)):
         return context
     if decision.status == "refused":
         raise _refused(message.name, schema, decision, policy, subject="prompt")
@@ -96,7 +118,7 @@ async def check_resource(
     wrong = {name: text for name, text in sent.items() if not _converts(types[name], text)}
     decision = ToolContract.of_schema(schema, policy.changed(rules=()), tool=template.name).decide(wrong)
     _record(telemetry, own, template.name, decision, policy, started)
-    if policy.mode == "repair":
+    if policy.mode == "repair" and not _is_nested(own):
         raise _refused(template.name, schema, decision, policy, subject="resource")
 
 
@@ -110,16 +132,40 @@ def _record(
 
 
 def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
-    """Return whether FastMCP renders the prompt with these arguments, as far as its validation goes."""
+    """Return whether FastMCP renders the prompt with these arguments, as far as its validation goes.
+
+    A validator of the author that fails by anything but a ``ValueError`` says nothing about the arguments.
+    """
     required = {argument.name for argument in prompt.arguments or () if argument.required}
     if not required <= arguments.keys():
         return False
     try:
         values = compat.prompt_values(prompt, arguments)
         compat.probe(prompt.fn, run_in_thread=True).lax(values)
-    except (FastMCPError, ValueError):
+    except (FastMCPError, ValueError, RecursionError):
         return False
-    except SchemaError:
+    except Exception:  # noqa: BLE001 - whatever an author's validator raises
+        return True
+    return True
+
+
+def _open_to_converted(
+    schema: Mapping[str, Any], prompt: FunctionPrompt, sent: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return the schema open to what was sent to parameters whose text FastMCP converts: that is never changed."""
+    properties = schema.get("properties", {})
+    kept: dict[str, Any] = {
+        name: {} for name in properties.keys() & sent.keys() if _is_converted(prompt, name, sent[name])
+    }
+    return {**schema, "properties": {**properties, **kept}}
+
+
+def _is_converted(prompt: FunctionPrompt, name: str, text: Any) -> bool:
+    try:
+        compat.prompt_values(prompt, {name: text})
+    except (FastMCPError, ValueError, RecursionError):
+        return False
+    except Exception:  # noqa: BLE001 - as in _renders
         return True
     return True
 
@@ -136,7 +182,9 @@ def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str
 
 def _converted(template: FunctionResourceTemplate) -> dict[str, Any]:
     parameters = inspect.signature(template.fn).parameters
-    return {name: each.annotation for name, each in parameters.items() if each.annotation in _CONVERTED}
+    # Metadata of an annotation may not be hashable; a class always is.
+    annotations = {name: each.annotation for name, each in parameters.items()}
+    return {name: each for name, each in annotations.items() if isinstance(each, type) and each in _CONVERTED}
 
 
 def _converts(annotation: Any, text: object) -> bool:

@@ -2,13 +2,15 @@
 
 import json
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from calls import Log
-from fastmcp import Client, FastMCP
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import PromptError
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BeforeValidator
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -114,6 +116,82 @@ async def test_other_modes_change_nothing(events: Log, mode, logged):
         await rendered(served(LenientMiddleware(Policy(mode=mode))), {"text": "a", "numbers": "[1,]"})
     assert "prompt" not in str(caught.value.error.data)
     assert events.names == logged
+
+
+def parts(text: Any) -> Any:
+    """Split a text, and fail on one as a validator with a fault does."""
+    if text == "fault":
+        raise KeyError(text)
+    return text.split("/") if isinstance(text, str) else text
+
+
+def lax(
+    number: int,
+    whole: bool = False,  # noqa: FBT002
+    folder: Annotated[list[str], BeforeValidator(parts)] = [],  # noqa: B006 - as FastMCP's authors write
+    seen: set[int] = set(),  # noqa: B006
+) -> str:
+    """A prompt whose parameters take more than their schema says."""
+    return json.dumps([number, whole, folder, sorted(seen)])
+
+
+@pytest.mark.parametrize(
+    ("accepted", "got"),
+    [
+        pytest.param({"whole": "t"}, [1, True, [], []], id="boolean"),
+        pytest.param({"folder": "a/b"}, [1, False, ["a", "b"], []], id="validator"),
+        pytest.param({"seen": "[1, 1]"}, [1, False, [], [1]], id="set"),
+    ],
+)
+async def test_what_fastmcp_converts_is_kept_where_another_argument_is_wrong(accepted, got):
+    """The schema is not asked about a text that FastMCP converts."""
+    server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
+    server.prompt(lax, name="review")
+    assert await rendered(server, {"Number": "1", **accepted}) == got
+
+
+async def test_a_validator_with_a_fault_is_answered_by_fastmcp():
+    """What an author's validator raises by mistake says nothing about the arguments."""
+    answers = []
+    for middleware in ((), (LenientMiddleware(),)):
+        server: FastMCP = FastMCP("prompts", middleware=middleware)
+        server.prompt(lax, name="review")
+        with pytest.raises(host.MCPError) as caught:
+            await rendered(server, {"number": "1", "folder": "fault"})
+        answers.append(caught.value.error.message)
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("kind", ["tool", "prompt", "resource"])
+async def test_a_body_gets_what_fastmcp_raises(kind):
+    """A function that asks for a prompt catches the same error as without the middleware."""
+    server = served(LenientMiddleware())
+
+    async def ask(ctx: Context) -> str:
+        try:
+            return str(await ctx.get_prompt("review", {"text": "a", "numbers": "one"}))
+        except PromptError:
+            return "caught"
+
+    async with Client(server) as client:
+        if kind == "tool":
+            server.tool(ask)
+            assert (await client.call_tool("ask")).data == "caught"
+        elif kind == "prompt":
+            server.prompt(ask)
+            assert (await client.get_prompt("ask")).messages[0].content.text == "caught"
+        else:
+            server.resource("asked://once")(ask)
+            assert (await client.read_resource("asked://once"))[0].text == "caught"
+
+
+async def test_a_mounted_servers_own_middleware_refuses():
+    """Delegation to a mounted server is no request of a body."""
+    outer: FastMCP = FastMCP("outer", middleware=[LenientMiddleware()])
+    outer.mount(served(LenientMiddleware()))
+    with pytest.raises(host.MCPError) as caught:
+        await rendered(outer, {"text": "a", "numbers": "one"})
+    assert json.loads(caught.value.error.message)["error_code"] == "INVALID_NUMBERS_TYPE"
 
 
 async def test_an_unknown_prompt_is_answered_by_fastmcp():

@@ -1,11 +1,12 @@
 """URIs of resource templates whose parameters FastMCP cannot convert are refused by an envelope."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from calls import Log
-from fastmcp import Client, FastMCP
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import ResourceError
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -54,6 +55,33 @@ async def test_what_fastmcp_reads_is_untouched(events: Log, uri):
     """The function gets what it gets without the middleware, and nothing is logged."""
     assert await read(served(LenientMiddleware()), uri) == await read(served(), uri)
     assert events.names == []
+
+
+async def test_an_annotation_that_is_not_hashable_is_read(events: Log):
+    """Metadata of a parameter may be anything."""
+    server: FastMCP = FastMCP("resources", middleware=[LenientMiddleware()])
+
+    @server.resource("page://{number}")
+    def page(number: Annotated[int, {"examples": [1]}]) -> str:
+        return str(number)
+
+    assert await read(server, "page://7") == "7"
+    assert events.names == []
+
+
+async def test_a_body_gets_what_fastmcp_raises():
+    """A tool that reads a resource catches the same error as without the middleware."""
+    server = served(LenientMiddleware())
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        try:
+            return str(await ctx.read_resource("item://abc"))
+        except ResourceError:
+            return "caught"
+
+    async with Client(server) as client:
+        assert (await client.call_tool("ask")).data == "caught"
 
 
 @pytest.mark.parametrize(("uri", "pointer", "expected"), WRONG)
