@@ -9,8 +9,9 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from inspect import iscoroutinefunction
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from time import perf_counter_ns
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -22,7 +23,7 @@ from mcp_lenient.telemetry.events import LEVELS, event_fields, timestamp
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
-from mcp_lenient.values.display import escaped, escaped_pointer, shown_name
+from mcp_lenient.values.display import escaped, escaped_pointer, shown_key, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -238,13 +239,13 @@ class DecisionHook:
         values: Whether decisions hold arguments, messages, received values and fixes.
 
     Raises:
-        TypeError: When it is not a function, or a coroutine function.
+        TypeError: When it is not a function, or one whose body a call does not run: a coroutine or generator function.
     """
 
     __slots__ = ("_failed", "_function", "_values")
 
     def __init__(self, function: Callable[[Decision], object], *, values: bool) -> None:
-        if not callable(function) or iscoroutinefunction(function):
+        if not callable(function) or _only_begins(function) or _only_begins(type(function).__call__):
             msg = f"on_decision must be a function that is not async, got {function!r}."
             raise TypeError(msg)
         self._function = function
@@ -254,11 +255,17 @@ class DecisionHook:
     def __call__(self, decision: Decision, secret: frozenset[str] = frozenset()) -> None:
         """Call the function with a decision; where values are not asked for, without them."""
         try:
-            self._function(decision if self._values else _without_values(decision, secret))
+            # A copy: what the function changes of it must not reach the tool or the answer.
+            self._function(deepcopy(decision) if self._values else _without_values(decision, secret))
         except Exception as error:  # noqa: BLE001 - whatever the application's function raises
             if not self._failed:
                 self._failed = True
                 _warn("on_decision raised %s. Further errors are not reported.", type(error).__name__)
+
+
+def _only_begins(function: object) -> bool:
+    """Return whether a call of this function does not run its body to the end."""
+    return iscoroutinefunction(function) or isgeneratorfunction(function) or isasyncgenfunction(function)
 
 
 def _without_values(decision: Decision, secret: frozenset[str]) -> Decision:
@@ -272,7 +279,7 @@ def _without_values(decision: Decision, secret: frozenset[str]) -> Decision:
             replace(
                 violation,
                 pointer=escaped_pointer(violation.pointer, secret),
-                parameter=None if violation.parameter is None else shown_name(violation.parameter),
+                parameter=None if violation.parameter is None else shown_key(violation.parameter),
                 message="",
                 received_value=None,
                 has_received_value=False,

@@ -259,7 +259,7 @@ class LenientMiddleware(Middleware):
 
     Raises:
         PolicyError: Where ``MCP_LENIENT_MODE`` is not a mode.
-        TypeError: Where ``on_decision`` is not a function, or a coroutine function.
+        TypeError: Where ``on_decision`` is not a function, or a coroutine or generator function.
     """
 
     unrepairable: ClassVar[Unrepairable] = "forward"

@@ -545,7 +545,8 @@ class ToolCache:
     async def warm(self, server: FastMCP) -> None:
         """Compile every tool of a server, and refuse a call of each, so that no later call waits for either."""
         with spans.aside():
-            tools = await server.list_tools()
+            # Another middleware may refuse a list, and must not refuse the client's first message.
+            tools = await server.list_tools(run_middleware=False)
         for tool in tools:
             with suppress(DefinitionError):  # the first list of tools or call raises it
                 cached = await self.look_up(server, CallToolRequestParams(name=tool.name))

@@ -90,11 +90,54 @@ async def test_what_it_raises_fails_no_call(caplog):
     assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
 
 
+@pytest.mark.parametrize("key", ["sk-live-4242424242424242", "password_hunter2"])
+async def test_a_key_that_may_be_a_value_is_masked(key):
+    """A client may send a value in the place of a name."""
+    server, decisions = watched()
+    await call(server, "store", {"text": "a", key: 1})
+    assert key not in repr(decisions)
+
+
+@pytest.mark.parametrize(
+    "sent", [{"text": "a", "tags": ["b"]}, {"text": "a", "tags": '["b"]'}, {"text": "a", "tags": "b, c"}]
+)
+async def test_what_it_changes_reaches_nobody(sent):
+    """A function that takes something out of a decision with values changes neither the call nor its answer."""
+
+    def take_out(decision: Decision) -> None:
+        decision.arguments.clear()
+        for violation in decision.violations:
+            for fix in violation.fixes:
+                for step in fix:
+                    step.clear()
+
+    answers = []
+    for hook in (None, take_out):
+        server: FastMCP = FastMCP(
+            "watched", middleware=[LenientMiddleware(on_decision=hook, decision_values=True)]
+        )
+        server.tool(store)
+        answers.append((await call(server, "store", sent)).content)
+    assert answers[0] == answers[1]
+
+
 async def _later(_decision: Decision) -> None:
     """An asynchronous function."""
 
 
-@pytest.mark.parametrize("hook", ["print", _later])
+def _generator(_decision: Decision):
+    """A function whose body a call does not begin."""
+    yield
+
+
+class _Later:
+    """An object that is called as an asynchronous function is."""
+
+    async def __call__(self, _decision: Decision) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize("hook", ["print", _later, _generator, _Later()])
 def test_only_a_plain_function_is_taken(hook):
     """A coroutine would never be awaited."""
     with pytest.raises(TypeError, match="on_decision must be a function that is not async"):

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.server.middleware import Middleware
 
 from mcp_lenient import LenientMiddleware, lenient
 
@@ -80,4 +82,20 @@ async def test_no_body_and_no_code_of_the_author_runs(events):
     async with Client(server) as client:
         await client.list_resources()
     assert ran == []
+    assert events == []
+
+
+class _NoList(Middleware):
+    """Another middleware, which refuses to list tools."""
+
+    async def on_list_tools(self, _context, _call_next):
+        msg = "no list"
+        raise ToolError(msg)
+
+
+async def test_a_list_that_another_middleware_refuses_does_not_end_the_handshake(events):
+    """The client connects as without ``warm``, and nobody is asked for a list."""
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True), _NoList()])
+    async with Client(server, mode="legacy") as client:
+        assert await client.list_resources() == []
     assert events == []
