@@ -59,13 +59,14 @@ class Policies:
         """Return the policy in force.
 
         A pattern of the constructor counts before what the file declares of the tool, and that before the author's
-        policy, or else the server's.
+        policy, or else the server's. What the author's or the server's hides stays hidden.
         """
         pattern = self._pattern(tool)
         chosen = _changed(authors or self._server if pattern is None else Policy(), declared)
-        policy = self._bounded(
-            self._with_server_privacy(chosen if pattern is None else chosen.under(pattern))
-        )
+        chosen = chosen if pattern is None else chosen.under(pattern)
+        if authors is not None:
+            chosen = _hiding(chosen, authors)
+        policy = self._bounded(_hiding(chosen, self._server))
         if policy.unrepairable is not None:
             return policy
         return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)
@@ -77,15 +78,7 @@ class Policies:
             chosen = (
                 _changed(chosen, declared) if pattern is None else _changed(Policy(), declared).under(pattern)
             )
-        return self._bounded(self._with_server_privacy(chosen))
-
-    def _with_server_privacy(self, policy: Policy) -> Policy:
-        """Return the policy with everything hidden that the server's policy hides."""
-        server = self._server
-        if server.secret <= policy.secret and (server.echo_values or not policy.echo_values):
-            return policy
-        echo_values = policy.echo_values and server.echo_values
-        return policy.changed(secret=policy.secret | server.secret, echo_values=echo_values)
+        return self._bounded(_hiding(chosen, self._server))
 
     def declared(self, tool: str) -> Declared:
         """Return the declarations of the operator's file for a tool name."""
@@ -104,6 +97,14 @@ def _checked(name: str, policy: object) -> Policy:
         msg = f"LenientMiddleware: {name} must be a Policy, got {policy!r}."
         raise TypeError(msg)
     return policy
+
+
+def _hiding(policy: Policy, other: Policy) -> Policy:
+    """Return the policy with everything hidden that another one hides."""
+    if other.secret <= policy.secret and (other.echo_values or not policy.echo_values):
+        return policy
+    echo_values = policy.echo_values and other.echo_values
+    return policy.changed(secret=policy.secret | other.secret, echo_values=echo_values)
 
 
 def _changed(policy: Policy, declared: Declared) -> Policy:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mcp_lenient import LenientMiddleware, Limits, Policy
+from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.policies import Policies
 
 FILE = """
 policy:
@@ -73,3 +75,10 @@ def test_secrets_of_constructor_and_file_add_up(tmp_path):
     file.write_text("policy: {secret: [pin]}\n", encoding="utf-8")
     middleware = LenientMiddleware.from_file(file, policy=Policy(secret={"seed"}), tools={"a": Policy()})
     assert middleware.policy_for("a").secret == middleware.policy_for("b").secret == {"pin", "seed"}
+
+
+def test_what_the_author_hides_stays_hidden():
+    """A pattern comes before the author's policy, but shows nothing that the author's hides."""
+    policies = Policies(None, {"*": Policy(mode="observe", secret={"pin"})}, None)
+    policy = policies.of("read", Policy(secret={"badge"}, echo_values=False), Declared())
+    assert (policy.mode, policy.secret, policy.echo_values) == ("observe", {"pin", "badge"}, False)

@@ -173,7 +173,7 @@ class LenientSession:
             return _Prepared(name, sent)
         known = await self._known(name, anew=True) or known
         if not isinstance(arguments, Mapping) and read is None:
-            return self._outcome(name, known, sent, (), (not_an_object(sent),), started)
+            return self._outcome(name, known, sent, (), (not_an_object(sent),), started, sent=sent)
         decision = known.decide(arguments) if read is None else known.decide_parsed(read[0])
         repairs = (*(() if read is None else (read[1],)), *decision.repairs)
         return self._outcome(
@@ -188,7 +188,7 @@ class LenientSession:
         repairs: tuple[Repair, ...],
         violations: tuple[Violation, ...],
         started: int,
-        sent: Any = None,
+        sent: Any,
     ) -> _Prepared:
         """Record what was decided, and return what is sent."""
         policy = known.plan.policy

@@ -84,7 +84,7 @@ class ListedTools:
         self._kept = kept
         self._list_page = list_page
         self._as_validator = as_validator
-        self._is_fresh = False
+        self._own: dict[str, HostTool] | None = None
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool as the server lists it, asked anew at most once for this call."""
@@ -95,10 +95,10 @@ class ListedTools:
         return await self._listed(fresh=True)
 
     async def _listed(self, *, fresh: bool) -> dict[str, HostTool]:
-        known = self._kept.listed
-        if known is not None and (self._is_fresh or not fresh):
+        # Meanwhile the server may have listed others to another caller.
+        known = self._kept.listed if self._own is None else self._own
+        if known is not None and (self._own is not None or not fresh):
             return known
-        self._is_fresh = True
         listed: dict[str, HostTool] = {}
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
@@ -111,7 +111,7 @@ class ListedTools:
         if known is not None:
             # A tool that is as it was stays the same object, with its contract.
             listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
-        self._kept.listed = listed
+        self._kept.listed = self._own = listed
         return listed
 
     async def _page(self, cursor: str | None) -> Mapping[str, Any]:

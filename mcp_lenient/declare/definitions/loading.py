@@ -80,7 +80,11 @@ class WatchedDefinitions:
         return before != self._stamp
 
     def load(self) -> Definitions:
-        """Load the file as it is now; raises as :func:`load_definitions`."""
+        """Load the file as it is now; raises as :func:`load_definitions`, and where it is empty."""
+        if not self._path.stat().st_size:
+            # Most programs empty a file before they write it: what it kept secret must not be shown meanwhile.
+            msg = f"{self.name}: the file is empty."
+            raise DefinitionError(msg)
         return load_definitions(self._path)
 
     def _read_stamp(self) -> tuple[int, int, int] | None:

@@ -8,6 +8,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from mcp_lenient import LenientMiddleware, Policy, aliases, lenient, lenient_session
 
@@ -186,3 +187,20 @@ async def test_the_environment_stops_repairs(server, monkeypatch, events, mode):
         with pytest.raises(ToolError):
             await session.call_tool("bazi", SENT)
     assert [event["event"] for event in events] == (["call_observed"] if mode == "observe" else [])
+
+
+@pytest.mark.parametrize("arguments", [5, [1]])
+async def test_observing_never_sends_less_than_it_was_given(events, arguments):
+    """Arguments that are no object are not left out: the session refuses them as it does without us."""
+    ran = []
+    mcp = FastMCP("bare")
+
+    @mcp.tool
+    def erase(everything: bool = True) -> None:  # noqa: FBT002
+        ran.append(everything)
+
+    async with Client(mcp) as client:
+        with pytest.raises(ValidationError):
+            await lenient_session(client, Policy(mode="observe")).call_tool("erase", arguments)
+    assert ran == []
+    assert [event["event"] for event in events] == ["call_observed"]

@@ -19,6 +19,7 @@ from strategies import LAW, LOOSE_JSON
 
 from mcp_lenient import Policy, aliases, lenient, tags
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
+from mcp_lenient.adapters.mcp_sdk.tools import ListedTools, ServerTools
 
 SCHEMA = {
     "type": "object",
@@ -630,3 +631,19 @@ async def test_the_environment_names_a_file(monkeypatch, tmp_path):
     monkeypatch.setenv("MCP_LENIENT_CONFIG", str(file))
     result = await call(functions(middleware=[LenientServerMiddleware()]), "note", {"body": "x"})
     assert (got(result)["text"], rules(result)) == ("x", ["rename_alias"])
+
+
+async def test_a_call_is_judged_by_what_its_own_caller_is_listed():
+    """What the server lists to another caller meanwhile is not taken for what it listed to this one."""
+    kept = ServerTools()
+
+    def listed_to(caller: str) -> ListedTools:
+        async def page(_cursor: str | None) -> dict[str, Any]:
+            return {"tools": [{"name": f"of_{caller}", "inputSchema": {"type": "object"}}]}
+
+        return ListedTools(kept, page)
+
+    one, other = listed_to("one"), listed_to("other")
+    assert await one.tool("of_one", fresh=True) is not None
+    assert await other.tool("of_other", fresh=True) is not None
+    assert list(await one.names()) == ["of_one"]

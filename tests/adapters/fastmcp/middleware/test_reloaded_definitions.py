@@ -108,3 +108,12 @@ async def test_a_deleted_file_changes_nothing(file, later, events: Log):
     later()
     assert await accepted(server, "body")
     assert events.names.count("definitions_kept") == 1
+
+
+async def test_a_file_that_is_being_written_changes_nothing(file, later, events: Log):
+    """A program empties a file before it writes it; what was secret is not shown meanwhile."""
+    server = server_of(file, reload=True)
+    file.write_text("", encoding="utf-8")
+    later()
+    assert await accepted(server, "body")
+    assert events.names.count("definitions_kept") == 1
