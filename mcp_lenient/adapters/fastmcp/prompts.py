@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.telemetry.events import EventName
+    from mcp_lenient.types import Violation
 
 PolicyFor = Callable[[str], Policy]
 _CONVERTED: Final[Mapping[Any, Callable[[str], object]]] = {
@@ -88,6 +90,7 @@ async def repaired_prompt(
     if policy.mode == "observe" or (decision.status == "refused" and _is_nested(own)):
         return context
     if decision.status == "refused":
+        decision = replace(decision, violations=tuple(map(_fixed_by_texts, decision.violations)))
         raise _refused(message.name, schema, decision, policy, subject="prompt")
     return context.copy(message=message.model_copy(update={"arguments": arguments}))
 
@@ -172,12 +175,20 @@ def _is_converted(prompt: FunctionPrompt, name: str, text: Any) -> bool:
 
 def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
     """Return repaired arguments as the protocol has them: texts, and JSON for all that is none."""
-    return {
-        name: value
-        if isinstance(value, str) or sent.get(name) is value
-        else json.dumps(value, ensure_ascii=False)
-        for name, value in arguments.items()
-    }
+    return {name: value if sent.get(name) is value else _as_text(value) for name, value in arguments.items()}
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _fixed_by_texts(violation: Violation) -> Violation:
+    """Return a violation whose fixes put texts where they put values."""
+    fixes = (
+        tuple({**each, "value": _as_text(each["value"])} if "value" in each else each for each in fix)
+        for fix in violation.fixes
+    )
+    return replace(violation, fixes=tuple(fixes))
 
 
 def _converted(template: FunctionResourceTemplate) -> dict[str, Any]:

@@ -118,6 +118,21 @@ async def test_other_modes_change_nothing(events: Log, mode, logged):
     assert events.names == logged
 
 
+async def test_a_fix_can_be_applied_to_texts():
+    """Arguments of prompts are texts, and so is what a fix puts there."""
+    server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
+
+    @server.prompt(name="review")
+    def tagged(tags: list[str]) -> str:
+        return json.dumps(tags)
+
+    with pytest.raises(host.MCPError) as caught:
+        await rendered(server, {"tags": "a, b"})
+    ((step,), *_) = caught.value.error.data["details"]["violations"][0]["fixes"]
+    assert (step["path"], step["value"]) == ("/tags", '["a", "b"]')
+    assert await rendered(server, {"tags": step["value"]}) == ["a", "b"]
+
+
 def parts(text: Any) -> Any:
     """Split a text, and fail on one as a validator with a fault does."""
     if text == "fault":
