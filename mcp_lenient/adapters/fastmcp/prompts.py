@@ -86,7 +86,8 @@ async def repaired_prompt(
     arguments = _as_texts(decision.arguments, sent)
     if decision.status != "refused" and not await anyio.to_thread.run_sync(_renders, prompt, arguments):
         return context
-    _record(telemetry, own, message.name, decision, policy, started)
+    given = arguments if decision.status == "repaired" and policy.mode == "repair" else sent
+    _record(telemetry, own, message.name, replace(decision, arguments=given), policy, started)
     if policy.mode == "observe" or (decision.status == "refused" and _is_nested(own)):
         return context
     if decision.status == "refused":
@@ -130,7 +131,8 @@ def _record(
 ) -> None:
     done: EventName = "call_repaired" if decision.status == "repaired" else "call_rejected"
     event: EventName = "call_observed" if policy.mode == "observe" else done
-    call = RecordedCall(name, started, partial(caller_fields, own, None), secret=policy.secret)
+    caller = partial(caller_fields, own, None)
+    call = RecordedCall(name, started, caller, secret=policy.secret, arguments=decision.arguments)
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
 
 

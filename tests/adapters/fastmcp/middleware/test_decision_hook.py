@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 import pytest
 from calls import call, got
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 
 from mcp_lenient import Decision, LenientMiddleware, Policy
+from mcp_lenient.adapters.fastmcp.compat import host
 
 
 def store(text: str, tags: list[str] | None = None) -> str:
@@ -66,6 +68,21 @@ async def test_observed_calls_are_told():
     server, decisions = watched(policy=Policy(mode="observe"))
     await call(server, "store", {"text": "a", "tags": '["b"]'})
     assert [(each.status, each.mode) for each in decisions] == [("repaired", "observe")]
+
+
+@pytest.mark.parametrize(("sent", "given"), [("[1,]", "[1]"), ("one", "one")])
+async def test_arguments_of_a_prompt_are_told_on_request(sent, given):
+    """They are the texts that the prompt gets, or of a refused one those that were sent."""
+    server, decisions = watched(decision_values=True)
+
+    @server.prompt
+    def review(lines: list[int]) -> str:
+        return str(lines)
+
+    async with Client(server) as client:
+        with suppress(host.MCPError):
+            await client.get_prompt("review", {"lines": sent})
+    assert [each.arguments for each in decisions] == [{"lines": given}]
 
 
 async def test_an_unknown_tool_is_told():
