@@ -88,14 +88,25 @@ async def test_no_body_and_no_code_of_the_author_runs(events):
 class _NoList(Middleware):
     """Another middleware, which refuses to list tools."""
 
-    async def on_list_tools(self, _context, _call_next):
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def on_list_tools(self, context, call_next):  # noqa: ARG002 - FastMCP names them
+        self.asked += 1
         msg = "no list"
         raise ToolError(msg)
 
 
-async def test_a_list_that_another_middleware_refuses_does_not_end_the_handshake(events):
-    """The client connects as without ``warm``, and nobody is asked for a list."""
-    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True), _NoList()])
-    async with Client(server, mode="legacy") as client:
+async def test_a_list_that_another_middleware_refuses_does_not_fail_the_handshake(events):
+    """The client connects as without ``warm``, and no middleware is asked for a list."""
+    refusing = _NoList()
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True), refusing])
+
+    @server.tool
+    def store(text: str) -> str:
+        return text
+
+    async with Client(server) as client:
         assert await client.list_resources() == []
+    assert refusing.asked == 0
     assert events == []
