@@ -252,7 +252,7 @@ class LenientMiddleware(Middleware):
             must not block. What it raises fails no call.
         decision_values: Whether these decisions hold values: the arguments, messages, received values and fixes.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
-            the second. It takes about a millisecond for each tool.
+            the second. It takes a few milliseconds for each tool.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired where no policy says so.
