@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.telemetry.otel import trace_ids
 from mcp_lenient.types import Repair
 
@@ -78,8 +79,15 @@ class LenientCalls:
             tool: The tool as its server lists it: the official SDK's object, or in the protocol's terms, with ``name``,
                 ``inputSchema`` and, where there are any, ``annotations``.
             arguments: What the model sent, also as JSON text; never modified.
+
+        Raises:
+            SchemaError: When the tool has no name, or no object as its input schema.
         """
         listed = tool if isinstance(tool, Mapping) else tool.model_dump(by_alias=True)
+        if not isinstance(listed.get("name"), str) or not isinstance(listed.get("inputSchema"), Mapping):
+            keys = ", ".join(sorted(map(repr, listed))) or "none"
+            msg = f"A tool must have a 'name' and an 'inputSchema' that is an object; this one has the keys {keys}."
+            raise SchemaError(msg)
         call = HostCall(listed["name"], arguments, perf_counter_ns(), _who)
         verdict = self._gate.verdict_at_once(call, HostTool.listed(listed), self._compiled)
         if verdict.refusal is not None:

@@ -7,7 +7,7 @@ import json
 import pytest
 from fastmcp import FastMCP
 
-from mcp_lenient import LenientCalls, Policy
+from mcp_lenient import LenientCalls, Policy, SchemaError
 
 SCHEMA = {
     "type": "object",
@@ -125,3 +125,20 @@ async def test_the_sdks_own_objects_are_tools():
     (tool,) = [each.to_mcp_tool() for each in await mcp.list_tools()]
     assert LenientCalls(REFUSING).check(tool, {"numbers": "3"}).arguments == {"numbers": 3}
     assert LenientCalls(REFUSING).check(tool, {"numbers": None}).refusal is not None
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {},
+        {"name": "note"},
+        {"name": "note", "inputSchema": None},
+        {"inputSchema": {}},
+        {"name": 1, "inputSchema": {}},
+    ],
+    ids=["empty", "no-schema", "null", "no-name", "number"],
+)
+def test_what_is_not_a_tool_is_an_error(tool):
+    """The error says what a tool must have, and which keys came."""
+    with pytest.raises(SchemaError, match="must have a 'name' and an 'inputSchema' that is an object"):
+        LenientCalls().check(tool, {})
