@@ -1,4 +1,4 @@
-"""The command line, ``mcp-lenient``: one file for each command, which loads what it needs when it runs."""
+"""The command line, ``mcp-lenient``: one file per command; each imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _COMMANDS: Final = ("check", "definitions", "demo", "explain", "proxy", "report"
 
 app: Final = App(
     name="mcp-lenient",
-    help="Repairs nearly right MCP tool calls, refuses the rest with one envelope, and reads the log of both.",
+    help="Repair nearly right MCP tool calls, refuse wrong ones with a clear error, and read the log.",
     help_format="markdown",
     version=lambda: version("mcp-lenient"),
     result_action="return_value",
 )
 for _command in _COMMANDS:
-    # Not by its dotted name: a command that is loaded later has no sentence in the list of commands.
+    # Not by its dotted name: a lazily loaded command has no description in the list of commands.
     app.command(getattr(import_module(f"mcp_lenient.cli.{_command}"), _command), name=_command)
 app.register_install_completion_command()
 
@@ -42,9 +42,9 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 2 where it cannot be done, with one line on stderr that says why.
+    """Run one command and return its exit code: 2 if it cannot run, with the reason in one line on stderr.
 
-    A reader of stdout that leaves early ends it quietly.
+    It ends quietly when the reader of stdout closes early.
     """
     try:
         code = app(list(arguments), exit_on_error=False, print_error=False)
@@ -57,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
         drop_output()
         return DONE
     except SystemExit as error:
-        # How rich ends a program whose reader has left.
+        # rich exits this way when the reader of stdout has closed.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         return DONE

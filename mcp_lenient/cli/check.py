@@ -1,4 +1,4 @@
-"""``mcp-lenient check``: what callers of a server's tools will misunderstand."""
+"""``mcp-lenient check``: find what models will misunderstand in a server's tools."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def check(
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     output: Annotated[Literal["text", "json", "github", "sarif"], Parameter(name="--format")] = "text",
 ) -> int:
-    """Look for what callers of a server's tools will misunderstand. Nothing is called.
+    """Find what models will misunderstand in a server's tools. No tool is called.
 
-    Exits with 1 where a finding is at or above `--level`, else with 0; with 2 where the server cannot be asked.
+    Exits with 1 if a finding is at or above `--level`, else with 0; with 2 if the server cannot be used.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
             or a command line after `--`.
         level: The lowest level that makes the exit code 1; all findings are shown.
-        select: Only these rules: a code or a pattern such as `*_description`. May be given several times.
-        ignore: None of these rules. May be given several times.
+        select: Apply only this rule, given by its code or a pattern such as `*_description`. Repeatable.
+        ignore: Skip this rule, given by its code or a pattern. Repeatable.
         output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
     """
     import asyncio

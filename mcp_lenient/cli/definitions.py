@@ -13,13 +13,13 @@ def definitions(
     prompt: Annotated[bool, Parameter(negative=())] = False,
     config: Annotated[Path | None, Parameter(show_default=False)] = None,
 ) -> None:
-    """Write the tools of a server as a definitions file in YAML, or as text for a prompt. Nothing is called.
+    """Write the tools of a server as a definitions file in YAML, or as text for a prompt. No tool is called.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
             or a command line after `--`.
-        prompt: Text for a model's prompt: how a call is written, and every parameter of each tool.
-        config: YAML or TOML file whose descriptions and defaults stand in the prompt in place of the published ones.
+        prompt: Write text for a model's prompt: how to write a call, and every parameter of each tool.
+        config: YAML or TOML file whose descriptions and defaults replace the published ones in the prompt.
     """
     import asyncio
 

@@ -8,16 +8,16 @@ from cyclopts import Parameter
 
 
 def demo(*, everything: Annotated[bool, Parameter(name="--all", negative="")] = False) -> int:
-    """Show nearly right calls run: FastMCP alone beside FastMCP with mcp-lenient, over stdio.
+    """Send nearly right calls over stdio, to FastMCP alone and to FastMCP with mcp-lenient.
 
     Args:
-        everything: Show each call with both answers, a refusal in full and a log line.
+        everything: Show each call with both answers, a complete refusal and a log line.
     """
     from pathlib import Path
     from runpy import run_path
 
     package = Path(__file__).parents[1]
-    # It is one of the examples, which the wheel has within the package.
+    # One of the examples; the wheel contains it.
     files = (folder / "examples" / "demo.py" for folder in (package, package.parent))
     main = run_path(str(next(file for file in files if file.exists())))["main"]
     return int(main(everything=everything))

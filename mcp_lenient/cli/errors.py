@@ -12,7 +12,7 @@ WRONG_USE: Final = 2
 
 
 class CommandError(Exception):
-    """A reason why a command cannot run, in one sentence that names what and where."""
+    """Tells in one sentence why a command cannot run."""
 
 
 def fail(reason: str) -> NoReturn:

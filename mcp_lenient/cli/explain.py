@@ -1,4 +1,4 @@
-"""``mcp-lenient explain``: what would become of a call, step by step."""
+"""``mcp-lenient explain``: what would happen to a call, step by step."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def explain(
     event: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
 ) -> int:
-    """Say what would become of a call, step by step. The tool is not run.
+    """Explain what would happen to a call, step by step. The tool is not run.
 
-    Exits with 0 where the tool would run, with 1 where the call would be refused, and with 2 where the server cannot
-    be asked. A line of the log exits with 0.
+    Exits with 0 if the tool would run, with 1 if the call would be refused, and with 2 if the server cannot be used.
+    With `--event` it exits with 0.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
             or a command line in quotes (`"npx -y some-server"`).
         tool: The tool.
-        arguments: Its arguments as JSON, such as `'{"tags": "a"}'`. What is no JSON is taken for arguments that came
-            as a text.
-        event: In place of a tool and arguments: a line of the log, or `-` for all lines on stdin.
+        arguments: Its arguments as JSON, such as `'{"tags": "a"}'`. Anything that is not JSON counts as arguments that
+            were sent as one text.
+        event: Instead of a tool and arguments: a log line to explain, or `-` for all lines on stdin.
         output: `text` for people, `json` for programs.
     """
     import asyncio
@@ -82,7 +82,7 @@ def _events(event: str) -> list[CallEvent]:
     lines = sys.stdin if event == "-" else [event]
     events = [read for read in map(read_event, lines) if read is not None]
     if not events:
-        fail("--event: there is no event of mcp-lenient in what was given")
+        fail("--event: the input has no mcp-lenient event")
     return events
 
 

@@ -1,4 +1,4 @@
-"""``mcp-lenient proxy``: in front of any MCP server, so that nearly right calls run."""
+"""``mcp-lenient proxy``: run in front of any MCP server and repair nearly right calls."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def proxy(  # noqa: PLR0913 - an option each
     no_structured_errors: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     stateless: Annotated[bool, Parameter(negative="", show_default=False)] = False,
 ) -> int:
-    """Stand in front of any MCP server: repair its nearly right calls, refuse the rest with one envelope.
+    """Run in front of any MCP server: repair nearly right calls, refuse wrong ones with a clear error.
 
     `mcp-lenient proxy -- npx -y @modelcontextprotocol/server-filesystem /data`
 
@@ -64,24 +64,24 @@ def proxy(  # noqa: PLR0913 - an option each
     Args:
         target: The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.
         http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`; `/health` says whether the server answers.
-        config: YAML or TOML file with what you declare of tools.
+        config: YAML or TOML file with declarations for tools.
         observe: Change nothing; log what would be done.
-        closed: Names that a schema does not declare count as refused, unless it says that others may come.
-        log: Write the log to this file, which is rotated, not to stderr.
-        policy: `strict` repairs nothing, and refuses what is not right with a good error.
-        unrepairable: What becomes of a call that cannot be repaired.
-        header: A header for a server at a URL, `NAME: VALUE`; `${NAME}` is read from the environment.
-        forward_header: A caller's header that goes on, `NAME`; of several servers to the one named, `NAME=SERVER`.
-        timeout: Seconds that the server has to answer one request; no limit unless given.
-        connect_timeout: Seconds that the server has to be connected.
-        no_structured_errors: Error results have no `structuredContent`, which some clients check even on errors.
-        stateless: Over HTTP, keep no sessions, so that any of several such processes can answer any request.
+        closed: Treat names that a schema does not declare as wrong, unless the schema explicitly allows other names.
+        log: Write the log to this file instead of stderr. The file is rotated.
+        policy: `strict` repairs nothing and refuses every wrong call with a clear error.
+        unrepairable: What to do with a call that cannot be repaired.
+        header: Send this header to a server at a URL: `NAME: VALUE`. `${NAME}` is read from the environment. Repeatable.
+        forward_header: Forward this header of the caller: `NAME`, or with several servers `NAME=SERVER`. Repeatable.
+        timeout: Seconds the server may take to answer one request. No limit by default.
+        connect_timeout: Seconds that connecting to the server may take.
+        no_structured_errors: Leave `structuredContent` out of error results, since some clients validate it even there.
+        stateless: Keep no sessions over HTTP, so that any of several such processes can answer any request.
     """
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.rules.policy import Policy
 
     if config is not None and not config.is_file():
-        fail(f"--config {config}: there is no such file")
+        fail(f"--config {config}: no such file")
     address = None if http is None else _address(http, stateless=stateless)
     if stateless and address is None:
         fail("--stateless: only a proxy served with --http can be without sessions")
@@ -107,7 +107,7 @@ def proxy(  # noqa: PLR0913 - an option each
 async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
     """Serve until the client ends the connection or the process is told to stop, then end the server behind it."""
     try:
-        if address is not None:  # there, signals are uvicorn's
+        if address is not None:  # uvicorn handles signals there
             await server.run_async(show_banner=False, **address)
         elif sys.platform == "win32":
             await server.run_async("stdio", show_banner=False)
@@ -122,7 +122,7 @@ async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
 
 
 async def _stop_on_signal(server: FastMCP) -> None:
-    """Stop at once: the thread that reads stdin cannot be, and would keep the process."""
+    """Exit at once: the thread that reads stdin cannot be stopped and would keep the process alive."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             await _close(server)
@@ -143,7 +143,7 @@ async def _close(server: FastMCP) -> None:
 def _older_features() -> Iterator[None]:
     """Pass on logs and requests of servers without a warning that this part of the protocol is deprecated.
 
-    FastMCP passes it on by functions that the SDK warns of; who runs a proxy can change neither server nor client.
+    FastMCP uses deprecated SDK functions for this; an operator of a proxy can change neither server nor client.
     """
     from mcp.shared.exceptions import MCPDeprecationWarning
 
@@ -166,7 +166,7 @@ def _server(
         target: What the command line names.
         policy: What may be repaired.
         config: The file of definitions.
-        given: What is for servers elsewhere only, by the names of :func:`create_lenient_proxy`.
+        given: Options of :func:`create_lenient_proxy` that only apply to other processes' servers.
     """
     from fastmcp import FastMCP
 
@@ -183,11 +183,12 @@ def _server(
                 raise
             fail(str(error).replace("forward_headers", "--forward-header"))
     if given["forward_headers"] is not None:
-        fail("--forward-header: only a server at a URL is sent headers")
+        fail("--forward-header: headers are only sent to a server at a URL")
     for name in ("timeout", "connect_timeout"):
         if given[name] is not None:
             fail(
-                f"--{name.replace('_', '-')}: a Python file's server runs within the proxy, so that it has no such time"
+                f"--{name.replace('_', '-')}: not for a Python file, whose server runs inside the proxy; "
+                f"start it as a command instead: -- fastmcp run FILE.py"
             )
     if not given["structured_errors"]:
         target.add_middleware(PlainErrors())
@@ -201,12 +202,12 @@ def _seconds(text: str | None, option: str) -> float | None:
     if text is None:
         return None
     if not _SECONDS.fullmatch(text) or float(text) == 0:
-        fail(f"{option} {text}: this is no number of seconds above 0, such as 30 or 2.5")
+        fail(f"{option} {text}: must be a number of seconds above 0, such as 30 or 2.5")
     return float(text)
 
 
 def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
-    """Return the header names, by server where servers are named."""
+    """Return the header names, grouped by server if servers are named."""
     if not given:
         return None
     by_server: dict[str, list[str]] = {}
@@ -214,8 +215,8 @@ def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
     for each in given:
         found = _FORWARDED.fullmatch(each)
         if found is None:
-            # What was written is not shown: it may hold a key.
-            fail("--forward-header: one is not written `NAME` or `NAME=SERVER`")
+            # The input is not shown: it may contain a key.
+            fail("--forward-header: write each header as `NAME` or `NAME=SERVER`")
         (alone if found[2] is None else by_server.setdefault(found[2], [])).append(found[1])
     if alone and by_server:
         fail("--forward-header: say which of the servers each header goes to, as NAME=SERVER")
@@ -225,7 +226,7 @@ def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
 def _address(text: str, *, stateless: bool) -> dict[str, Any]:
     found = _ADDRESS.fullmatch(text.strip())
     if found is None or int(found["port"]) > 65_535:
-        fail(f"--http {text}: this is no HOST:PORT, such as 127.0.0.1:8000")
+        fail(f"--http {text}: must be HOST:PORT, such as 127.0.0.1:8000")
     host = (found["host"] or "127.0.0.1").strip("[]")
     return {
         "transport": "http",
@@ -243,10 +244,10 @@ def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -
     if not headers:
         return target
     if not isinstance(target, (SSETransport, StreamableHttpTransport)):
-        fail("--header: only a server at a URL is sent headers")
+        fail("--header: headers are only sent to a server at a URL")
     for header in headers:
         found = _HEADER.fullmatch(header)
         if found is None:
-            fail("--header: one is not written `NAME: VALUE`")  # not shown: it may hold a key
+            fail("--header: write each header as `NAME: VALUE`")  # not shown: it may contain a key
         target.headers[found[1]] = from_environment(found[2], f"--header {found[1]}")
     return target

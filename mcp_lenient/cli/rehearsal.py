@@ -1,4 +1,4 @@
-"""The calls that ``mcp-lenient stress`` would make, and the arguments that a file gives it."""
+"""Plan the calls of ``mcp-lenient stress``, and read the file of arguments for it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from mcp_lenient.testing.stress_run import damaged_calls, example_calls
 from mcp_lenient.values.display import cut, shown
 
 Given = Mapping[str, list[dict[str, Any]]]
-"""Right arguments by tool."""
+"""Valid arguments by tool."""
 
 
 def given_arguments(file: Path) -> Given:
-    """Read a JSON file with the right arguments of tools: an object, or a list of them, by tool."""
+    """Read a JSON file of valid arguments by tool: an object, or a list of objects."""
     try:
         written = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         fail(f"--arguments: {file}: {error.strerror or error}")
     except (ValueError, RecursionError) as error:
-        fail(f"--arguments: {file}: this is not JSON: {error}")
+        fail(f"--arguments: {file}: not JSON: {error}")
     if not isinstance(written, dict) or not written:
         fail(
-            f'--arguments: {file}: an object is expected, with arguments by tool, like {{"search": {{"query": "tea"}}}}'
+            f'--arguments: {file}: it must be an object with arguments by tool, like {{"search": {{"query": "tea"}}}}'
         )
     return {tool: _calls(file, tool, each) for tool, each in written.items()}
 
@@ -47,7 +47,7 @@ def _calls(file: Path, tool: str, written: Any) -> list[dict[str, Any]]:
     calls = written if isinstance(written, list) else [written]
     if not calls or not all(isinstance(call, dict) for call in calls):
         fail(
-            f"--arguments: {file}: what stands at {tool!r} is neither the arguments of a call, as an object, nor a list of such"
+            f"--arguments: {file}: {tool!r} must be the arguments of a call as an object, or a list of such objects"
         )
     return calls
 
@@ -57,7 +57,7 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A tool to call: how often, and the first of its right calls."""
+    """A tool to call: how often, and the first of its valid calls."""
 
     name: str
     calls: int
@@ -68,7 +68,7 @@ class Planned:
 class Rehearsal:
     """The planned calls, and whether they reach the tools; prints as a table.
 
-    ``left_out`` are the tools that are not called, since they may change something.
+    ``left_out`` are the tools that are not called because they may change something.
     """
 
     tools: tuple[Planned, ...]
@@ -87,9 +87,9 @@ class Rehearsal:
 
     def __rich__(self) -> RenderableType:
         total = sum(each.calls for each in self.tools)
-        reaches = "reach the tools" if self.is_real else "are stopped before the tools"
+        reaches = "reaching the tools" if self.is_real else "stopped before the tools run"
         tools = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
-        parts: list[RenderableType] = [Text(f"{total} calls of {tools}, which {reaches}")]
+        parts: list[RenderableType] = [Text(f"{total} calls (valid and damaged) of {tools}, {reaches}")]
         if self.tools:
             columns = (
                 Column("tool", overflow="fold"),
@@ -102,13 +102,13 @@ class Rehearsal:
             parts.append(table)
         if self.left_out:
             names = ", ".join(map(shown, self.left_out))
-            parts.append(Text(f"Left out, since they may change something (--all calls them too): {names}"))
+            parts.append(Text(f"Left out because they may change something (--all calls them too): {names}"))
         return Group(*parts)
 
 
 def _short(arguments: dict[str, Any] | None) -> str:
     if arguments is None:
-        return "nothing: no right call is known"
+        return "nothing: no valid call is known"
     return cut(shown(json.dumps(arguments, ensure_ascii=False), 4 * _LONGEST), _LONGEST)
 
 

@@ -1,4 +1,4 @@
-"""``mcp-lenient report``: what a log says of the calls in it, as text, as JSON, and as a page."""
+"""``mcp-lenient report``: summarize the calls in a log as text, JSON or an HTML page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     top: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 10,
     memory: str = "512MB",
 ) -> int:
-    """Say what became of the calls in a log: which tools fail for whom, and what to do about it.
+    """Summarize the calls in a log: which tools fail for which clients, and what to do about it.
 
     The exit code is 0; 2 if a log cannot be read, none of its lines is an event, or `--memory` is too little; 130
     after Ctrl-C.
@@ -48,13 +48,13 @@ def report(  # noqa: PLR0913 - each is an option of the command
             `'logs/**/*.gz'`; `s3://` and `https://` addresses; `-` for standard input.
         format: `text` for people, `json` for programs.
         html: Write one self-contained page with charts to this file.
-        since: Only calls from then on: `2026-11-01`, `2026-11-01T08:00Z`, or so long ago: `90m`, `24h`, `7d`.
-        until: Only calls before then, written in the same way.
-        tool: Only calls of this tool; `*` stands for any text.
-        client: Only calls of clients with this name; `*` stands for any text.
-        server: Only calls to servers with this name; `*` stands for any text.
-        top: How many entries each list has.
-        memory: How much is kept in memory before it goes to the folder for temporary files; 64MB at least.
+        since: Only calls since this time: `2026-11-01`, `2026-11-01T08:00Z`, or an age: `90m`, `24h`, `7d`.
+        until: Only calls before this time, in the same form.
+        tool: Only calls of this tool; `*` matches any text.
+        client: Only calls of clients with this name; `*` matches any text.
+        server: Only calls to servers with this name; `*` matches any text.
+        top: Maximum number of entries in each list.
+        memory: Memory limit, beyond which temporary files are used; at least 64MB.
     """
     from rich.console import Console
 
@@ -63,7 +63,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
     if not files and sys.stdin.isatty():
-        fail("no log is named: give files, patterns or - for standard input")
+        fail("no log given: give files, patterns or - for standard input")
     selection = Selection(
         since=_moment("--since", since),
         until=_moment("--until", until),
@@ -72,7 +72,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
         server=server,
     )
     if html is not None and not html.resolve().parent.is_dir():
-        fail(f"--html {html}: there is no folder {html.resolve().parent}")
+        fail(f"--html {html}: the folder does not exist: {html.resolve().parent}")
     try:
         with _progress() as progress:
             made = read_report(
@@ -93,14 +93,14 @@ def report(  # noqa: PLR0913 - each is an option of the command
 
 
 def _no_events(log: LogFigures) -> str:
-    """Say that nothing was read, in one sentence."""
+    """Say in one sentence that the log has no events."""
     lines = "the only line" if log.lines == 1 else f"none of the {log.lines:,} lines"
-    verb = "is no event" if log.lines == 1 else "is an event"
+    verb = "is not an event" if log.lines == 1 else "is an event"
     return f"{lines} {verb} of mcp-lenient: name the log that its server writes"
 
 
 def _moment(option: str, written: str | None) -> datetime | None:
-    """Read a time as people write it; without a zone it is local time."""
+    """Parse a time; without a zone it is local time."""
     if written is None:
         return None
     if ago := _AGO.fullmatch(written):
@@ -117,12 +117,12 @@ def _write(file: Path, text: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        fail(f"--html {file}: this cannot be written: {error.strerror}")
+        fail(f"--html {file}: it cannot be written: {error.strerror}")
 
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """Show a bar on stderr while it is a terminal."""
+    """Show a progress bar if stderr is a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 

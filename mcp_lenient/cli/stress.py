@@ -1,4 +1,4 @@
-"""``mcp-lenient stress``: the usual damage to valid arguments, and what becomes of it."""
+"""``mcp-lenient stress``: call tools with damaged arguments and show what happens."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     summary: Annotated[bool, Parameter(negative=())] = False,
     output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
 ) -> int:
-    """Call tools with the usual damage to right arguments, and show what becomes of each call.
+    """Call tools with arguments damaged as models damage them, and show what happens.
 
-    The tools of a Python file are not run: each call is stopped before the tool. Another server gets the calls for
-    real, through the middleware, so that only its read-only tools (`readOnlyHint`) are called.
+    The tools of a Python file are not run: each call is stopped before the tool. Any other server receives real
+    calls through the middleware, so only its read-only tools (`readOnlyHint`) are called.
 
-    Exits with 1 where a call was corrupted (repaired to something else than was meant), where no tool at all could
-    be tried, and where a tool does not take the arguments that were given for it; else with 0; with 2 where the
-    server cannot be asked. Tools that could not be tried are named, with the reason.
+    Exits with 1 if a call was corrupted (repaired to something other than what was meant), if no tool could be
+    tried, or if a tool rejects the arguments given for it; else with 0; with 2 if the server cannot be used. Tools
+    that could not be tried are listed with the reason.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
             or a command line after `--`.
         tool: Only tools whose names match this pattern, such as `search_*`.
-        seed: What the arguments are made up from: the same seed gives the same calls.
-        per_tool: How many right calls of each tool are damaged.
-        arguments: JSON file with right arguments, to be damaged in place of made up ones: by tool, those of a call
-            or a list of such, `{"search": {"query": "tea"}}`.
+        seed: Seed of the generated arguments: the same seed gives the same calls.
+        per_tool: Number of valid calls to damage for each tool.
+        arguments: JSON file with valid arguments to use instead of generated ones: for each tool an object or a list
+            of objects, such as `{"search": {"query": "tea"}}`.
         everything: Also call tools that may change something.
         dry_run: Only show what would be called.
         yes: Call without asking.
-        summary: Only the sums of all tools, without a table for each.
+        summary: Show only the totals, without a table for each tool.
         output: `text` for people, `json` for programs.
     """
     from fastmcp import FastMCP
@@ -70,7 +70,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
             return DONE if dry_run else FOUND
         if plan.is_real and not yes and not _confirmed():
             return DONE
-        # A transport belongs to the event loop that has used it, so that the calls get one of their own.
+        # A transport belongs to the event loop that first used it, so the calls get a new one.
         subject = server if isinstance(server, FastMCP) else lenient_front(target_of(target))
         names = [each.name for each in plan.tools]
         report = run_stress(
@@ -89,5 +89,5 @@ def _confirmed() -> bool:
     from rich.prompt import Confirm
 
     if not sys.stdin.isatty():
-        fail("these calls would reach the server: say --yes to make them, or --dry-run to see them alone")
+        fail("these calls would reach the server: add --yes to make them, or --dry-run to only see them")
     return Confirm.ask("Make these calls?", console=Console(stderr=True), default=False)

@@ -1,4 +1,4 @@
-"""``mcp-lenient tail``: a log as it grows, one readable line an event."""
+"""``mcp-lenient tail``: show a log as it grows, one readable line per event."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def tail(
     follow: bool = True,
     foreign: bool = True,
 ) -> int:
-    """Show the events of a log, one line each, and follow the log as it grows.
+    """Show the events of a log, one line per event, and follow the log as it grows.
 
-    Rotated and truncated files are followed too. Ctrl-C ends it.
+    Rotated and truncated files are followed too. Press Ctrl-C to stop.
 
     Args:
-        file: The log: JSON lines as they are written, `-` for standard input
+        file: The log, a file of JSON lines, or `-` for standard input
             (`docker logs -f notes 2>&1 | mcp-lenient tail -`).
-        lines: How many of the lines that are there already are shown; of standard input, all are.
+        lines: Number of existing lines to show first. Standard input is shown completely.
         follow: Wait for more lines.
-        foreign: Show, dimmed, the lines that are no event.
+        foreign: Show lines that are not events, dimmed.
     """
     from datetime import datetime
     from pathlib import Path

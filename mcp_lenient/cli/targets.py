@@ -1,4 +1,4 @@
-"""Find the server that a command is about, and report what goes wrong with it."""
+"""Find the server that a command line names, and report its errors."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ _USUAL_NAMES: Final = ("mcp", "server", "app")
 
 
 def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
-    """Return the server that the words of a command line name.
+    """Return the server that a command line names.
 
     One word is a URL (``https://host/mcp``; server-sent events where the path ends in ``/sse``), a client
-    configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name may be that
-    of a function without parameters that makes the server), or a whole command
-    line in quotes, also one that ends like a file unless there is such a file; several words are a command line, which runs in this process's environment. A Python
-    file's server runs within this process, so that its functions' own types are the validator.
+    configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name is a server
+    or a function without parameters that returns one), or a whole command line in quotes, even one that ends like
+    a file name, unless that file exists. Several words are a command line, which gets this process's environment. A
+    Python file's server runs inside this process, so its functions' own types validate calls.
 
     Raises:
-        CommandError: Where the words name nothing that is there.
+        CommandError: When the words do not name a usable server.
     """
     if not words:
-        fail("no server is named: give a URL, a .json or .py file, or `-- command arguments`")
+        fail("no server given: give a URL, a .json or .py file, or `-- command arguments`")
     if len(words) > 1:
         return _started_by(words)
     (word,) = words
@@ -80,7 +80,7 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
 
 
 def _is_file(word: str) -> bool:
-    """Return whether a word with a file's ending means a file: with blanks in it, only where that file exists."""
+    """Return whether a word that ends like a file name is one: with spaces in it, only if that file exists."""
     return len(word.split()) < 2 or Path(word).is_file()
 
 
@@ -88,14 +88,14 @@ def _split(word: str) -> list[str]:
     try:
         return shlex.split(word)
     except ValueError as error:
-        fail(f"{word!r} is no command line: {error}")
+        fail(f"{word!r} cannot be read as a command line: {error}")
 
 
 def _started_by(words: Sequence[str]) -> StdioTransport:
     if not words:
-        fail("no server is named: the command line is empty")
+        fail("no server given: the command line is empty")
     if shutil.which(words[0]) is None:
-        fail(f"{words[0]!r} is no command on this machine, no URL, and no .json or .py file")
+        fail(f"{words[0]!r} is not a command on this machine, a URL, a .json file or a .py file")
     # The SDK by default passes little more than PATH, and keys are in the environment.
     return StdioTransport(command=words[0], args=list(words[1:]), env=dict(os.environ))
 
@@ -104,17 +104,17 @@ def _configured(path: Path) -> MCPConfigTransport:
     try:
         written = _filled_in(json.loads(path.read_text(encoding="utf-8")), path)
         if isinstance(written, dict) and "mcpServers" not in written and "servers" in written:
-            written = {"mcpServers": written["servers"]}  # as VS Code writes it
+            written = {"mcpServers": written["servers"]}  # VS Code's key
         config = MCPConfig.model_validate(written)
     except FileNotFoundError:
-        fail(f"{path}: there is no such file")
+        fail(f"{path}: no such file")
     except ValidationError as error:
         places = "; ".join(".".join(map(str, issue["loc"])) + ": " + issue["msg"] for issue in error.errors())
-        fail(f"{path}: this is no client configuration: {places}")
+        fail(f"{path}: not a client configuration: {places}")
     except ValueError as error:
-        fail(f"{path}: this is not JSON: {error}")
+        fail(f"{path}: not JSON: {error}")
     if not config.mcpServers:
-        fail(f"{path}: no server stands under mcpServers")
+        fail(f"{path}: mcpServers lists no server")
     return MCPConfigTransport(config)
 
 
@@ -131,14 +131,14 @@ def from_environment(text: str, where: str) -> str:
     """Fill in ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` from the environment.
 
     Raises:
-        CommandError: Where the environment has no such name; it says where the text is.
+        CommandError: When a variable is not set; the message says where the text is.
     """
 
     def value(found: re.Match[str]) -> str:
         name, default = found.groups()
         known: str | None = os.environ.get(name, default)
         if known is None:
-            fail(f"{where}: the environment has no {name}, which ${{{name}}} stands for")
+            fail(f"{where}: the environment variable {name} is not set")
         return known
 
     return _VARIABLE.sub(value, text)
@@ -146,7 +146,7 @@ def from_environment(text: str, where: str) -> str:
 
 def _imported(path: Path, name: str | None) -> FastMCP:
     if not path.is_file():
-        fail(f"{path}: there is no such file")
+        fail(f"{path}: no such file")
     module = _module(path)
     if name is not None:
         return _server(getattr(module, name, None), f"{path}: {name!r}")
@@ -154,14 +154,14 @@ def _imported(path: Path, name: str | None) -> FastMCP:
     server = next((each for each in usual if isinstance(each, FastMCP)), None)
     if server is None:
         fail(
-            f"{path}: no FastMCP server is named mcp, server or app; "
-            f"name yours, or a function that makes it: {path}:NAME"
+            f"{path}: no FastMCP server named mcp, server or app; "
+            f"name your server, or a function that returns it: {path}:NAME"
         )
     return server
 
 
 def _server(found: object, named: str) -> FastMCP:
-    """Return the server that a name refers to, or that the function of this name makes."""
+    """Return the named server, or the one that the named function returns."""
     if callable(found) and not isinstance(found, FastMCP):
         try:
             found = found()
@@ -169,12 +169,12 @@ def _server(found: object, named: str) -> FastMCP:
             msg = f"{named} raised {type(error).__name__}: {error}"
             raise CommandError(msg) from error
     if not isinstance(found, FastMCP):
-        fail(f"{named} is no FastMCP server, and no function that returns one")
+        fail(f"{named} is not a FastMCP server or a function that returns one")
     return found
 
 
 def _module(path: Path) -> ModuleType:
-    """Import a file as a module, under its own name where it is part of a package."""
+    """Import a file as a module, under its full name if it is part of a package."""
     package = path.resolve().parent
     names = [path.stem]
     while (package / "__init__.py").is_file():
@@ -184,15 +184,15 @@ def _module(path: Path) -> ModuleType:
     try:
         return importlib.import_module(".".join(names)) if len(names) > 1 else _alone(path)
     except Exception as error:
-        msg = f"{path}: {type(error).__name__} while it was loaded: {error}"
+        msg = f"{path}: {type(error).__name__} while loading it: {error}"
         raise CommandError(msg) from error
 
 
 def _alone(path: Path) -> ModuleType:
-    # Under a unique name: the file may have the name of a standard module.
+    # Under a unique name: the file may be named like a standard module.
     spec = importlib.util.spec_from_file_location(f"mcp_lenient_target_{path.stem}", path)
     if spec is None or spec.loader is None:
-        msg = "it is no Python file"
+        msg = "it is not a Python file"
         raise ImportError(msg)
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
@@ -205,22 +205,22 @@ T = TypeVar("T")
 
 @contextmanager
 def one_line_errors(named: str) -> Iterator[None]:
-    """Report in one line why a server cannot be asked.
+    """Report in one line why a server cannot be used.
 
     Args:
         named: The server, as the command line names it.
 
     Raises:
-        CommandError: When the server cannot be started, reached or asked.
+        CommandError: When the server cannot be started or reached, or answers with an error.
     """
     try:
         yield
     except BrokenPipeError:  # the reader of stdout is gone
         raise
     except ValidationError as error:
-        fail(f"{named}: the server cannot be asked: its answer is no valid {shown(error.title)}")
+        fail(f"{named}: the server cannot be used: its answer is not a valid {shown(error.title)}")
     except (host.MCPError, host.HTTPError, RuntimeError, OSError) as error:
-        fail(f"{named}: the server cannot be asked: {_reason(error)}")
+        fail(f"{named}: the server cannot be used: {_reason(error)}")
 
 
 def _reason(error: BaseException) -> str:
@@ -229,7 +229,7 @@ def _reason(error: BaseException) -> str:
 
 
 def no_name_warnings() -> AbstractContextManager[None]:
-    """Suppress the SDK's warnings about tool names: they repeat the names unescaped."""
+    """Suppress the SDK's warnings about tool names, which print the names unescaped."""
     return _errors_only(tool_name_validation.__name__)
 
 
@@ -253,9 +253,9 @@ def _errors_only(*names: str) -> Iterator[None]:
 
 
 def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
-    """Put a server with the middleware in front of another one, and hold one connection to it while in use.
+    """Put a server with the middleware in front of another one, over one connection.
 
-    What cannot be repaired is refused: nothing that the other server's schema forbids reaches it.
+    Calls that cannot be repaired are refused, so nothing that the other server's schema forbids reaches it.
     """
     client: Client[Any] = Client(target)
 
@@ -271,7 +271,7 @@ def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
 
 
 class _NoClaims(Middleware):
-    """Removes from a server's answers any claim to be repaired by this package."""
+    """Removes a server's own mcp_lenient entry from its answers."""
 
     async def on_call_tool(
         self,
@@ -286,7 +286,7 @@ class _NoClaims(Middleware):
 
 
 async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:
-    """Run ``work`` with the server that a command line names, connected meanwhile."""
+    """Connect the server that a command line names, and run ``work`` with it."""
     target = target_of(words)
     server = target if isinstance(target, FastMCP) else lenient_front(target)
     async with Client(server):

@@ -59,7 +59,7 @@ def _write(file: IO[str], text: str) -> None:
 
 
 _REASONS: Final = {
-    errno.ENOENT: "there is no such file",
+    errno.ENOENT: "no such file",
     errno.ELOOP: "its symbolic links form a loop",
 }
 

@@ -92,10 +92,10 @@ def test_sarif_and_github_are_written_whole(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        pytest.param(["--", sys.executable, "-c", ""], "the server cannot be asked", id="ends at once"),
-        pytest.param(["http://127.0.0.1:9/mcp"], "the server cannot be asked", id="nobody listens"),
+        pytest.param(["--", sys.executable, "-c", ""], "the server cannot be used", id="ends at once"),
+        pytest.param(["http://127.0.0.1:9/mcp"], "the server cannot be used", id="nobody listens"),
         pytest.param(["--ignore", "untypd", "x.py"], "'untypd' names no rule", id="a misspelt code"),
-        pytest.param([], "no server is named", id="no target"),
+        pytest.param([], "no server given", id="no target"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(capfd, words, says):

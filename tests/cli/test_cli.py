@@ -33,10 +33,10 @@ def test_a_wrong_command_is_one_line_on_stderr(capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        pytest.param([], "no server is named", id="nothing"),
-        pytest.param(["no-such-command-here"], "no command on this machine", id="no command"),
-        pytest.param(["missing.json"], "missing.json: there is no such file", id="no configuration"),
-        pytest.param(["missing.py:mcp"], "missing.py: there is no such file", id="no Python file"),
+        pytest.param([], "no server given", id="nothing"),
+        pytest.param(["no-such-command-here"], "not a command on this machine", id="no command"),
+        pytest.param(["missing.json"], "missing.json: no such file", id="no configuration"),
+        pytest.param(["missing.py:mcp"], "missing.py: no such file", id="no Python file"),
     ],
 )
 def test_a_target_that_is_not_there_is_named(words, says):
@@ -66,7 +66,7 @@ def test_a_python_file_names_its_server_or_what_makes_it(tmp_path):
     assert target_of([f"{file}:build_server"]).name == "built"
     with pytest.raises(CommandError, match="'breaks' raised RuntimeError: no database"):
         target_of([f"{file}:breaks"])
-    with pytest.raises(CommandError, match="'SERVER' is no FastMCP server"):
+    with pytest.raises(CommandError, match="'SERVER' is not a FastMCP server"):
         target_of([f"{file}:SERVER"])
 
 
@@ -99,7 +99,7 @@ def test_a_file_with_a_blank_in_its_path_is_a_file(tmp_path):
 
 def test_a_command_line_with_an_open_quote_is_named():
     """What no shell could read is told in one sentence."""
-    with pytest.raises(CommandError, match="is no command line: No closing quotation"):
+    with pytest.raises(CommandError, match="cannot be read as a command line: No closing quotation"):
         target_of(["python 'plain.py"])
 
 
@@ -131,7 +131,7 @@ def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, comman
     out, err = capfd.readouterr()
     assert not out
     assert err.startswith("error: ")
-    assert err.endswith("the server cannot be asked: its answer is no valid ListToolsResult\n")
+    assert err.endswith("the server cannot be used: its answer is not a valid ListToolsResult\n")
     assert err.count("\n") == 1
 
 

@@ -103,7 +103,7 @@ def test_lines_are_read_from_stdin(server, capsys, monkeypatch):
     [
         pytest.param([], "name a tool", id="nothing to explain"),
         pytest.param(["store", "{}", "--event", "{}"], "name a tool", id="both"),
-        pytest.param(["--event", "{}"], "no event of mcp-lenient", id="no event"),
+        pytest.param(["--event", "{}"], "no mcp-lenient event", id="no event"),
     ],
 )
 def test_wrong_use_is_one_line(server, capsys, words, says):

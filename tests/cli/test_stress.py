@@ -231,10 +231,10 @@ def test_given_arguments_that_a_tool_does_not_take_make_the_exit_code_1(choosy, 
     ("written", "says"),
     [
         pytest.param(None, "No such file", id="no file"),
-        pytest.param("{", "this is not JSON", id="not JSON"),
-        pytest.param("[]", "an object is expected, with arguments by tool", id="a list"),
-        pytest.param('{"take": 5}', "what stands at 'take' is neither", id="no arguments"),
-        pytest.param('{"take": []}', "what stands at 'take' is neither", id="no call"),
+        pytest.param("{", "not JSON: ", id="not JSON"),
+        pytest.param("[]", "it must be an object with arguments by tool", id="a list"),
+        pytest.param('{"take": 5}', "'take' must be the arguments of a call", id="no arguments"),
+        pytest.param('{"take": []}', "'take' must be the arguments of a call", id="no call"),
         pytest.param('{"give": {}}', "the server has no tool 'give'", id="no tool"),
     ],
 )
@@ -254,7 +254,7 @@ def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
     """A server without a read-only tool is not tested, which is no success."""
     server.write_text(SERVER.replace('annotations={"readOnlyHint": True}', ""), encoding="utf-8")
     assert run(["stress", "--yes", "--", sys.executable, str(server)]) == 1
-    assert "Left out, since they may change something" in capfd.readouterr().out
+    assert "Left out because they may change something" in capfd.readouterr().out
 
 
 @pytest.mark.full
@@ -262,8 +262,8 @@ def test_a_dry_run_calls_nothing(server, capfd):
     """What would be called is shown, and what would be left out."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
     out = capfd.readouterr().out
-    assert "calls of 1 tool, which reach the tools" in out
-    assert "Left out, since they may change something (--all calls them too): store" in out
+    assert "of 1 tool, reaching the tools" in out
+    assert "Left out because they may change something (--all calls them too): store" in out
     assert calls_of(server) == set()
 
 
@@ -286,7 +286,7 @@ def test_without_a_terminal_nobody_is_asked(server, capfd, monkeypatch):
     """Real calls need a yes: without a terminal the command ends, having called nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert run(["stress", "--", sys.executable, str(server)]) == 2
-    assert "say --yes to make them" in capfd.readouterr().err
+    assert "add --yes to make them" in capfd.readouterr().err
     assert calls_of(server) == set()
 
 

@@ -104,7 +104,7 @@ def test_standard_input(log):
 def test_a_file_that_is_not_there(capsys, tmp_path):
     """A file that is not there is named in one line, with the exit code for wrong use."""
     assert run(["tail", str(tmp_path / "missing.jsonl")]) == 2
-    assert "missing.jsonl: there is no such file" in capsys.readouterr().err.replace("\n", "")
+    assert "missing.jsonl: no such file" in capsys.readouterr().err.replace("\n", "")
 
 
 def test_a_wrong_number_of_lines(log, capsys):

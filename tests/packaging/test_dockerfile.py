@@ -43,7 +43,7 @@ def test_its_command_is_one_with_these_options(capsys):
     assert f'{program} = "mcp_lenient.cli:main"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert arguments[0] in {name for command in app for name in app[command].name}
     assert run(arguments) == 2
-    assert "no server is named" in capsys.readouterr().err
+    assert "no server given" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 >>> from mcp_lenient.devtools.report import read_report
 >>> report = read_report(["examples/no-such-log.jsonl"])
 Traceback (most recent call last):
-mcp_lenient.devtools.report.database.ReportError: examples/no-such-log.jsonl: there is no such file
+mcp_lenient.devtools.report.database.ReportError: examples/no-such-log.jsonl: no such file
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def _fitting(pattern: str) -> list[Path]:
         elif path.suffix.lower() == ".parquet":  # Spark writes a folder of this name
             found += _below(path)
     if not found:
-        msg = f"{pattern}: there is no such file, nor one that fits the pattern"
+        msg = f"{pattern}: no such file, nor one that fits the pattern"
         raise ReportError(msg)
     return found
 

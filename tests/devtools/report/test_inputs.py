@@ -206,7 +206,7 @@ def test_the_report_says_what_was_skipped(tmp_path, capsys):
     ("lines", "says"),
     [
         pytest.param(["INFO: started", '{"event": "other"}'], "none of the 2 lines", id="other programs"),
-        pytest.param([line()[:60]], "the only line is no event", id="cut off"),
+        pytest.param([line()[:60]], "the only line is not an event", id="cut off"),
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--format", "json"]])

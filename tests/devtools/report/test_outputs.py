@@ -197,7 +197,7 @@ def test_times_are_written_as_people_do(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        pytest.param(["none.jsonl"], "none.jsonl: there is no such file", id="file"),
+        pytest.param(["none.jsonl"], "none.jsonl: no such file", id="file"),
         pytest.param(["{log}", "--since", "soon"], "--since 'soon': write a time as", id="time"),
         pytest.param(
             ["{log}", "--html", "no/where.html"], "--html no/where.html: there is no folder", id="folder"

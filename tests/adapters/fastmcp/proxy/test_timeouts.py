@@ -168,7 +168,7 @@ def test_the_command_says_what_is_no_duration(option, given, capsys):
     """On the command line, the option and what was written are named."""
     assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2
     err = capsys.readouterr().err
-    assert f"{option} {given}: this is no number of seconds" in err
+    assert f"{option} {given}: must be a number of seconds" in err
     assert err.count("\n") == 1
 
 
