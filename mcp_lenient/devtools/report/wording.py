@@ -1,4 +1,4 @@
-"""The report as text: its words and tables, for a terminal of any width and for a pipe."""
+"""Format the report as text, for a terminal of any width or a pipe."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ def outcome(event: EventName) -> str:
 
 
 def head(report: Report) -> Iterator[str]:
-    """Yield what was read, line by line."""
+    """Yield the lines that say what was read."""
     log = report.log
     when = f", {_time(report.first)} to {_time(report.last)}" if report.first else ""
     yield f"{count(report.calls, 'call')}{when}"
     yield (
         f"{_sources(log)}, {count(log.lines, 'line')}: {count(log.events, 'event')}, "
-        f"{log.foreign:,} of other programs or cut off"
+        f"{log.foreign:,} from other programs or cut off"
         if log.lines
         else f"{_sources(log)}: empty"
     )
     if log.undated:
-        yield f"{count(log.undated, 'event')} without a time that can be read"
+        yield f"{count(log.undated, 'event')} without a readable time"
     if log.cut_files:
-        yield f"{count(log.cut_files, 'compressed file')} ended too early, and was read up to there"
+        yield f"{count(log.cut_files, 'compressed file')} ended too early and was read up to that point"
     yield from skipped(log)
     chosen = report.selection.model_dump(exclude_none=True)
     if chosen:
         yield "only " + ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
     if report.calls and "call_accepted" not in report.outcomes:
-        yield "calls that were right as sent are not in this log (they are logged at debug)"
+        yield "accepted calls are not in this log (they are logged at level DEBUG)"
 
 
 def skipped(log: LogFigures) -> Iterator[str]:
-    """Yield the files that are no logs, with the reason, line by line."""
+    """Yield a line for each file that is not a log, with the reason."""
     for each in log.skipped[:_MOST_SKIPPED]:
         yield f"skipped {each.file}: {each.reason}"
     if len(log.skipped) > _MOST_SKIPPED:
-        yield f"skipped {len(log.skipped) - _MOST_SKIPPED:,} files more"
+        yield f"skipped {len(log.skipped) - _MOST_SKIPPED:,} more files"
 
 
 def _sources(log: LogFigures) -> str:
@@ -109,7 +109,7 @@ TABLES: Final[Mapping[str, _Table]] = {
         lambda each: _with_outcomes(each.tool, each),
     ),
     "unknown_tools": _Table(
-        "Tools that do not exist, and were called",
+        "Called tools that do not exist",
         ("name", "calls", "clients"),
         lambda each: (each.tool, each.calls, each.clients),
     ),
@@ -139,7 +139,7 @@ NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "
 
 
 def title(report: Report, name: str) -> str:
-    """Return the title of a table, with how much of it is shown."""
+    """Return the title of a table, with the number of entries shown if some are left out."""
     shown, found = len(getattr(report, name)), report.found[name]
     return TABLES[name].title + (f" ({shown:,} of {found:,})" if found > shown else "")
 
@@ -191,7 +191,7 @@ _LONGEST: Final = 2000
 
 
 def as_text(report: Report) -> RenderableType:
-    """Lay out a report for rich; no text of a log is read as markup."""
+    """Format a report for rich; text from a log is never markup."""
     parts: list[RenderableType] = []
     for part in _parts(report):
         parts += [part, Text()]
@@ -221,7 +221,7 @@ def _outcomes(report: Report) -> Table:
 
 
 def _over_time(timeline: Timeline) -> RenderableType:
-    """Draw one character for each step: all calls, and the refused ones."""
+    """Draw one character for each step: all calls, and refused calls."""
     if not timeline.periods:
         return Text("No event has a time, so there is nothing to show over time.")
     first = timeline.periods[0].start
@@ -241,10 +241,8 @@ def _spark(counts: list[int]) -> Text:
     return Text("".join(_BLOCKS[-(-8 * count // most)] for count in counts), no_wrap=True, overflow="crop")
 
 
-def _table(report: Report, name: str) -> Table:
+def _table(report: Report, name: str) -> RenderableType:
     table = Table(
-        title=_plain(title(report, name), "bold"),
-        title_justify="left",
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
@@ -257,7 +255,7 @@ def _table(report: Report, name: str) -> Table:
         )
     for row in rows(report, name):
         table.add_row(*(_plain(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row))
-    return table
+    return Group(_plain(title(report, name), "bold"), table)
 
 
 def _advice(report: Report) -> RenderableType:

@@ -112,6 +112,12 @@ def test_the_terminal_shows_names_as_they_are(tmp_path):
     assert "\x1b]8" not in printed(report, 300, terminal=True)
 
 
+def test_the_title_of_a_narrow_table_is_one_line(tmp_path):
+    """A table's title may be wider than the table."""
+    report = read_report([log(tmp_path, *[line(tool="old", error_code="UNKNOWN_TOOL")] * 3)])
+    assert "Called tools that do not exist" in printed(report, 80).splitlines()
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_the_terminal_report_fits(width, tmp_path):
     """No line is wider than the terminal, and nothing that matters is cut away at 80 columns."""
