@@ -1,4 +1,4 @@
-"""The tools of a server, written down: as a definitions file, or as text for a model's prompt."""
+"""Write the tools of a server as a definitions file, or as text for a model's prompt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ To call a tool, write its name as a tag around one JSON object with the argument
 {"parameter": "value"}
 </tool_name>
 
-- Use the names of tools and parameters as they stand below.
+- Use the names of tools and parameters exactly as below.
 - Write numbers, true, false, lists and objects as JSON, not as text in quotes.
 - Leave out an optional parameter that is not needed; do not send null or an empty text for it.
 - A tool without parameters is called with {}.
@@ -79,7 +79,7 @@ def _parameter(forms: Forms, *, required: bool) -> Iterator[tuple[str, str]]:
 
 
 def _types(forms: Forms) -> list[str]:
-    """Return the JSON types that are taken; empty where any is."""
+    """Return the accepted JSON types; empty if any is."""
     kinds = [likely_kinds(form) for form in forms]
     return list(dict.fromkeys(kind for own in kinds for kind in own)) if all(kinds) else []
 
@@ -89,7 +89,7 @@ def _first(forms: Forms, keyword: str) -> Any:
 
 
 def _name(text: str) -> str:
-    """Write a name as YAML, in quotes where any reader could take it for something other than text."""
+    """Write a name as YAML, quoted if any reader could take it for something other than text."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _READ_OTHERWISE else _quoted(text)
 
 
@@ -110,7 +110,7 @@ def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> 
 
     Args:
         tools: The tools.
-        definitions: A file whose descriptions and defaults stand in place of the published ones.
+        definitions: A file whose descriptions and defaults replace the published ones.
     """
     declared = {} if definitions is None else definitions.tools
     parts = [_told(tool, declared.get(tool.name, Declared())) for tool in tools]
@@ -125,7 +125,7 @@ def _told(tool: Tool, declared: Declared) -> str:
 
 
 def _below(forms: Forms, depth: int) -> list[str]:
-    """Return a line for each property of an object, or of the items of a list, with those below it."""
+    """Return a line for each property of an object or of a list's items, with nested properties."""
     objects = [form for form in (*forms, *children(forms, 0)) if form.properties]
     if depth >= _DEEPEST:
         return []

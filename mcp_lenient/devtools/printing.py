@@ -1,6 +1,6 @@
-"""Print the output of a command: laid out for a terminal, without trailing blanks for a pipe or a file.
+"""Print the output of a command: formatted for a terminal, without trailing spaces for a pipe or file.
 
-Where a reader leaves early (``| head``), the rest goes nowhere and the command ends as it would have.
+If the reader closes early (``| head``), further output is dropped and the exit code stays the same.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ _TRAILING: Final = re.compile(r" +$", re.MULTILINE)
 
 
 class Output(Console):
-    """A console on stdout that stays quiet once its reader is gone."""
+    """A console on stdout that drops output once its reader has closed."""
 
     def on_broken_pipe(self) -> None:
-        """Print no more."""
+        """Drop further output."""
         self.quiet = True
         drop_output()
 
 
 def drop_output() -> None:
-    """Discard further output: the reader of stdout is gone."""
+    """Discard further output, since the reader of stdout has closed."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def put(text: str) -> None:
-    """Print a text and the end of its last line on stdout."""
+    """Print text and a final newline on stdout."""
     _write(sys.stdout, f"{text}\n")
 
 
 def show(console: Console, *parts: RenderableType) -> None:
-    """Print parts below each other, without blanks at the end of a line unless on a terminal."""
+    """Print parts below each other, without trailing spaces unless on a terminal."""
     for part in parts:
         if console.is_terminal:
             console.print(part)
@@ -65,7 +65,7 @@ _REASONS: Final = {
 
 
 def why_not_opened(error: OSError | ValueError) -> str:
-    """Say why a file cannot be opened, in a few words."""
+    """Say briefly why a file cannot be opened."""
     if not isinstance(error, OSError):
         return "this is not a file name"
     return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"

@@ -17,14 +17,14 @@ _PAUSE: Final = 0.2
 
 
 class Follower:
-    """Iterates over the lines of a file, each once it is whole; one of more than a megabyte comes in pieces.
+    """Iterates over the complete lines of a file; one longer than a megabyte comes in pieces.
 
-    Where the file is rotated, what is left of the old one comes before the new one; where it is truncated,
-    it is read anew. While there is no file of this name, it is waited for.
+    After a rotation the old file is read to its end before the new one. A truncated file is read from its start.
+    If the file does not exist, the follower waits for it.
 
     Args:
         path: The file.
-        history: How many of the lines that are there already come first.
+        history: Number of existing lines to start with.
         follow: Whether to wait for more.
     """
 
@@ -34,7 +34,7 @@ class Follower:
         self._follow = follow
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the lines; without end where it follows."""
+        """Yield the lines, endlessly if it follows."""
         file: IO[bytes] = self._path.open("rb")
         try:
             _go_back(file, self._history)
@@ -48,7 +48,7 @@ class Follower:
             file.close()
 
     def _renewed(self, file: IO[bytes]) -> Generator[str, None, IO[bytes]]:
-        """Wait a moment; return the file to go on with, at its start where it was replaced or emptied."""
+        """Wait briefly; return the file to read next, at its start if it was replaced or truncated."""
         sleep(_PAUSE)
         with suppress(FileNotFoundError):
             now = self._path.stat()
@@ -63,12 +63,12 @@ class Follower:
 
 
 def text_of(line: bytes) -> str:
-    """Decode a line without its end; replace what is not UTF-8."""
+    """Decode a line without its newline; replace invalid UTF-8."""
     return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[str]:
-    """Yield the lines from here on; leave an unfinished one in the file."""
+    """Yield the complete lines from here on; leave an unfinished line in the file."""
     while line := file.readline(_LONGEST):
         if not line.endswith(b"\n") and len(line) < _LONGEST:
             file.seek(-len(line), os.SEEK_CUR)
@@ -77,7 +77,7 @@ def _whole_lines(file: IO[bytes]) -> Iterator[str]:
 
 
 def _to_the_end(file: IO[bytes]) -> Iterator[str]:
-    """Yield all lines from here on, also an unfinished last one."""
+    """Yield all lines from here on, including an unfinished last one."""
     while line := file.readline(_LONGEST):
         yield text_of(line)
 
@@ -91,7 +91,7 @@ def _go_back(file: IO[bytes], lines: int) -> None:
         start = max(0, at - _BLOCK)
         file.seek(start)
         block = file.read(at - start)
-        # The end of the last line begins no other.
+        # The last newline does not start another line.
         upto = len(block) - (at == end)
         while (found := block.rfind(b"\n", 0, upto)) >= 0:
             lines -= 1

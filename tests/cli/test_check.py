@@ -59,7 +59,7 @@ def test_a_finding_is_told_in_full(tmp_path, capsys):
     # The path of a temporary folder may be longer than a line.
     assert f"store{file}:8" in "".join(text.split()[:4])
     assert "\n  warning  content  untyped_parameter\n" in text
-    assert "Mend: " in text
+    assert "Fix: " in text
     assert text.endswith("1 warning in 1 tool\n")
 
 

@@ -52,7 +52,7 @@ def server(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        pytest.param('{"content": "a"}', 0, "It takes the arguments as they are", id="right"),
+        pytest.param('{"content": "a"}', 0, "the tool accepts the arguments as sent", id="right"),
         pytest.param(
             '{"content": "a", "tags": "b"}', 0, "/tags: scalar_to_array (tier 8) reads", id="repaired"
         ),

@@ -1,4 +1,4 @@
-"""A linter for the tools of a server: what callers will misunderstand, why, and how to fix it.
+"""Lint the tools of a server: what callers will misunderstand, why, and how to fix it.
 
 >>> from fastmcp import FastMCP
 >>> from mcp_lenient.devtools.check import check
@@ -32,8 +32,8 @@ def check(
     """Find what callers of a server's tools will misunderstand.
 
     Args:
-        target: A server, a transport that leads to one, or tools as a client lists them.
-        select: Codes of the only rules to apply, or patterns (``*_description``); all when empty.
+        target: A server, a transport to one, or tools as a client lists them.
+        select: Codes or patterns (``*_description``) of the rules to apply; all if empty.
         ignore: Codes or patterns of rules to leave out.
 
     Returns:
@@ -49,14 +49,14 @@ def check(
 
 
 def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Check, ...]:
-    """Return the rules that codes or patterns choose, in the order of the catalogue.
+    """Return the selected rules, in the order of the catalogue.
 
     Raises:
         ValueError: When a code or pattern names no rule.
     """
     for pattern in (*select, *ignore):
         if not any(fnmatchcase(each.code, pattern) for each in CHECKS):
-            msg = f"{pattern!r} names no rule; there are {', '.join(each.code for each in CHECKS)}"
+            msg = f"{pattern!r} matches no rule; the rules are {', '.join(each.code for each in CHECKS)}"
             raise ValueError(msg)
     return tuple(
         each

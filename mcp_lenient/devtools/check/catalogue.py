@@ -20,14 +20,14 @@ Level = Literal["note", "warning", "error"]
 """How much a finding matters.
 
 ``note``: right as it is, and some callers will still get it wrong. ``warning``: callers will be
-misunderstood. ``error``: no call can be right, or nothing can be judged.
+misunderstood. ``error``: no call can be right, or none can be validated.
 """
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule finds at a place, empty for the tool as a whole; ``level`` where that differs from the rule's own."""
+    """What a rule finds at a place (empty for the whole tool); ``level`` if it differs from the rule's."""
 
     place: str
     reason: str
@@ -40,9 +40,9 @@ class Check:
     """One rule of the linter.
 
     Attributes:
-        level: How much its findings matter, unless a finding says otherwise.
+        level: The severity of its findings, unless a finding has its own.
         summary: What it looks for, in one sentence.
-        why: What goes wrong when nothing is changed.
+        why: What goes wrong if nothing is changed.
         find: The function that looks at one tool.
     """
 
@@ -53,7 +53,7 @@ class Check:
 
     @property
     def code(self) -> str:
-        """Return its stable name, by which it is selected and ignored."""
+        """Return its stable name, used to select and ignore it."""
         return self.find.__name__
 
 
@@ -63,13 +63,13 @@ class Finding:
 
     Attributes:
         code: The rule that found it.
-        level: How much it matters.
+        level: Its severity.
         tool: The tool.
-        place: The parameter, such as ``rows[].age``; empty for the tool as a whole.
+        place: The parameter, such as ``rows[].age``; empty for the whole tool.
         reason: What will go wrong.
-        mend: What to change.
-        file: The file of the tool's function, where it is known.
-        line: The line at which that function begins.
+        mend: How to fix it.
+        file: The file of the tool's function, if known.
+        line: The first line of that function.
     """
 
     code: str
@@ -94,7 +94,7 @@ _CORRECTIONS: Final[Mapping[str, str]] = {
     "required": "List the names that must be sent under 'required' of the object that declares them.",
     "enum": "List the allowed values under 'enum'.",
     "items": "Write one schema under 'items'; where each place of a list has its own, list them under 'prefixItems'.",
-    "properties": "Write under 'properties' an object that has a schema for each name.",
+    "properties": "Write an object under 'properties', with a schema for each name.",
     "exclusiveMinimum": _BOUND.format("exclusiveMinimum", "minimum"),
     "exclusiveMaximum": _BOUND.format("exclusiveMaximum", "maximum"),
 }
@@ -112,38 +112,38 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
     correction = _CORRECTIONS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
     yield Hit(
         _place(path),
-        f"The input schema is no valid JSON Schema at {pointer(path) or '/'}: {cut(words, _LONGEST_REASON)}.",
+        f"The input schema is not valid JSON Schema at {pointer(path) or '/'}: {cut(words, _LONGEST_REASON)}.",
         correction,
     )
 
 
 def _issue(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
-    """Return the place and the words of the most telling error in a schema; None where it has none."""
+    """Return the place and message of the most relevant error in a schema, or None."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
     from jsonschema.validators import validator_for
 
-    # Nothing is fetched: a meta-schema refers to its own parts alone, and what the schema refers to is not followed.
+    # Nothing is fetched: a meta-schema only refers to itself, and the schema's references are not followed.
     dialect = validator_for(schema, default=Draft202012Validator)
     try:
         issue = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
     except RecursionError:
-        return None  # it is nested too deep to be read, which `schema_unusable` says
+        return None  # nested too deeply to read; `schema_unusable` reports it
     if issue is None:
         return None
-    # Of several forms none is nearer than another, and the sentence for that speaks of schemas, not of this one.
+    # None of several forms is closer, and jsonschema's message for that does not describe this schema.
     words = f"{issue.instance!r} is not allowed there" if issue.validator == "anyOf" else issue.message
     return tuple(issue.absolute_path), words
 
 
 def _keyword(path: Sequence[str | int]) -> str:
-    """Return the keyword that is written wrong: the last one of the path."""
+    """Return the invalid keyword: the last one of the path."""
     names = [part for part in path if isinstance(part, str)]
     return names[-1] if names else "type"
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """Return the parameter that a path into the schema leads to, such as ``rows[].age``; else an empty text."""
+    """Return the parameter at a path into the schema, such as ``rows[].age``, or an empty string."""
     place, rest = "", list(path)
     while len(rest) > 1:
         keyword, below = rest[0], rest[1]
@@ -183,13 +183,13 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
             yield Hit(
                 spot.place,
                 f"'{spot.place}' takes any JSON value, so a list that a caller writes as text arrives as text.",
-                "Give it a type; where it really may be anything, say in its description how to write it.",
+                "Give it a type. If it really may be anything, describe how to write it.",
                 told,
             )
         elif spot.alternatives and any(_has_untyped_items(node) for node in spot.alternatives):
             yield Hit(
                 f"{spot.place}[]",
-                f"The items of '{spot.place}' may be anything, so a number that comes as text stays a text.",
+                f"The items of '{spot.place}' may be anything, so a number sent as text stays text.",
                 "Give the items a type, such as list[str].",
                 "note",
             )
@@ -208,7 +208,7 @@ def _has_untyped_items(node: SchemaNode) -> bool:
 
 
 def text_or_container(surface: Surface) -> Iterator[Hit]:
-    """Find places that take a text as well as a list or an object."""
+    """Find places that take text as well as a list or an object."""
     for spot in surface.spots:
         if surface.is_normalized(spot) or _is_untyped(spot.node):
             continue
@@ -217,9 +217,9 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
             kind = kinds[0]
             yield Hit(
                 spot.place,
-                f"'{spot.place}' takes {_ARTICLES[kind]} and also any text, so {_ARTICLES[kind]} that is sent as "
-                f"JSON text ({_TEXTS[kind]!r}) is taken for a text, and nothing can tell that it was none.",
-                f"Take {_ARTICLES[kind]} alone: a single value is then put right by the middleware"
+                f"'{spot.place}' takes {_ARTICLES[kind]} and also any text, so {_ARTICLES[kind]} sent as "
+                f"JSON text ({_TEXTS[kind]!r}) is accepted as text, and nothing can tell it was not meant as text.",
+                f"Take only {_ARTICLES[kind]}: the middleware then repairs a single value"
                 + (", or declare tags() or parse_json() for it." if kind == "array" else "."),
             )
 
@@ -231,7 +231,7 @@ def _takes_as_text(spot: Spot, kind: str) -> bool:
 
 
 def json_in_text(surface: Surface) -> Iterator[Hit]:
-    """Find texts that must hold JSON."""
+    """Find text parameters that must contain JSON."""
     for spot in surface.spots:
         only_text = [node for node in spot.alternatives if not node.shape.is_only("null")]
         if not only_text or not all(node.shape.is_only("string") for node in only_text):
@@ -243,7 +243,7 @@ def json_in_text(surface: Surface) -> Iterator[Hit]:
             yield Hit(
                 spot.place,
                 f"'{spot.place}' is a text that holds JSON: callers send the JSON itself, or escape it wrongly.",
-                "Take the list or object itself; JSON text that is sent for it is then read by the middleware.",
+                "Take the list or object itself; the middleware then reads JSON text sent for it.",
             )
 
 
@@ -254,7 +254,7 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
         if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.alternatives):
             yield Hit(
                 spot.place,
-                f"'{spot.place}' is an object with any keys: callers have to guess them, and a misspelt one passes.",
+                f"'{spot.place}' is an object with any keys: callers have to guess them, and a misspelled key is accepted.",
                 "Declare its properties (a Pydantic model or TypedDict), or the type of its values, "
                 "such as dict[str, str].",
                 "note" if spot.description or has_example else None,
@@ -274,7 +274,7 @@ _FORBIDDING: Final = (
 
 
 def optional_overlooked(surface: Surface) -> Iterator[Hit]:
-    """Find objects that take any name beside optional ones."""
+    """Find objects that take any name besides optional ones."""
     if surface.closed:
         return
     told: set[tuple[int, ...]] = set()
@@ -297,7 +297,7 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
 
 
 def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
-    """Find optional parameters that refuse null, where no middleware leaves it out."""
+    """Find optional parameters that refuse null, unless a middleware leaves null out."""
     if surface.drops_null:
         return
     names = [
@@ -312,8 +312,8 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         yield Hit(
             names[0].strip("'") if len(names) == 1 else "",
-            f"{listed} may be left out but not be null, which many callers send for what they leave out.",
-            # In destructive tools the middleware leaves out no null.
+            f"{listed} may be left out but not null, and many callers send null instead of leaving it out.",
+            # In destructive tools the middleware never leaves out null.
             "Take null as well."
             if surface.destructive
             else "Put LenientMiddleware or its proxy in front, which leaves such a null out; or take null as well.",
@@ -327,13 +327,13 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
             if not spot.node.takes(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
                 correction = (
-                    "Say that it may be null (such as list[str] | None = None)."
+                    "Let it be null (such as list[str] | None = None)."
                     if default is None
                     else "Make the default one of the values that the type allows."
                 )
                 yield Hit(
                     spot.place,
-                    f"The default of '{spot.place}', {written}, is refused when it is sent: callers copy defaults.",
+                    f"The default of '{spot.place}', {written}, is refused when sent, and callers copy defaults.",
                     correction,
                 )
 
@@ -474,7 +474,7 @@ def _is_mentioned(name: str, values: list[Any], told: str) -> bool:
 
 
 def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
-    """Find two names of one object that a typing error turns into each other."""
+    """Find two names of one object that a typing error can confuse."""
     for place, node in surface.objects:
         names = list(node.property_nodes)[:_MOST_NAMES]
         for one, other in combinations(names, 2):
@@ -482,8 +482,8 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
             if apart is not None:
                 yield Hit(
                     within(place, one),
-                    f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both names are taken.",
-                    "Rename one of them by a word of its own.",
+                    f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both are accepted.",
+                    "Give one of them a clearly different name.",
                     "note" if _types_tell(node.property_nodes[one], node.property_nodes[other]) else None,
                 )
 
@@ -512,7 +512,7 @@ def tool_without_description(surface: Surface) -> Iterator[Hit]:
     if not (surface.tool.description or "").strip():
         yield Hit(
             "",
-            "The tool has no description, so callers know it by its name alone.",
+            "The tool has no description, so callers only know its name.",
             "Give its function a docstring that says what it does and when to use it.",
         )
 
@@ -520,56 +520,56 @@ def tool_without_description(surface: Surface) -> Iterator[Hit]:
 CHECKS: Final[tuple[Check, ...]] = (
     Check(
         "error",
-        "The input schema is not valid, or refers to what is not in it.",
-        "Nobody can judge a call by it, so nothing is repaired and callers are not told what is wrong.",
+        "The input schema is not valid, or refers to something outside it.",
+        "No call can be validated, so nothing is repaired and callers do not learn what is wrong.",
         schema_unusable,
     ),
     Check(
         "warning",
-        "A keyword of the input schema has a value that JSON Schema does not allow it.",
-        "Clients that compile the schema drop the tool or the keyword, and models read it each in their own way.",
+        "A keyword of the input schema has a value that JSON Schema does not allow.",
+        "Clients that compile the schema drop the tool or the keyword, and each model reads it differently.",
         schema_invalid,
     ),
     Check(
         "warning",
-        "A name is required that the schema does not declare; an error where no other name is allowed.",
+        "A required name is not declared; an error if other names are forbidden.",
         "Callers cannot know what to send under it.",
         required_undeclared,
     ),
     Check(
         "warning",
         "A tool has no description.",
-        "A model chooses a tool, and fills in its arguments, by its description.",
+        "Models choose a tool and its arguments by its description.",
         tool_without_description,
     ),
     Check(
         "warning",
-        "A parameter takes any JSON value; a note where it is described, and for the items of a list.",
-        "A list or number that comes as text is accepted as text, so that nothing is there to repair.",
+        "A parameter takes any JSON value; a note if it is described, and for the items of a list.",
+        "A list or number sent as text is accepted as text, so it is not repaired.",
         untyped_parameter,
     ),
     Check(
         "warning",
-        "A parameter takes a list or an object, and any text as well.",
-        "A list that comes as JSON text is accepted as a text: the most frequent slip passes unseen.",
+        "A parameter takes a list or an object, and also any text.",
+        "A list sent as JSON text is accepted as text: the most frequent mistake goes unnoticed.",
         text_or_container,
     ),
     Check(
         "note",
-        "A text parameter is to hold JSON.",
-        "Callers send the JSON itself, or get the escaping wrong, and the schema cannot say what is in it.",
+        "A text parameter must contain JSON.",
+        "Callers send the JSON itself or escape it wrongly, and the schema cannot describe it.",
         json_in_text,
     ),
     Check(
         "warning",
-        "An object declares neither its properties nor the type of its values; a note where it is described.",
-        "Callers guess the keys, and a misspelt one is accepted in silence.",
+        "An object declares neither its properties nor the type of its values; a note if it is described.",
+        "Callers guess the keys, and a misspelled key is silently accepted.",
         free_form_object,
     ),
     Check(
         "note",
-        "An object takes any name, beside names that may be left out; a warning for an object inside the arguments.",
-        "A misspelt name is accepted in silence, and the tool runs as if it had not been sent.",
+        "An object with optional names takes any other name too; a warning for an object inside the arguments.",
+        "A misspelled name is silently accepted, and the tool runs without its value.",
         optional_overlooked,
     ),
     Check(
@@ -580,32 +580,32 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     Check(
         "note",
-        "Parameters may be left out, but not be null.",
-        "Many callers send null for what they leave out; without the middleware the call is refused.",
+        "Parameters may be left out, but not null.",
+        "Many callers send null instead of leaving it out; without the middleware the call is refused.",
         optional_not_nullable,
     ),
     Check(
         "note",
-        "Nothing says what the allowed values mean; a warning where a value is a number or a short code.",
-        "Callers choose by the spelling of a value alone.",
+        "Nothing says what the allowed values mean; a warning if a value is a number or a short code.",
+        "Callers can only guess from the spelling of a value.",
         enum_without_description,
     ),
     Check(
         "warning",
         "Two names of one object differ by a letter, by singular and plural, or by case style.",
-        "A caller who slips from one to the other gets no error, and no repair can tell.",
+        "A caller who mixes them up gets no error, and no repair can notice.",
         names_one_slip_apart,
     ),
     Check(
         "warning",
         "A description shows Python: None, True, single quotes, Optional[...].",
-        "Callers copy it into their JSON, where it is a text or no JSON at all.",
+        "Callers copy it into their JSON, where it becomes text or invalid JSON.",
         python_in_description,
     ),
     Check(
         "note",
         "The output schema allows everything.",
-        "Callers cannot know what comes back, and clients check every answer against it for nothing.",
+        "Callers cannot know what comes back, and clients validate every result against it for nothing.",
         output_forbids_nothing,
     ),
 )

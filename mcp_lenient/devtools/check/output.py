@@ -1,4 +1,4 @@
-"""Findings for people, programs and code hosts."""
+"""Format findings for people, programs and code hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableType:
-    """Lay out the findings for a terminal of this width, tool by tool, without repeating a sentence."""
+    """Format the findings for a terminal of this width, tool by tool, without repeating a sentence."""
     parts: list[RenderableType] = []
     told: set[str] = set()
     for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
@@ -32,7 +32,7 @@ def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableTy
         parts.append(Text.assemble((shown(tool, _LONGEST), "bold"), (where, "dim")))
         for each in own:
             parts.append(_head(each))
-            sentences = [each.reason, f"Mend: {each.mend}"]
+            sentences = [each.reason, f"Fix: {each.mend}"]
             parts += [_indented(sentence, width) for sentence in sentences if sentence not in told]
             told.update(sentences)
         parts.append(Text())
@@ -89,7 +89,7 @@ def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:
 
 
 def as_github(finding: Finding) -> str:
-    """Return a finding as a workflow command, which GitHub shows beside the code: one line."""
+    """Return a finding as a one-line workflow command, which GitHub shows next to the code."""
     where = shown(f"{finding.tool}.{finding.place}" if finding.place else finding.tool, _LONGEST)
     properties = {"title": f"{finding.code}: {where}"}
     if finding.file is not None:

@@ -1,4 +1,4 @@
-"""What the linter sees of a tool: as a client lists it, and what its server knows where that runs in this process."""
+"""What the linter knows of a tool: what a client sees, and more if the server runs in this process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Spot:
 
     @property
     def alternatives(self) -> tuple[SchemaNode, ...]:
-        """Return the branches of a union, nested unions opened; the node itself where it is no union."""
+        """Return the branches of a union, nested unions flattened; otherwise the node itself."""
         return tuple(_opened(self.node, 0))
 
     @property
@@ -53,7 +53,7 @@ class Spot:
 
     @property
     def own_description(self) -> str:
-        """Return the description at this very place."""
+        """Return the description at this place only."""
         schema = self.node.schema
         told = schema.get("description") if isinstance(schema, Mapping) else None
         return told if isinstance(told, str) else ""
@@ -75,9 +75,9 @@ class Surface:
         tool: The tool as a client sees it.
         file: The file of its function.
         line: The line at which that function begins.
-        normalized: The parameters for which the author declares a normalizer.
+        normalized: The parameters with a declared normalizer.
         drops_null: Whether a middleware leaves out a null that the schema forbids.
-        judged_destructive: Whether a middleware treats the tool as destructive; None where there is no middleware.
+        judged_destructive: Whether a middleware treats the tool as destructive; None without a middleware.
         closed: Whether a middleware repairs or refuses names that open objects do not declare.
     """
 
@@ -91,7 +91,7 @@ class Surface:
 
     @property
     def destructive(self) -> bool:
-        """Return whether the tool is destructive, by its middleware or else by its annotations."""
+        """Return whether the tool is destructive, according to its middleware or else its annotations."""
         if self.judged_destructive is not None:
             return self.judged_destructive
         return is_destructive(self.tool)
@@ -103,7 +103,7 @@ class Surface:
 
     @property
     def output_schema(self) -> Any:
-        """Return the schema of the result; None where there is none."""
+        """Return the schema of the result, or None."""
         return host.field(self.tool, "output_schema")
 
     @cached_property
@@ -112,12 +112,12 @@ class Surface:
 
     @property
     def top(self) -> SchemaNode:
-        """Return the node of the arguments as a whole."""
+        """Return the node of the whole arguments."""
         return self._tree.top
 
     @cached_property
     def issue(self) -> str | None:
-        """Return which places of its schema cannot be read; None where all can."""
+        """Return which parts of its schema cannot be read, or None."""
         read = readable(self.input_schema)
         return read.told if read.unread else None
 
@@ -129,7 +129,7 @@ class Surface:
         waiting = deque(_below(self.top, "", 0))
         while waiting and len(found) < _MOST_SPOTS:
             spot = waiting.popleft()
-            # The nodes keep their schemas alive, so that an id stays one schema's.
+            # The nodes keep their schemas alive, so that ids are not reused.
             if id(spot.node.schema) in seen:
                 continue
             seen.add(id(spot.node.schema))
@@ -168,13 +168,13 @@ def _below(node: SchemaNode, place: str, depth: int) -> Iterator[Spot]:
     if _says(shape.items) and not shape.prefix:
         yield Spot(node.item(0, mixed=False), f"{place}[]", None, optional=False, depth=depth + 1)
     if _says(shape.extra):
-        # Any name that is not declared leads there.
+        # Undeclared names lead there.
         extra = node.tree.node(shape.extra, node.position, None)
         yield Spot(extra, within(place, "*"), None, optional=True, depth=depth + 1)
 
 
 def within(place: str, name: str) -> str:
-    """Return the place of a property in an object, whose place is empty for the arguments as a whole."""
+    """Return the place of a property in an object; the place of the whole arguments is empty."""
     return f"{place}.{name}" if place else name
 
 
@@ -183,7 +183,7 @@ def _says(schema: Any) -> bool:
 
 
 async def published(target: FastMCP | ClientTransport) -> list[Surface]:
-    """List the tools as a client sees them; for a server in this process, also where their functions are."""
+    """List the tools as a client sees them, with the location of their functions for a server in this process."""
     if isinstance(target, FastMCP):
         await check_statements(target)
     async with Client(target) as client:

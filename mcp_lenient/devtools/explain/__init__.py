@@ -1,4 +1,4 @@
-"""Explain what would become of a call, step by step, without running the tool, and what a line of the log says."""
+"""Explain what would happen to a call, step by step, without running the tool, and what a log line means."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LONGEST_LINE: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: a title, and what was found, line by line."""
+    """One step: a title and its lines."""
 
     title: str
     lines: tuple[str, ...]
@@ -57,11 +57,11 @@ class Explanation:
 
     Attributes:
         tool: The tool that is called.
-        fate: What becomes of the call.
-        steps: How that comes about.
-        arguments: What the tool would get; None where it gets nothing.
-        repairs: What is changed.
-        envelope: What the caller would get in place of the tool's answer; None where the tool runs.
+        fate: What happens to the call.
+        steps: Why.
+        arguments: What the tool would get; None if it would not run.
+        repairs: What would be changed.
+        envelope: The refusal that the caller would get; None if the tool would run.
     """
 
     tool: str
@@ -88,7 +88,7 @@ class Explanation:
 
 
 def _step(title: str, *lines: str) -> Step:
-    """Make a step that can be printed anywhere."""
+    """Make a step that is safe to print."""
     return Step(shown(title, _LONGEST_LINE), tuple(shown(line, _LONGEST_LINE) for line in lines))
 
 
@@ -97,7 +97,7 @@ def _tool_name(name: str) -> str:
 
 
 def _in_words(value: Any) -> str:
-    """Return a value as JSON, on one line and cut; "left out" for an absent one."""
+    """Return a value as one short line of JSON; "left out" if absent."""
     if value is ABSENT:
         return "left out"
     try:
@@ -115,14 +115,14 @@ _MOST_LINES = 60
 
 
 async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
-    """Explain what would become of a call, step by step. The tool does not run; authors' validators do.
+    """Explain what would happen to a call, step by step. The tool is not run; authors' validators are.
 
-    Where the tool has no middleware of this package, the default one is used.
+    A tool without a LenientMiddleware is explained with the default one.
 
     Args:
-        server: The server, within whose context (a connected client) this is called.
+        server: The server; call this while a client is connected to it.
         tool: The tool's name.
-        sent: The arguments as they were sent, also wrong in any way: a text, a list, nothing.
+        sent: The arguments as sent, however wrong: a string, a list, nothing.
     """
     async with Context(fastmcp=server):
         found = await server.get_tool(tool)
@@ -155,11 +155,11 @@ class _Explainer:
     def explain(self, sent: Any) -> Explanation:
         """Follow the call as the middleware would."""
         known = self.known
-        self._step("Who judges", *self._judged_by())
+        self._step("The validator", *self._judged_by())
         if known.plan.unread:
-            what = "repaired" if known.certain else "judged or repaired"
+            what = "repaired" if known.certain else "validated or repaired"
             lines = (f"{_where(each.pointer)}: {each.reason}" for each in known.plan.unread)
-            self._step(f"Places of the schema that are not {what}", *lines)
+            self._step(f"Parts of the schema that are not {what}", *lines)
         if known.mode == "off":
             self._step("The outcome", "The policy's mode is off: the call goes on as it was sent.")
             return self._end("off", sent)
@@ -184,9 +184,9 @@ class _Explainer:
         else:
             yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
-            yield "No LenientMiddleware stands before this tool: this is what it would do."
+            yield "This tool has no LenientMiddleware; this is what it would do."
             if marks_of(known.target.function) is not None:
-                yield "@lenient on its function repairs values alone; names and wrapped arguments it leaves."
+                yield "@lenient on its function repairs only values, not names or wrapped arguments."
         if known.plan.destructive:
             yield "The tool is destructive, so only rules of tiers 1 and 2 may act."
         if known.normalizers:
@@ -194,7 +194,7 @@ class _Explainer:
 
     def _no_object(self, sent: Any) -> Explanation:
         found = (not_an_object(sent),)
-        self._step("The arguments are no object", found[0].message)
+        self._step("The arguments are not an object", found[0].message)
         if self.known.mode == "observe":
             return self._end("observed", sent)
         return self._end("refused", None, (), self._envelope(found))
@@ -207,7 +207,9 @@ class _Explainer:
         trace = Trace(arguments)
         decision = self.known.contract.decide_parsed(arguments, trace)
         if decision.status == "accepted":
-            self._step("What the judge says of it", "It takes the arguments as they are; no rule is asked.")
+            self._step(
+                "What is wrong", "Nothing: the tool accepts the arguments as sent, so no rule is tried."
+            )
             return self._settled(sent, decision.arguments, moved, repaired=bool(moved))
         self._on_decision(trace)
         if decision.status == "repaired":
@@ -217,12 +219,15 @@ class _Explainer:
     def _on_decision(self, trace: Trace) -> None:
         """Explain how the engine came to repair or refuse."""
         first, *tried = trace.answers
-        self._step("What the judge says of it", *map(_fault_words, first.issues))
-        self._step("What the rules make of it", *_proposed(trace, self.known.plan))
+        self._step("What is wrong", *map(_fault_words, first.issues))
+        self._step("What the rules propose", *_proposed(trace, self.known.plan))
         if tried:
             self._step(
-                "What the judge says of the best",
-                *(f"{'takes' if each.accepted else 'refuses'} {_in_words(each.arguments)}" for each in tried),
+                "What the validator says of the best proposals",
+                *(
+                    f"{'accepts' if each.accepted else 'refuses'} {_in_words(each.arguments)}"
+                    for each in tried
+                ),
             )
         self._step("The choice", *_choice(trace.outcome, trace.proposals, self.tiers))
 
@@ -275,11 +280,11 @@ class _Explainer:
 _FAULTS = {
     "type": "the type is wrong",
     "value": "the value is not allowed",
-    "missing": "is required, and missing",
-    "unknown": "is not a name that is known there",
-    "overlooked": "may be a declared name in another spelling, which the tool would not read",
-    "key": "is not a key that the tool takes here",
-    "size": "is too large or too deeply nested to be looked at",
+    "missing": "is required but missing",
+    "unknown": "is not a declared name",
+    "overlooked": "may be a misspelled declared name, which the tool would ignore",
+    "key": "is not a key that the tool accepts here",
+    "size": "is too large or too deeply nested to be checked",
 }
 
 
@@ -298,7 +303,7 @@ def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
     if not trace.proposals and not unread:
         yield f"Nothing: {_silence(plan)}."
     for place, rules in unread.items():
-        yield f"{_where(place)}: no rule has a reading of it. Those that were asked, and their guards:"
+        yield f"{_where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
         by_guard: dict[str, list[str]] = {}
         for rule in rules:
             guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
@@ -310,14 +315,14 @@ def _silence(plan: Plan) -> str:
     """Say why no rule proposes anything."""
     policy = plan.policy
     if not policy.rules:
-        return "the policy has no rules, as Policy.strict(), so none may act"
+        return "the policy has no rules, like Policy.strict()"
     allowed = [rule.name for rule in policy.rules if policy.allows(rule.name)]
     disabled = [rule.name for rule in policy.rules if not policy.allows(rule.name)]
     if not allowed:
-        return "the policy disables all of its rules, so none may act"
+        return "the policy disables all of its rules"
     if disabled:
-        return f"no rule that the policy allows speaks about it; it disables {', '.join(disabled)}"
-    return "no rule speaks about it"
+        return f"no rule that the policy allows applies; it disables {', '.join(disabled)}"
+    return "no rule applies"
 
 
 def _made(proposal: Proposal) -> str:
@@ -331,19 +336,19 @@ def _made(proposal: Proposal) -> str:
 
 def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
     for tie in outcome.ties:
-        yield f"{_where(pointer(tie.path))}: {len(tie.readings)} readings are equally good, so none is used:"
+        yield f"{_where(pointer(tie.path))}: {len(tie.readings)} readings are equally likely, so none is used:"
         yield from (f"  {_in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
     kept = "repaired" if outcome.status == "repaired" else "would be repaired"
     for each in outcome.repairs:
         yield f"{_where(each.pointer)}: {kept} by {each.rule} (tier {tiers[each.rule]})"
         yield from _beaten(each, proposals, tiers)
     if outcome.status == "repaired":
-        yield "It is the only reading of the lowest tier; of higher tiers none is tried."
+        yield "It is the only reading of the lowest tier. Higher tiers are not tried."
     elif not outcome.ties:
         if any(issue.kind == "overlooked" for issue in outcome.issues):
-            yield "The judge takes that, but not all of it would be heard:"
+            yield "The tool accepts that, but would ignore part of it:"
         else:
-            yield "No reading is one that the judge takes. What is still wrong:"
+            yield "The validator accepts none of the readings. Still wrong:"
         yield from (f"  {_fault_words(issue)}" for issue in outcome.issues)
 
 
@@ -355,7 +360,7 @@ def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int])
     tier = tiers[winner.rule]
     for each in proposals:
         if each.pointer == winner.pointer and each.rule != winner.rule and each.fits and each.tier > tier:
-            yield f"  it is closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
+            yield f"  closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
 
 
 _TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
@@ -363,7 +368,7 @@ _TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
 _EVENTS: Final = {
     "call_repaired": "The call was repaired, and the tool was run.",
     "call_rejected": "The call was refused with the envelope; the tool was not run.",
-    "call_accepted": "The tool took the call as it was sent.",
+    "call_accepted": "The tool accepted the call as sent.",
     "call_observed": "The call went on as it was sent; this is what repair mode would have done.",
     "call_forwarded": "The call could not be repaired, and went on as it was sent.",
     "call_refused_upstream": "The call went on to the server behind the proxy, which refused its arguments.",
@@ -372,25 +377,25 @@ _EVENTS: Final = {
 
 _CODES: Final = {
     "type": "a value of another JSON type, in a form that has no single reading",
-    "enum": "a value that is none of the allowed ones, nor one of them in another spelling",
+    "enum": "a value that is not one of the allowed ones, even in another spelling",
     "value": "a value of the right type that the tool's own check refuses",
     "range": "a number outside the allowed range; numbers are never moved into it",
-    "length": "too much or too little of it; nothing is cut off or filled up",
+    "length": "too many or too few items or characters; nothing is cut off or added",
     "pattern": "a text that does not have the required form",
     "format": "a text that is not in the required format",
-    "missing": "nothing: the name was left out, and no other name stood for it with certainty",
-    "unknown": "a name that the tool does not have, and that is nobody's certain slip",
-    "ambiguous": "a value that can be read in two ways, equally well",
-    "size": "more than the limits allow, so that nothing of it was looked at",
+    "missing": "nothing: the name was left out, and no other name certainly meant it",
+    "unknown": "a name that the tool does not have and that is not certainly a misspelling of another",
+    "ambiguous": "a value with two equally likely readings",
+    "size": "more than the limits allow, so nothing was checked",
 }
 
 
 async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
-    """Explain a line of the log: where, by which rule, and what was likely sent.
+    """Explain a log line: where, by which rule, and what was likely sent.
 
     Args:
-        server: The server with the tool, within whose context (a connected client) this is called.
-        event: The event, as :func:`mcp_lenient.telemetry.events.read_event` gives it.
+        server: The server with the tool; call this while a client is connected to it.
+        event: The event, from :func:`mcp_lenient.telemetry.events.read_event`.
     """
     async with Context(fastmcp=server):
         tool = await server.get_tool(event.tool)
@@ -426,7 +431,7 @@ def _facts(event: CallEvent) -> Iterator[str]:
         ("violations", event.violation_count, len(event.violations)),
     ):
         if total > listed:
-            yield f"Of {total} {name} the log lists {listed}."
+            yield f"The log lists {listed} of {total} {name}."
 
 
 def _repaired(reader: FormReader, rule: str, pointer: str, change: str) -> Iterator[str]:
@@ -446,7 +451,7 @@ def _wrong(reader: FormReader, code: str, pointer: str) -> Iterator[str]:
 
 
 def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
-    """Describe a place by today's schema, which may differ from the schema at the time of the call."""
+    """Describe a place by the current schema, which may have changed since the call."""
     tokens = tokens_of(pointer)
     here = _forms_at(reader, tokens)
     if here:
@@ -460,7 +465,9 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
         yield (
-            f"The schema declares no such name{meant}." if names else "The schema says nothing of this place."
+            f"The schema declares no such name{meant}."
+            if names
+            else "The schema does not describe this place."
         )
 
 

@@ -1,4 +1,4 @@
-"""What the rules propose and the validator says, noted while the engine decides."""
+"""Record what the rules propose and the validator says while the engine decides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ITEM: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What one rule makes of one value or name, where that is as far as known, and whether its schema takes it."""
+    """What one rule proposes for one value or name, where (if known), and whether the schema accepts it."""
 
     rule: str
     tier: int
@@ -32,7 +32,7 @@ class Proposal:
 
 
 class ValidatorAnswer(NamedTuple):
-    """What the validator said of whole arguments."""
+    """What the validator said about complete arguments."""
 
     arguments: Mapping[str, Any]
     issues: tuple[ValidationIssue, ...]
@@ -41,10 +41,10 @@ class ValidatorAnswer(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """The notes of one decision: an :class:`mcp_lenient.engine.observer.Observer`.
+    """The record of one decision: an :class:`mcp_lenient.engine.observer.Observer`.
 
-    ``answers`` is what the validator said of whole arguments, of those sent first; ``kept_out`` has by pointer the
-    rules that were asked about a value and have no reading of it.
+    ``answers`` has what the validator said about complete arguments, starting with those sent; ``kept_out`` has, by
+    pointer, the rules that were tried on a value and did not apply.
     """
 
     sent: Mapping[str, Any]
@@ -62,7 +62,7 @@ class Trace:
         self._index(self.sent, ())
 
     def applied(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
-        """Note what a rule made of a value, or that it kept out."""
+        """Record what a rule made of a value, or that it did not apply."""
         self._looks += 1
         if self._looks > _MOST_LOOKS:
             return
@@ -74,11 +74,11 @@ class Trace:
     def judged(
         self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
     ) -> None:
-        """Note what the validator said."""
+        """Record what the validator said."""
         self.answers.append(ValidatorAnswer(arguments, issues, accepted))
 
     def decided(self, outcome: Outcome) -> None:
-        """Note the outcome."""
+        """Record the outcome."""
         self.outcome = outcome
 
     def _note(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
@@ -105,7 +105,7 @@ class Trace:
             rules.append(rule.name)
 
     def _index(self, value: Any, base: Path) -> None:
-        """Note where everything in a value is; keep it, so that its id stays its own."""
+        """Record where everything in a value is; keep the value so that its id is not reused."""
         self._made.append(value)
         for path, found in _walk(value, base):
             last = path[-1] if path else None
@@ -114,7 +114,7 @@ class Trace:
             self._by_value.setdefault((_ITEM if isinstance(last, int) else last, id(found)), path)
 
     def _place_of(self, name: str | None, value: Any, kind: Kind) -> Path:
-        """Return where a value is, in what was sent or in what a rule made of it."""
+        """Return where a value is, in the sent arguments or in a rule's result."""
         if kind == "arguments":
             return ()
         if kind in ("name", "drop"):
@@ -124,7 +124,7 @@ class Trace:
 
 
 def _made_of(kind: Kind, value: Any, made: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each value a rule looked at, with what it made of it."""
+    """Yield each value that a rule read, with its result."""
     if kind in ("value", "arguments"):
         for each in made:
             yield value, each

@@ -1,4 +1,4 @@
-"""Read the log back: what became of the calls, who fails where, and what to do about it.
+"""Summarize a log: what happened to the calls, which tools fail for which clients, and what to do about it.
 
 >>> from mcp_lenient.devtools.report import read_report
 >>> report = read_report(["examples/no-such-log.jsonl"])
@@ -44,24 +44,22 @@ def read_report(
     progress: Progress | None = None,
     stdin: BinaryIO | None = None,
 ) -> Report:
-    """Report what the logs say about their calls.
+    """Summarize the calls in logs.
 
-    Lines that are no events are counted and left out; so is a last line that is cut, and a file may be
-    written to meanwhile. What does not fit into ``memory`` goes to a folder in the system's place for
-    temporary files (``TMPDIR``), which is removed at the end.
+    Lines that are not events, such as an unfinished last line, are counted and skipped. Files may be written to
+    meanwhile. Data beyond ``memory`` goes to a temporary folder (in ``TMPDIR``), which is removed at the end.
 
     Args:
-        paths: JSON lines, plain or compressed by gzip or zstd, and Parquet files; folders of them, patterns
+        paths: Files of JSON lines, plain or compressed by gzip or zstd, and Parquet files; folders, patterns
             such as ``logs/**/*.jsonl.gz``, addresses such as ``s3://bucket/*.jsonl``, and ``-`` for standard input.
-        selection: Which calls the report is about; all by default.
-        top: How many entries a list has at most.
-        memory: How much the engine keeps in memory, such as ``2GB``.
-        progress: Called with what is being done, and how many percent of it are.
+        selection: Which calls to include; all by default.
+        top: Maximum number of entries in a list.
+        memory: The engine's memory limit, such as ``2GB``.
+        progress: Called with the current step and its percentage.
         stdin: What ``-`` reads; the process's standard input by default.
 
     Raises:
-        ReportError: When a log is not there or cannot be read, ``memory`` is too low for it, or DuckDB is not
-            installed.
+        ReportError: When a log is missing or unreadable, ``memory`` is too low, or DuckDB is not installed.
     """
     stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
     with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
@@ -70,7 +68,7 @@ def read_report(
         files = [path for group in logs.groups for path in (*group.paths, *group.names)]
         remote = any(group.remote for group in logs.groups)
         settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
-        for number, each in enumerate(settings):  # what several threads have no room for, one may have
+        for number, each in enumerate(settings):  # one thread may fit where several do not
             own = folder / f"{number}"
             own.mkdir()
             with (

@@ -1,4 +1,4 @@
-"""Advice from the log, each with the calls that support it."""
+"""Derive advice from the log, each with the number of calls behind it."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ _PAIRED: Final = """
     GROUP BY list
     HAVING count(*) FILTER (code = 'missing') = 1 AND count(*) FILTER (code = 'unknown') = 1 AND sum(times) = 2
 """
-# A call without one parameter and with one unknown name: the name likely means the parameter, unless it is a
-# wrapper of the arguments as a whole.
+# A call with one parameter missing and one unknown name: the name likely means the parameter, unless it wraps
+# the whole arguments.
 _ALIASES: Final = f"""
     WITH paired AS ({_PAIRED}),
     named AS (
@@ -141,7 +141,7 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
         *_repeaters(database),
     ]
     found += _refused_most(database, found)
-    # One kind that is everywhere must not hide the others.
+    # One frequent kind must not hide the others.
     of_kind: Counter[str] = Counter()
     first: list[Advice] = []
     for each in sorted(found, key=lambda each: -each.calls):
@@ -152,12 +152,12 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
 
 
 def _exact(name: str) -> bool:
-    """Return whether a name in the log is surely the one that was sent, neither escaped nor cut."""
+    """Return whether a name in the log is exactly the one sent, neither escaped nor cut."""
     return bool(name) and not set("\\…~*") & set(name)
 
 
 def _quoted(name: str) -> str:
-    """Quote a name as Python, YAML and TOML all read it."""
+    """Quote a name so that Python, YAML and TOML all read it."""
     return json.dumps(name, ensure_ascii=False)
 
 
@@ -194,8 +194,8 @@ def _aliases(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="declare_alias",
             calls=calls,
-            text=f"{count(calls, 'call')} of {tool} lacked {parameter} and had {' or '.join(names)} in its place. "
-            f"If it means the same, declare it as another name.",
+            text=f"{count(calls, 'call')} of {tool} had no {parameter} but had {' or '.join(names)}. "
+            f"If it means the same, declare it as an alias.",
             tool=tool,
             parameter=parameter,
             python=_lenient(parameter, f"aliases({listed})"),
@@ -210,7 +210,7 @@ def _kept_texts(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="parse_json",
             calls=calls,
-            text=f"{count(calls, 'call')} of {tool} sent JSON text for {place}, which takes a text as well, so it "
+            text=f"{count(calls, 'call')} of {tool} sent JSON text for {place}, which also takes text, so it "
             f"stayed text. If a list or object was meant, mark it with parse_json().",
             tool=tool,
             parameter=place,
@@ -226,7 +226,7 @@ def _json_as_text(database: Database) -> Iterator[Advice]:
             kind="json_as_text",
             calls=calls,
             text=f"{_client(name, version)} sent lists or objects as text that holds JSON in {calls:,} of its "
-            f"{of:,} logged calls, to {count(tools, 'tool')}{all_of_it}. They were repaired; its maker should know.",
+            f"{of:,} logged calls, to {count(tools, 'tool')}{all_of_it}. All repaired. Consider reporting this to the client's vendor.",
             client=_client(name, version),
         )
 
@@ -242,7 +242,7 @@ def _at_places(database: Database) -> Iterator[Advice]:
             kind, what, remedy = "required_parameter", f"left out {place}", _WORDS["missing"][1]
         elif code == "type" and received == "null":
             kind, what = "nullable_parameter", f"sent null for {place}"
-            remedy = "Let the type take null, or say what null stands for with null_as()."
+            remedy = "Let the type take null, or say what null means with null_as()."
         elif code == "ambiguous":
             kind, what = "two_readings", f"had a value at {place} that can be read in two ways"
             remedy = _WORDS["ambiguous"][1]
@@ -260,7 +260,7 @@ def _injected(database: Database) -> Iterator[Advice]:
             kind="drop_unknown",
             calls=calls,
             text=f"{_client(client)} adds {name} to the arguments of {count(tools, 'tool')} that have no such "
-            f"parameter, in {count(calls, 'call')}. If it means nothing to them, have it dropped: "
+            f"parameter, in {count(calls, 'call')}. If they do not need it, drop it: "
             f"Policy(drop=[{_quoted(name)}]), or drop_unknown: [{_quoted(name)}] in a file.",
             client=client,
             parameter=name,
@@ -283,14 +283,14 @@ def _repeaters(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="repeated_mistake",
             calls=calls,
-            text=f"Users of {_client(name, version)} repeat refused calls without a change: {count(callers, 'case')}, "
-            f"up to {most:,} times one. See whether it hands the error's text to its model.",
+            text=f"Users of {_client(name, version)} repeat refused calls unchanged: {count(callers, 'case')}, "
+            f"one of them {most:,} times. Check whether the client shows the error text to its model.",
             client=_client(name, version),
         )
 
 
 def _refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
-    """Yield the most frequent mistakes that no other advice covers, at most one for each tool."""
+    """Yield the most frequent mistakes that no other advice covers, at most one per tool."""
     tools: set[str] = set()
     for tool, place, code, calls, clients, came in database.run(_MISTAKES):
         if tool in tools or any(_is_about(each, tool, place, code) for each in others):
@@ -304,7 +304,7 @@ def _refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advi
             calls=calls,
             text=f"{count(calls, 'call')} of {tool} by {_named(clients)} failed at {where}, with {wrong}{types}, one of "
             f"the most frequent mistakes in this log. {remedy} "
-            "mcp-lenient explain SERVER --event LINE says of a line what was likely sent.",
+            "Run mcp-lenient explain SERVER --event LINE to see what was likely sent.",
             tool=tool,
             parameter=place,
             client=_named(clients) if len(clients) == 1 else None,

@@ -1,4 +1,4 @@
-"""The engine of a report: a DuckDB that sees only the given logs and its own folder, within a memory limit."""
+"""The engine of a report: DuckDB with a memory limit and access to only the given logs and its own folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReportError(LenientError):
-    """A log that cannot be read, or a missing package; one line says which."""
+    """A log that cannot be read, or a missing package; the message is one line."""
 
 
 class OutOfMemoryError(ReportError):
@@ -34,13 +34,13 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def s3_secret(environment: Mapping[str, str]) -> str | None:
-    """Return the statement that makes DuckDB sign its requests; None where there is no key to sign with."""
+    """Return the statement that makes DuckDB sign its requests; None without credentials."""
     known = {
         option: next(filter(None, map(environment.get, names)), None) for option, names in _OPTIONS.items()
     }
     if not (known["KEY_ID"] and known["SECRET"]):
         return None
-    # Nothing in an SQL text but the quote is special.
+    # Only the quote is special in an SQL string.
     quoted = {option: "'" + value.replace("'", "''") + "'" for option, value in known.items() if value}
     return f"CREATE SECRET (TYPE s3, {', '.join(' '.join(each) for each in quoted.items())})"
 
@@ -51,11 +51,11 @@ DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 LOWEST_MEMORY: Final = 64_000_000
 """The lowest limit at which lines of the usual length are read, by one thread."""
-# Measured by `python -m benchmarks report --matrix`: half of it is enough for lines of 500 bytes.
+# Measured by `python -m benchmarks report --matrix`: half is enough for lines of 500 bytes.
 _THREAD_MEMORY: Final = 120_000_000
 _MOST_THREADS: Final = 16
 _LOOK_SECONDS: Final = 0.1
-# Of long lines, each row may have two megabytes.
+# Each row of long lines may have two megabytes.
 _ROWS: Final = 100
 _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
@@ -63,11 +63,11 @@ _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 class Database:
     """A database that lives for one report, in an empty folder; it may read the paths it is given.
 
-    Every statement is a constant of this package; what comes from a log or a caller is a parameter of it. The
-    one exception are the credentials of :func:`s3_secret`, which no statement takes as parameters.
+    Every statement is a constant of this package; data from a log or a caller is passed as a parameter. The only
+    exception are the credentials of :func:`s3_secret`, since DuckDB takes no parameters there.
 
     Raises:
-        OutOfMemoryError: When the memory is less than any log takes.
+        OutOfMemoryError: When the memory limit is below the minimum.
         ReportError: When DuckDB, or its extension for addresses, is not installed.
     """
 
@@ -90,7 +90,7 @@ class Database:
             1, min(most_threads, _processors(), int(_limit(self._connection) // _THREAD_MEMORY))
         )
         run(f"SET threads={self.threads:d}")
-        # Without it the engine does not tell how far it is; printing it is not its business.
+        # Without it the engine reports no progress; the engine must not print it.
         run("SET enable_progress_bar=true")
         run("SET enable_progress_bar_print=false")
         if remote:
@@ -110,7 +110,7 @@ class Database:
             run("INSTALL httpfs")
             run("LOAD httpfs")
         except duckdb.Error as error:
-            msg = f"addresses are read with DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
+            msg = f"reading addresses needs DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
             raise ReportError(msg) from None
         secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
         if secret is not None:
@@ -123,15 +123,15 @@ class Database:
 
         try:
             self._connection.execute(secret)
-        except duckdb.Error as error:  # its text may hold the credentials
-            msg = f"the AWS credentials of the environment are not taken by DuckDB: {type(error).__name__}"
+        except duckdb.Error as error:  # its text may contain the credentials
+            msg = f"DuckDB rejects the AWS credentials in the environment: {type(error).__name__}"
             raise ReportError(msg) from None
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
-        """Run one statement and return its rows; report meanwhile how far ``doing`` is, and allow an interrupt.
+        """Run one statement and return its rows; report the progress of ``doing`` and allow an interrupt.
 
         Raises:
-            ReportError: When the engine cannot carry it out.
+            ReportError: When the engine fails.
         """
         import duckdb
 
@@ -150,13 +150,13 @@ class Database:
             raise
 
     def records(self, sql: str, parameters: object = None) -> list[dict[str, Any]]:
-        """Run one statement and return its rows by the names of their columns."""
+        """Run one statement and return its rows as dictionaries by column."""
         rows = self.run(sql, parameters)
         names = [name for name, *_ in self._connection.description or ()]
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of one statement, with few of them in memory at a time; run no other meanwhile."""
+        """Yield the rows of one statement, few of them in memory at a time; no other statement may run meanwhile."""
         import duckdb
 
         try:
@@ -167,7 +167,7 @@ class Database:
             raise _told(error) from error
 
     def close(self) -> None:
-        """Close the database; its folder can be removed afterwards."""
+        """Close the database, so that its folder can be removed."""
         self._pool.shutdown()
         self._connection.close()
 
@@ -195,7 +195,7 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
 
 
 def _limit(connection: DuckDBPyConnection) -> float:
-    """Return the memory limit in bytes, as the engine understood it."""
+    """Return the memory limit in bytes, as the engine parsed it."""
     ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     number, unit = shown.split()
     limit: float = float(number) * 1024.0 ** _UNITS[unit]

@@ -50,28 +50,28 @@ _OTHERS: Final = ("timestamp", "event", "schema_version")
 _LINE_FIELDS: Final = (*_OTHERS, *_KEPT, *_CHECKED, *_COUNTS, *_LISTS)
 _NUMBERS: Final = (*_COUNTS, "schema_version")
 _ZONED: Final = re.compile("TIMESTAMPTZ|WITH TIME ZONE")
-# The columns that each Parquet file with events has.
+# The columns of every Parquet file with events.
 _REQUIRED: Final = ("event", "tool", "schema_version")
 _PARQUET: Final = "read_parquet(?, hive_partitioning=false, binary_as_string=true)"
-# What a log's own line says besides; a line with yet other keys is looked at more closely.
+# Further keys of a log line; a line with still other keys is parsed by Python.
 _EXTRA: Final = ("level", "logger")
-# The model's own limit on a text, with its quotes. A text with a backslash in it is left to Python.
+# The model's limit on a string, with quotes. A string with a backslash is left to Python.
 _LONGEST_RAW: Final = 130
 _RAW_TEXT: Final = r'"[^"\\\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]*"'
 _RAW_INSTANT: Final = (
     r'"[12]\d{3}-[01]\d-[0-3]\d[T ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?(Z|[+-](0\d|1[0-4]):[0-5]\d)?"'
 )
 _RAW_COUNT: Final = r"\d{1,15}"
-# What the engine takes for JSON and Python does not.
+# What the engine accepts as JSON and Python does not.
 _TRAILING_COMMA: Final = r",\s*[\]}]"
 _NO_NUMBER: Final = r"(?i)[:,\[]\s*-?(nan|inf|infinity)\s*[,\]}]"
 _DEEPEST: Final = 150
 _LONGEST_PLAIN: Final = 4000
 # The engine handles 2,048 lines at a time, several copies of each: longer lines are left to Python, one by one.
 _LONGEST_PARSED: Final = 8_000
-# What is longer is no event, and the engine may not even count it.
+# Longer lines are not events, and the engine may not even count them.
 _LONGEST_LINE: Final = 2_000_000
-# Each thread holds a few buffers; larger ones read no faster.
+# Each thread has a few buffers; larger ones are not faster.
 _BUFFER: Final = 4_000_000
 # No character separates or quotes.
 _AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
@@ -87,7 +87,7 @@ def _every(conditions: list[str]) -> str:
     return "(" + " AND ".join(conditions) + ")"
 
 
-# Texts and counts that are spelled as the library spells them.
+# Strings and counts spelled as the library spells them.
 _FIELDS_USUAL: Final = [
     "e.tool IS NOT NULL",
     "e.schema_version = '1'",
@@ -105,20 +105,20 @@ _FIELDS_PLAIN: Final = _every(
             f"(simple OR e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))"
             for name in (*_KEPT, *_CHECKED)
         ),
-        # In these a null is no event, and the engine reads it as nothing.
+        # A null here is not an event, and the engine reads it as missing.
         "(NOT contains(line, 'null') OR "
         + _every([f"coalesce(json_type(line, '$.{name}'), '') <> 'NULL'" for name in (*_LISTS, *_COUNTS)])
         + ")",
     ]
 )
-# Other keys hold nothing that the engine takes for JSON and Python does not.
+# Other keys hold nothing that the engine accepts as JSON and Python does not.
 _REST_HARMLESS: Final = _every(
     [
         f"2 * length(line) - length(replace(line, '[', '')) - length(replace(line, '{{', '')) <= {_DEEPEST}",
         f"NOT regexp_matches(line, '{_NO_NUMBER}')",
     ]
 )
-# All keys are known ones, each is there once, and what they hold is looked at below.
+# All keys are known and occur once; their values are checked below.
 _KEYS_KNOWN: Final = _every(
     [
         f"len(json_keys(line)) = {_KNOWN}",
@@ -133,9 +133,9 @@ _LINE_PLAIN: Final = _every(
         f"CASE WHEN {_KEYS_KNOWN} THEN true ELSE {_KEYS_HARMLESS} END",
     ]
 )
-# Then a text needs no further look: JSON itself forbids the other characters that a text may not have.
+# Then a string needs no further check: JSON forbids the other characters that it must not contain.
 _SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
-# What nearly all lines are: short texts, digits and flat lists of texts, none of which the engine spells otherwise.
+# Nearly all lines: short strings, digits and flat lists of strings, which the engine never spells differently.
 _RAW_LIST: Final = r'\[(\{("[a-z]+":"[^"]*",?)*\},?)*\]'
 _FIELDS_SIMPLE: Final = _every(
     [
@@ -148,7 +148,7 @@ _FIELDS_SIMPLE: Final = _every(
         *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in _LISTS),
     ]
 )
-# As long as what is known of it, so that nothing else is in it, neither blanks nor other keys nor a key twice.
+# The length of the known parts, so it has nothing else: no spaces, no other keys, no repeated key.
 _TIGHT: Final = (
     f"strlen(line) = 1 + {' + '.join(f'coalesce(strlen(e.{name}) + {len(name) + 4}, 0)' for name in _NAMES)}"
 )
@@ -160,7 +160,7 @@ _KEYS_SIMPLE: Final = _every(
             ELSE len(list_filter(keys, lambda key: key IN ({_QUOTED}))) = {_KNOWN} AND {_REST_HARMLESS} END""",
     ]
 )
-# An event names itself, be it in escapes, and is an object.
+# An event is an object with an event name, perhaps escaped.
 _MAY_BE_EVENT: Final = (
     rf"(strlen(line) <= {_LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
     r" AND regexp_matches(line, '^\s*\{'))"
@@ -168,7 +168,7 @@ _MAY_BE_EVENT: Final = (
 
 
 def _columns(text: str) -> str:
-    """Return the columns of a call; ``text`` says how to take a text out of JSON. Other lines may hold anything."""
+    """Return the columns of a call; ``text`` extracts a string from JSON. Other lines may contain anything."""
     return ", ".join(
         [
             "micros",
@@ -180,7 +180,7 @@ def _columns(text: str) -> str:
 
 
 def _lines(compression: Compression) -> str:
-    """Return the query for the lines of the files in the first parameter; it sets aside what is too long or no text."""
+    """Return the query for the lines of the files in the first parameter, without those too long or not text."""
     return f"""
         SELECT line FROM read_csv(?, {_AS_TEXT}, strict_mode=false, ignore_errors=true, store_rejects=true,
             rejects_limit=1000000, hive_partitioning=false, compression='{compression}')
@@ -188,8 +188,8 @@ def _lines(compression: Compression) -> str:
     """
 
 
-# The rows of all lines: `event`, `foreign`, or `odd` with the line itself for Python to read. Only in the rows of
-# events do the other columns mean anything.
+# One row per line: `event`, `foreign`, or `odd` with the line itself for Python to read. The other columns are
+# only meaningful for events.
 _CREATE: Final = f"""
     CREATE TABLE read (
         kind VARCHAR, line VARCHAR, micros BIGINT, event VARCHAR,
@@ -209,17 +209,17 @@ def _lines_of_parquet(columns: Mapping[str, str]) -> str:
 
 
 def _json(name: str, column: str) -> str:
-    """Return the JSON text of a Parquet column, as the library writes it in a line; NULL where it has no value."""
+    """Return a Parquet column as the JSON that the library writes in a line; NULL if it has no value."""
     nested = column.endswith("]") or column.startswith(("STRUCT(", "MAP("))
     if name in _LISTS and not nested:
         text = f"nullif(trim(CAST({name} AS VARCHAR)), 'null')"
         return f"CASE WHEN json_valid({text}) THEN {text} ELSE to_json({text}) END"
     if name == "timestamp" and column.startswith("TIMESTAMP"):
-        # Of times with a zone, `epoch_us` takes those in microseconds only.
+        # `epoch_us` only takes times with a zone in microseconds.
         time = f"CAST({name} AS TIMESTAMPTZ)" if _ZONED.search(column) else name
         return f"to_json(strftime(make_timestamp(epoch_us({time})), '%Y-%m-%dT%H:%M:%S.%fZ'))"
     if name in _NUMBERS and column in ("FLOAT", "DOUBLE"):
-        # Data frames have no integers beside missing values.
+        # Data frames turn integers into floats beside missing values.
         return f"to_json(CASE WHEN {name} <> trunc({name}) THEN -1 ELSE TRY_CAST({name} AS BIGINT) END)"
     if nested or name in _NUMBERS or (name == "timestamp" and column != "DATE"):
         return f"to_json({name})"
@@ -264,7 +264,7 @@ _READ_ODD: Final = f"""
     dated AS (SELECT *, epoch_us(CAST(json_extract_string(e.timestamp, '$') AS TIMESTAMPTZ)) AS micros FROM parsed)
     SELECT 'event', NULL, {_columns("json_extract_string({0}, '$')")} FROM dated
 """
-# Whatever is longer than the longest line covers a whole part.
+# A line longer than the longest covers a whole part.
 _PART: Final = _LONGEST_LINE // 2
 _BLANKS: Final = b" \t\r\n\xef\xbb\xbf"
 _MEGA: Final = 1_000_000
@@ -277,14 +277,14 @@ _BASE: Final = 55 * _MEGA
 
 
 def _pieces(path: str, compression: Compression, longest: int) -> Iterator[bytes]:
-    """Yield the lines of a file, longer ones in pieces."""
+    """Yield the lines of a file, long ones in pieces."""
     with (gzip.open if compression == "gzip" else open)(unescaped(path), "rb") as file:
         while piece := file.readline(longest):
             yield piece
 
 
 class _LineScan(NamedTuple):
-    """What Python sees of a file: lines that are not blank, one too long for the engine to count, and the end."""
+    """What Python finds in a file: non-blank lines, one too long for the engine to count, and the end."""
 
     lines: int
     is_long: bool
@@ -305,7 +305,7 @@ def _look_through(path: str, compression: Compression) -> _LineScan:
 
 
 def _has_long_line(path: str) -> bool:
-    """Look at the start of each part only, as far as the first line break: a log may be larger than memory."""
+    """Read only the start of each part, up to the first line break: a log may be larger than memory."""
     with Path(unescaped(path)).open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         for start in range(0, size - _PART + 1, _PART):
@@ -316,7 +316,7 @@ def _has_long_line(path: str) -> bool:
 
 
 def enough_memory(logs: FoundLogs) -> str:
-    """Say which limit is enough for logs, from the length of their lines where it is known."""
+    """Say which memory limit is enough for logs, from the length of their lines if known."""
     if any(group.kind == "parquet" or group.compression not in ("none", "gzip") for group in logs.groups):
         return f"give four times as much, {LOWEST_MEMORY // _MEGA}MB at least"
     heaviest = max(_heaviest(path, group.compression) for group in logs.groups for path in group.paths)
@@ -325,7 +325,7 @@ def enough_memory(logs: FoundLogs) -> str:
 
 
 def _heaviest(path: str, compression: Compression) -> int:
-    """Return the most bytes of lines that the engine handles at a time."""
+    """Return the maximum bytes of lines that the engine handles at a time."""
     together: deque[int] = deque(maxlen=_TOGETHER)
     held = most = 0
     with suppress(EOFError, zlib.error, OSError):  # cut off
@@ -359,7 +359,7 @@ _SELECTED: Final = f"""
         AND ($client IS NULL OR client_name GLOB $client)
         AND ($server IS NULL OR server GLOB $server)
 """
-# Those that are no text, or longer than anything that is read, are kept apart by the engine.
+# The engine sets aside lines that are not text, or too long.
 _REJECTS: Final = (
     "SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors)"
 )
@@ -368,10 +368,10 @@ _REJECTS: Final = (
 def take_in(
     database: Database, logs: FoundLogs, selection: Selection, folder: Path, *, stdin: bool = False
 ) -> LogFigures:
-    """Read logs into the tables ``calls``, ``violations``, ``repairs`` and ``hints``; keep the calls selected.
+    """Read the selected calls into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
 
-    A call has its lists as they are written; the tables ``violations_lists``, ``repairs_lists`` and
-    ``hints_lists`` give the number under which the other tables hold their entries.
+    A call keeps its lists as written; the tables ``violations_lists``, ``repairs_lists`` and ``hints_lists`` give
+    the number of each list, under which the other tables have its entries.
 
     Raises:
         ReportError: When a file cannot be read.
@@ -404,7 +404,7 @@ def take_in(
 
 
 class _Intake:
-    """Reads logs into tables, and counts: lines, compressed files that end too early, and files that are no logs."""
+    """Reads logs into tables, and counts lines, truncated compressed files, and files that are not logs."""
 
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
@@ -423,11 +423,11 @@ class _Intake:
             ((self._rejects,),) = self._database.run(_REJECTS)
         ((self._rows,),) = self._database.run("SELECT count(*) FROM read")
         read = self._rows - rows
-        # A file may have grown meanwhile.
+        # The file may have grown.
         self.lines += read + self._rejects - rejects if counted is None else max(read, counted)
 
     def _read_lines(self, group: LogFiles) -> int | None:
-        """Return the number of lines where Python has counted them, since the engine would not."""
+        """Return the number of lines if Python counted them because the engine could not."""
         paths, compression = list(group.paths), group.compression
         is_looked_through = compression == "gzip" or (
             compression == "none" and any(map(_has_long_line, paths))
@@ -445,7 +445,7 @@ class _Intake:
         return sum(look.lines for look in looks) if any(look.is_long for look in looks) else None
 
     def _read_unpacked(self, paths: Iterable[str]) -> None:
-        """Read gzip files, one of which is still written to or cut: the engine has taken the whole statement back."""
+        """Read gzip files one of which is truncated or still being written: the engine rolled back the statement."""
         for number, path in enumerate(paths):
             plain = self._folder / f"unpacked-{number}"
             self.cut += not unpacked(path, plain)
@@ -486,23 +486,23 @@ class _Intake:
         except OutOfMemoryError:
             raise
         except ReportError as error:
-            reason = f"this Parquet file cannot be read: {error}"
+            reason = f"the Parquet file cannot be read: {error}"
             if path in group.named:
                 msg = f"{shown}: {reason}"
                 raise ReportError(msg) from None
             self.skipped.append(SkippedFile(file=shown, reason=reason))
 
     def read_odd(self) -> None:
-        """Let Python read the lines that the engine might read otherwise."""
+        """Let Python read the lines that the engine might read differently."""
         odd = self._database.stream("SELECT line FROM read WHERE kind = 'odd'")
         events = (_canonical(event) for event in (read_event(line) for (line,) in odd) if event is not None)
         with self._written(events) as file:
             self._database.run(_READ_ODD, [[file]])
 
     def read_lists(self, name: str) -> None:
-        """Number the different lists of one field, and lay out their entries, place by place.
+        """Number the distinct lists of one field, and write out their entries, place by place.
 
-        A line whose list does not fit the model is no event.
+        A line whose list does not fit the model is not an event.
         """
         entry = {**dict.fromkeys(_FIELDS[name], "VARCHAR"), "times": "BIGINT"}
         shape = json.dumps({"raw": "VARCHAR", "list": "BIGINT", "records": [entry]})
@@ -524,7 +524,7 @@ class _Intake:
 
     @contextmanager
     def _written(self, values: Iterable[object]) -> Iterator[str]:
-        """Write JSON lines to a file that is there meanwhile."""
+        """Write JSON lines to a temporary file."""
         file = self._folder / "written.jsonl"
         with file.open("w", encoding="utf-8") as opened:
             opened.writelines(f"{json.dumps(value)}\n" for value in values)
@@ -541,7 +541,7 @@ def _canonical(event: CallEvent) -> dict[str, Any]:
 
 
 def _laid_out(name: str, number: int, raw: str) -> dict[str, Any]:
-    """Return a list with its number, and its entries counted; without a number where it does not fit the model."""
+    """Return a list with its number and counted entries; without a number if it does not fit the model."""
     try:
         records = _RECORDS[name].validate_python(pydantic_core.from_json(raw.encode()))
     except (ValidationError, ValueError):

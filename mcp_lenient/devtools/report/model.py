@@ -33,7 +33,7 @@ class _Part(BaseModel):
 
 
 class Selection(_Part):
-    """Which calls the report is about; all of them where nothing is set."""
+    """Which calls to include; all by default."""
 
     since: datetime | None = None
     """Calls from this moment on."""
@@ -48,7 +48,7 @@ class Selection(_Part):
 
 
 class SkippedFile(_Part):
-    """A file that was found in a folder or by a pattern, and is no log."""
+    """A file found in a folder or by a pattern that is not a log."""
 
     file: str
     """Its name."""
@@ -111,7 +111,7 @@ class ToolFigures(_Part):
 
 
 class UnknownTool(_Part):
-    """A name that was called and that no tool has."""
+    """A called name that no tool has."""
 
     tool: str
     """The name."""
@@ -213,7 +213,7 @@ class Unrepaired(_Part):
 
 
 class Advice(_Part):
-    """One thing to do, with what speaks for it."""
+    """One thing to do, with the evidence for it."""
 
     kind: AdviceKind
     """What it is about."""
@@ -231,11 +231,10 @@ class Advice(_Part):
 
 
 class Report(_Part):
-    """What a log says of the calls in it.
+    """The summary of a log.
 
-    Every list has the most frequent first and at most as many entries as were asked for; ``found`` says
-    how many there are in all. Names come from clients: they are on one line, printable and bounded, and
-    nothing else is known of them.
+    Every list starts with the most frequent entry and has at most the requested number; ``found`` has the total
+    numbers. Names come from clients: they are on one line, printable and bounded, but otherwise untrusted.
     """
 
     report_version: Literal[1] = 1
@@ -256,7 +255,7 @@ class Report(_Part):
     timeline: Timeline
     tools: tuple[ToolFigures, ...]
     unknown_tools: tuple[UnknownTool, ...] = ()
-    """Names of which every call was refused since there is no such tool; they are not among the tools."""
+    """Called names that no tool has; they are not in ``tools``."""
     parameters: tuple[ParameterFigures, ...]
     rules: tuple[RuleFigures, ...]
     clients: tuple[ClientFigures, ...]

@@ -34,7 +34,7 @@ def _plotly_script() -> str:
 
 
 def _charts(report: Report) -> Mapping[str, Any]:
-    """Return each chart under the id of its place in the page, without those that have no data."""
+    """Return each chart that has data, under the id of its place in the page."""
     drawn = {
         "over-time": _over_time(report),
         "tool-by-client": _tool_by_client(report),
@@ -44,12 +44,12 @@ def _charts(report: Report) -> Mapping[str, Any]:
 
 
 def _plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
-    """Escape a text for Plotly, which reads a few HTML tags."""
+    """Escape text for Plotly, which interprets some HTML tags."""
     return html.escape(escaped(text, limit=limit), quote=False)
 
 
 def _figure(*traces: Mapping[str, Any], **layout: Any) -> dict[str, Any]:
-    """Return a figure as Plotly's script takes it."""
+    """Return a figure in the form of Plotly's script."""
     return {"data": traces, "layout": {"margin": _MARGIN, "dragmode": False, **layout}}
 
 
@@ -140,7 +140,7 @@ def _top_repairs(report: Report) -> dict[str, Any] | None:
 
 
 def _labels(texts: list[str]) -> dict[str, Any]:
-    """Make an axis with a text at each whole number: names may look like numbers, dates or each other."""
+    """Make an axis with a label at each whole number, since names may look like numbers or dates."""
     return {
         "tickvals": list(range(len(texts))),
         "ticktext": [_plain(text, _LONGEST_LABEL) for text in texts],
@@ -162,10 +162,10 @@ _CHARTS: Final = (
 
 
 def page(report: Report) -> str:
-    """Return the report as an HTML page, to be kept as a file and opened in a browser.
+    """Return the report as a self-contained HTML page.
 
-    It follows the browser's light or dark scheme and fits a phone. Its rules forbid it every address and
-    every script but its own two, and those hold no text of the log.
+    It follows the browser's light or dark scheme and fits a phone. Its content security policy allows no address
+    and only its own two scripts, which contain no text from the log.
 
     Args:
         report: The report.
@@ -173,7 +173,7 @@ def page(report: Report) -> str:
     Raises:
         ReportError: When Plotly is not installed.
     """
-    # Without a call there is nothing to draw.
+    # Without calls there is nothing to draw.
     plotly, script = (_plotly_script(), _file("page.js")) if report.calls else ("", "")
     drawn = _charts(report) if report.calls else {}
     return Template(_file("page.html")).substitute(
@@ -191,7 +191,7 @@ def _file(name: str) -> str:
 
 
 def _packed(script: str) -> str:
-    """Pack a script as the page unpacks it: Plotly is 4.8 MB, of which the charts need a third."""
+    """Compress a script for the page: Plotly is 4.8 MB, of which the charts need a third."""
     return base64.b64encode(gzip.compress(script.encode(), _QUICKLY, mtime=0)).decode() if script else ""
 
 
@@ -200,7 +200,7 @@ def _hash(script: str) -> str:
 
 
 def _json(value: object) -> str:
-    """Write JSON that no HTML parser takes for the end of a script."""
+    """Write JSON that cannot end a script element."""
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

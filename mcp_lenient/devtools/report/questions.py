@@ -1,4 +1,4 @@
-"""Ask the calls: one statement for each list of the report, most frequent first."""
+"""Query the calls: one statement for each list of the report, most frequent first."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from mcp_lenient.devtools.report.model import (
 
 REPEATED_TIMES: Final = 3
 """How often a caller must send the same wrong call to be listed."""
-# Calls that differ in nothing but their time, subject and duration, counted. Client and version are told
-# apart by a character that neither can hold.
+# Counts of calls that differ only in time, subject and duration. Client and version are separated by a
+# character that neither can contain.
 _PREPARE: Final = (
     "CREATE MACRO moment(micros) AS strftime(make_timestamp(micros), '%Y-%m-%dT%H:%M:%S.%fZ')",
     """
@@ -89,7 +89,7 @@ _MOST_CODES: Final = 5
 
 
 class _List(NamedTuple):
-    """A list of the report: its entries, the statement that finds them, their order, and what is asked of those shown."""
+    """A list of the report: its entries, the statement that finds them, their order, and the details queried."""
 
     entry: type[BaseModel]
     sql: str
@@ -98,7 +98,7 @@ class _List(NamedTuple):
 
 
 def _counts(name: str, source: str, condition: str, most: int | None = None) -> str:
-    """Count what comes how often in the calls of an entry, most frequent first."""
+    """Count the values in the calls of an entry, most frequent first."""
     return f"""
         SELECT coalesce(map_from_entries(list((name, times) ORDER BY times DESC, name)[:{most or ""}]), MAP {{}})
         FROM (SELECT {name} AS name, sum(times) AS times FROM {source} AS one WHERE {condition} GROUP BY ALL)
@@ -115,7 +115,7 @@ def _outcomes(key: str) -> dict[str, str]:
 
 
 _HERE: Final = "one.tool = shown.tool AND one.place = shown.place"
-# A tool that was there for some of its calls is one.
+# A tool that existed for some of its calls is a tool.
 _UNKNOWN: Final = "bool_and(coalesce(error_code = 'UNKNOWN_TOOL', false))"
 _LISTS: Final[Mapping[str, _List]] = {
     "tools": _List(
@@ -211,7 +211,7 @@ _LISTS: Final[Mapping[str, _List]] = {
 
 
 def prepare(database: Database) -> None:
-    """Count equal calls, once, for all later questions."""
+    """Count equal calls once for all later queries."""
     for sql in _PREPARE:
         database.run(sql)
 

@@ -1,4 +1,4 @@
-"""Find the files, folders, patterns, addresses and streams with events, by how they are read."""
+"""Find files, folders, patterns, addresses and streams of events, grouped by how they are read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PARQUET: Final = b"PAR1"
 _BLOCK: Final = 2**20
 """The bytes that are unpacked at a time."""
 _HEAD: Final = 2**16
-# Spark and Hive write their own files under such names.
+# Spark and Hive give their own files such names.
 _HIDDEN: Final = (".", "_")
 
 
@@ -43,8 +43,8 @@ _HIDDEN: Final = (".", "_")
 class LogFiles:
     """Files that are read in one go.
 
-    ``paths`` are patterns as DuckDB reads them: local names in which nothing is special, or addresses.
-    ``shown`` names the same files as the user does; ``named`` holds the paths that the user named themselves.
+    ``paths`` are DuckDB patterns: escaped local names, or addresses. ``shown`` has the same files as the user
+    wrote them; ``named`` has the paths that the user wrote in full.
     """
 
     paths: tuple[str, ...]
@@ -55,12 +55,12 @@ class LogFiles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the same as file names, without the escapes of a pattern."""
+        """Return the paths as file names, without a pattern's escapes."""
         return self.paths if self.remote else tuple(map(unescaped, self.paths))
 
     @property
     def remote(self) -> bool:
-        """Return whether they are on another machine."""
+        """Return whether they are remote."""
         return self.compression == "auto"
 
 
@@ -77,9 +77,9 @@ class _UnreadableError(Exception):
 
 
 def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None) -> FoundLogs:
-    """Find the files that names refer to, grouped by how they are read; read each file once.
+    """Find the files that names refer to, grouped by how they are read, each file once.
 
-    What comes as a stream is kept in the folder while it is read.
+    Streams are saved in the folder while they are read.
 
     Raises:
         ReportError: If a name refers to nothing readable.
@@ -123,7 +123,7 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
 
 
 def nothing_readable(skipped: Mapping[str, str]) -> str:
-    """Say that there is nothing to read, given the files that were found, and why each cannot be read."""
+    """Say that nothing can be read, and why for each file found."""
     if not skipped:
         return "no log is named: give files, folders, patterns or - for standard input"
     (file, reason), *others = sorted(skipped.items())
@@ -131,7 +131,7 @@ def nothing_readable(skipped: Mapping[str, str]) -> str:
 
 
 def unpacked(path: str, target: Path) -> bool:
-    """Unpack a gzip file, by its path in :class:`LogFiles`, up to where it is whole; return whether that is its end."""
+    """Unpack the intact part of a gzip file, by its path in :class:`LogFiles`; return whether it is complete."""
     try:
         with gzip.open(unescaped(path)) as packed, target.open("wb") as plain:
             while block := packed.read1(_BLOCK):
@@ -147,7 +147,7 @@ def unescaped(path: str) -> str:
 
 
 def _found(name: str) -> tuple[list[Path], bool]:
-    """Return the files that a name refers to, and whether the name is a file itself."""
+    """Return the files that a name refers to, and whether the name is itself a file."""
     try:
         folder = stat.S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - a Path raises for fewer names
     except (OSError, ValueError) as error:
@@ -159,13 +159,13 @@ def _found(name: str) -> tuple[list[Path], bool]:
         return [Path(name)], True
     found = list(_below(Path(name)))
     if not found:
-        msg = f"{name}: there is no file in this folder"
+        msg = f"{name}: the folder has no files"
         raise ReportError(msg)
     return found, False
 
 
 def _fitting(pattern: str) -> list[Path]:
-    """Return the files that fit a pattern; follow links that lead back only once."""
+    """Return the files that match a pattern; follow circular links only once."""
     start = Path(Path(pattern).anchor)
     parts = [part for part in Path(pattern).parts if part != start.anchor]
     if parts[-1] == "**":
@@ -180,7 +180,7 @@ def _fitting(pattern: str) -> list[Path]:
         elif path.suffix.lower() == ".parquet":  # Spark writes a folder of this name
             found += _below(path)
     if not found:
-        msg = f"{pattern}: no such file, nor one that fits the pattern"
+        msg = f"{pattern}: no such file, and no file matches the pattern"
         raise ReportError(msg)
     return found
 
@@ -193,7 +193,7 @@ def _step(folder: Path, part: str) -> Iterator[Path]:
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """Yield the files in a folder and below it, without hidden ones, and the folders that cannot be listed."""
+    """Yield the visible files in and below a folder, and the folders that cannot be listed."""
     failed: list[OSError] = []
     for folder, files in _folders(top, failed.append):
         yield from (folder / name for name in files)
@@ -203,12 +203,12 @@ def _below(top: Path) -> Iterator[Path]:
 def _folders(
     top: Path, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder and those below it that are not hidden, each once whatever links lead there, with their files."""
+    """Yield a folder and its visible subfolders with their files, each once even if linked."""
     known = set()
     for name, folders, files in os.walk(top, onerror=on_error, followlinks=True):
         try:
             at = Path(name).stat()
-        except OSError:  # it was removed meanwhile
+        except OSError:  # removed in the meantime
             continue
         if (at.st_dev, at.st_ino) in known:
             folders.clear()
@@ -219,10 +219,10 @@ def _folders(
 
 
 def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compression, FileKind]]:
-    """Return the file to read in place of the found one, and how to read it."""
+    """Return the file to read instead of the found one, and how to read it."""
     try:
         if file.is_dir():
-            msg = "this folder cannot be read"
+            msg = "the folder cannot be read"
             raise _UnreadableError(msg)
         if not file.is_file():
             file = _piped(file, spool, named=named)
@@ -233,7 +233,7 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
     except OSError as error:
         raise _UnreadableError(why_not_opened(error)) from None
     if head.startswith(_ZSTD) and _PACKED_PARQUET.search(file.name):
-        msg = "a Parquet file that zstd has packed as a whole is not read: unpack it first"
+        msg = "a zstd-compressed Parquet file cannot be read: unpack it first"
         raise _UnreadableError(msg)
     if head.startswith(_ZSTD):
         return file.resolve(), ("zstd", "lines")
@@ -247,7 +247,7 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
 
 
 def _piped(file: Path, spool: Path, *, named: bool) -> Path:
-    """Copy the output of a pipe, which is read only if the user named it."""
+    """Copy the output of a pipe, which is only read if the user named it."""
     mode = file.stat().st_mode
     if not named:
         msg = "it is a pipe or a device"
@@ -263,11 +263,11 @@ def _kind(head: bytes, tail: bytes) -> FileKind:
     """Return how to read a file that is not compressed."""
     if head.startswith(_PARQUET):
         if tail != _PARQUET:
-            msg = "this Parquet file is cut off or still being written"
+            msg = "the Parquet file is truncated or still being written"
             raise _UnreadableError(msg)
         return "parquet"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        msg = "it is UTF-16, and a log is UTF-8"
+        msg = "it is UTF-16, but logs are UTF-8"
         raise _UnreadableError(msg)
     if not _is_text(head) and not re.search(rb"(?m)^(\xef\xbb\xbf)?\s*\{", head):
         msg = "it is not text"
@@ -291,7 +291,7 @@ def _start_of_gzip(head: bytes) -> bytes:
 
 def _spooled(stream: BinaryIO | None, spool: Path) -> Path:
     if stream is None:
-        msg = "standard input is not there to be read"
+        msg = "standard input is not available"
         raise ReportError(msg)
     with spool.open("wb") as copy:
         shutil.copyfileobj(stream, copy)

@@ -412,7 +412,7 @@ def test_rules_are_chosen_by_code_or_pattern(chosen, codes_found):
 
 def test_a_code_that_no_rule_has_is_an_error():
     """A misspelt code would otherwise silence nothing."""
-    with pytest.raises(ValueError, match="'untypd' names no rule; there are schema_unusable"):
+    with pytest.raises(ValueError, match="'untypd' matches no rule; the rules are schema_unusable"):
         check([], ignore=["untypd"])
 
 

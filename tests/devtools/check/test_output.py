@@ -66,5 +66,5 @@ def test_text_keeps_within_the_width(width):
         console.print(as_text([PLAIN, PLAIN, ODD], 2, width))
     text = capture.get()
     assert max(map(len, text.splitlines())) <= width
-    assert text.count("Mend: How.") == 1
+    assert text.count("Fix: How.") == 1
     assert text.splitlines()[-1] == "2 warnings, 1 note in 2 tools"

@@ -122,7 +122,7 @@ async def test_the_steps_name_readings_tiers_and_the_winner():
     text = str(said)
     assert '/labels: json5_text_to_array (tier 2) reads it as ["a"]' in text
     assert '/mode: fold_enum (tier 1) reads it as "fast"' in text
-    assert 'takes {"content": "x", "labels": ["a"], "mode": "fast"}' in text
+    assert 'accepts {"content": "x", "labels": ["a"], "mode": "fast"}' in text
     assert "/labels: repaired by json5_text_to_array (tier 2)" in text
 
 
@@ -136,24 +136,22 @@ async def test_a_value_within_a_text_is_told_by_its_place():
 async def test_rules_that_kept_out_are_named_with_their_guards():
     """Where no rule has a reading, those that were asked and why they keep out are told."""
     text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
-    assert "/labels: no rule has a reading of it" in text
+    assert "/labels: no rule applies" in text
     assert "scalar_to_array: a text that looks like JSON, is empty, or says null or n/a" in text
 
 
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
-        pytest.param(
-            {"content": "x", "colour": 1}, "/colour: is not a name that is known there", id="parameter"
-        ),
+        pytest.param({"content": "x", "colour": 1}, "/colour: is not a declared name", id="parameter"),
         pytest.param(
             {"content": "x", "rows": [{"age": 1, "weight": 2}]},
-            "/rows/0/weight: is not a name that is known there",
+            "/rows/0/weight: is not a declared name",
             id="field",
         ),
         pytest.param(
             {"content": "x", "counts": {"z": 1}},
-            "/counts/z: is not a key that the tool takes here (a key must be 'x' or 'y')",
+            "/counts/z: is not a key that the tool accepts here (a key must be 'x' or 'y')",
             id="key of a map",
         ),
     ],
@@ -182,7 +180,7 @@ async def test_a_tie_names_both_readings():
     server.add_middleware(LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS], unrepairable="refuse")))
     said = await explained(server, "low", {"way": "x"})
     assert said.fate == "refused"
-    assert "/way: 2 readings are equally good, so none is used:" in str(said)
+    assert "/way: 2 readings are equally likely, so none is used:" in str(said)
     assert '"a_b" by one_way (tier 1)' in str(said)
 
 
@@ -206,7 +204,7 @@ async def test_a_server_without_the_middleware_is_told_so():
     """The default one is taken then."""
     said = await explained(build(middleware=False), "store", {"content": "x", "labels": "a"})
     assert said.fate == "repaired"
-    assert "No LenientMiddleware stands before this tool" in str(said)
+    assert "This tool has no LenientMiddleware" in str(said)
 
 
 @pytest.mark.quick_rows("nothing", "long")
@@ -258,7 +256,7 @@ async def test_a_logged_call_is_explained_by_the_schema():
     server = build()
     async with Client(server):
         text = str(await explain_event(server, read_event(json.dumps(EVENT))))
-    assert "Of 60 repairs the log lists 1." in text
+    assert "The log lists 1 of 60 repairs." in text
     assert "Wrong at /rows/3/age\n   type. Likely sent: a value of another JSON type" in text
     assert "The schema expects an integer there." in text
     assert "The schema declares no such name; the nearest is labels." in text
@@ -277,14 +275,14 @@ async def test_a_logged_call_of_a_tool_that_is_gone_is_explained_as_far_as_it_go
 @pytest.mark.parametrize(
     ("policy", "says"),
     [
-        pytest.param(Policy.strict(), "Nothing: the policy has no rules, as Policy.strict()", id="strict"),
+        pytest.param(Policy.strict(), "Nothing: the policy has no rules, like Policy.strict()", id="strict"),
         pytest.param(
             Policy(disable={rule.name for rule in DEFAULT_RULES}),
             "Nothing: the policy disables all of its rules",
             id="all disabled",
         ),
         pytest.param(Policy(disable={"text_to_integer"}), "it disables text_to_integer", id="one disabled"),
-        pytest.param(Policy(), "Nothing: no rule speaks about it.", id="all allowed"),
+        pytest.param(Policy(), "Nothing: no rule applies.", id="all allowed"),
     ],
 )
 async def test_a_policy_that_lets_no_rule_act_is_named(policy, says):
@@ -309,4 +307,4 @@ async def test_places_that_are_not_judged_are_named():
     server.add_tool(Low(name="take", parameters=schema))
     server.add_middleware(LenientMiddleware())
     text = str(await explained(server, "take", {"b": "5"}))
-    assert "Places of the schema that are not judged or repaired\n   /properties/a: " in text
+    assert "Parts of the schema that are not validated or repaired\n   /properties/a: " in text

@@ -63,7 +63,7 @@ def test_credentials_that_duckdb_does_not_take_are_not_shown(tmp_path):
     """What DuckDB says of a statement that holds credentials is not passed on."""
     database = Database(tmp_path, [], remote=False, memory="256MB", progress=None)
     try:
-        with pytest.raises(ReportError, match=r"credentials of the environment are not taken") as caught:
+        with pytest.raises(ReportError, match=r"rejects the AWS credentials in the environment") as caught:
             database._sign("CREATE SECRET (TYPE s3, KEY_ID 'hidden', SECRET 'hidden)")
     finally:
         database.close()

@@ -109,11 +109,15 @@ def test_a_python_files_functions_judge():
         pytest.param(["--http", "here", "https://x"], "--http here: must be HOST:PORT", id="address"),
         pytest.param(["--http", "1.2.3.4:99999", "https://x"], "must be HOST:PORT", id="port"),
         pytest.param(["--header", "secret", "https://x"], "write each header as", id="header"),
-        pytest.param(["--header", "A: ${NO_SUCH}", "https://x"], "environment variable NO_SUCH is not set", id="variable"),
-        pytest.param(["--header", "A: b", "--", sys.executable], "only sent to a server at a URL", id="no URL"),
         pytest.param(
-            ["--config", "no.yaml", "https://x"], "--config no.yaml: no such file", id="config"
+            ["--header", "A: ${NO_SUCH}", "https://x"],
+            "environment variable NO_SUCH is not set",
+            id="variable",
         ),
+        pytest.param(
+            ["--header", "A: b", "--", sys.executable], "only sent to a server at a URL", id="no URL"
+        ),
+        pytest.param(["--config", "no.yaml", "https://x"], "--config no.yaml: no such file", id="config"),
         pytest.param(["--log", "/no/such/folder/log", "https://x"], "/no/such/folder/log", id="log"),
         pytest.param(["--policy", "kind", "https://x"], "kind", id="policy"),
     ],
