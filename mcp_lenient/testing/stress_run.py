@@ -153,6 +153,7 @@ class StressReport:
     def _sums(self) -> Iterator[RenderableType]:
         outcomes = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]
         if self.calls:
+            yield Text("All tools", "bold")
             yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls), outcomes)
             yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls), outcomes)
         yield from (Text(_finding(call)) for call in self.corrupted)

@@ -121,6 +121,7 @@ def test_the_tools_of_a_file_are_tried_and_not_run(server, capsys):
     headline, title, *_ = out.splitlines()
     assert "damaged calls of notes, seed 0: 2 tools tried" in headline
     assert title == "search"
+    assert "All tools" in out.splitlines()
     assert "container_as_json_text" in out
     assert "call_repaired" not in err
     assert calls_of(server) == set()
