@@ -1,7 +1,7 @@
-"""Tests for authors of servers: what a tool makes of nearly right calls, without running it.
+"""Test what tools do with nearly right calls, without running them.
 
-Everything goes through a real server with the real middleware; a recorder behind all other middleware
-stops each call before the tool's body.
+Every call goes through the real server and middleware; a recorder behind all other middleware stops it before
+the tool's body.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StressCall", "StressReport", "assert_refuses", "assert_repairs", "stress"]
 
-# pytest loads the plugin in every run, which is to import no server framework.
+# pytest loads the plugin in every run, so this must not import a server framework.
 __getattr__ = loaded_by_name(
     __name__,
     {

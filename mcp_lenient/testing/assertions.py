@@ -24,10 +24,10 @@ def assert_repairs(
     tool: str | None = None,
     policy: Policy | None = None,
 ) -> tuple[Repair, ...]:
-    """Assert that a nearly right call gives a tool exactly what the right one gives it.
+    """Assert that a nearly right call reaches a tool exactly as the right call does.
 
-    Both calls are sent to a real server and stopped before the tool's body. The right one must go through
-    untouched; what reaches the function must be the same, type by type.
+    Both calls are sent to a real server and stopped before the tool's body. The right one must pass unchanged, and
+    both must reach the function with equal values of the same types.
 
     >>> def store(content: str, tags: list[str] | None = None) -> None: ...
     >>> assert_repairs(store, {"content": "a", "tags": '["b"]'}, {"content": "a", "tags": ["b"]})
@@ -36,30 +36,30 @@ def assert_repairs(
     Args:
         tool_or_server: A server, which is tested as it is; or a tool or function, decorated or not, which
             is tested on a server of its own with :class:`mcp_lenient.LenientMiddleware`.
-        sent: The arguments as a caller sends them; also whole, as a text.
-        wanted: The right arguments, by the names that the tool publishes.
-        tool: The tool's name, where the server has several.
-        policy: The policy of a middleware that is put before the server.
+        sent: The arguments as a caller sends them; a string if they are sent as one text.
+        wanted: The right arguments, under the names that the tool publishes.
+        tool: The tool's name, if the server has several.
+        policy: The policy of a middleware to add in front of the server.
 
     Returns:
-        What was repaired; empty where the tool takes the call as it was sent.
+        The repairs; empty if the tool accepts the call as sent.
 
     Raises:
-        AssertionError: When the call is refused or gives something else, with both calls and the difference.
+        AssertionError: When the call is refused or arrives differently; shows both calls and the difference.
         ValueError: When there is no such tool.
     """
     __tracebackhide__ = True
     name, (right, got) = _attempts(tool_or_server, (wanted, sent), tool, policy)
     problem = None
     if right.reached is None or right.repairs:
-        problem = f"The wanted call of {name} is not right itself: {_fate(right)}"
+        problem = f"The wanted call of {name} is itself wrong: {_fate(right)}"
         raise AssertionError(_message(problem, sent=sent, wanted=wanted))
     if got.reached is None:
-        problem = f"{name} did not get what was wanted: {_fate(got)}"
+        problem = f"{name} did not receive the wanted arguments: {_fate(got)}"
         raise AssertionError(_message(problem, sent=sent, wanted=wanted, envelope=got.envelope))
     if got.reached.is_same(right.reached):
         return got.repairs
-    problem = f"{name} got something else than was wanted: {_fate(got)}"
+    problem = f"{name} received something other than the wanted arguments: {_fate(got)}"
     raise AssertionError(_message(problem, sent=sent, wanted=right.reached.shown, got=got.reached.shown))
 
 
@@ -72,7 +72,7 @@ def assert_refuses(
     tool: str | None = None,
     policy: Policy | None = None,
 ) -> Mapping[str, Any]:
-    """Assert that a call is refused with the envelope, and the tool not run.
+    """Assert that a call is refused with the envelope and the tool is not run.
 
     >>> def store(content: str, tags: list[str] | None = None) -> None: ...
     >>> assert_refuses(store, {"content": "a", "tags": 5}, code="INVALID_TAGS_TYPE")["status"]
@@ -80,17 +80,17 @@ def assert_refuses(
 
     Args:
         tool_or_server: As for :func:`assert_repairs`.
-        sent: As there.
+        sent: As for :func:`assert_repairs`.
         code: The ``error_code`` of the envelope.
-        parameter: A parameter that one of its violations is about.
-        tool: As there.
-        policy: As there.
+        parameter: A parameter that one of its violations must name.
+        tool: As for :func:`assert_repairs`.
+        policy: As for :func:`assert_repairs`.
 
     Returns:
         The envelope.
 
     Raises:
-        AssertionError: When the call reaches the tool, or is refused otherwise; says what came instead.
+        AssertionError: When the call reaches the tool or is refused differently; shows the result.
         ValueError: When there is no such tool.
     """
     __tracebackhide__ = True
@@ -125,13 +125,13 @@ def _attempts(
 
 def _only(names: list[str]) -> str:
     if len(names) != 1:
-        msg = f"Say which tool is meant by tool=...; the server has {', '.join(names) or 'none'}."
+        msg = f"Name the tool with tool=...; the server has {', '.join(names) or 'none'}."
         raise ValueError(msg)
     return names[0]
 
 
 def _fate(attempt: Attempt) -> str:
-    """Say what became of a call, in a few words."""
+    """Say briefly what happened to a call."""
     if attempt.envelope is not None:
         return f"it was refused with {attempt.envelope['error_code']}."
     if attempt.reached is None:

@@ -1,4 +1,4 @@
-"""The usual damage: what callers do to right arguments."""
+"""Damage valid arguments as callers do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_lenient.values.json_values import looks_like_json
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A damaged call, and the right calls it may be repaired to; none where every repair is wrong."""
+    """A damaged call, and the valid calls it may be repaired to; none if every repair is wrong."""
 
     sent: Sent
     wanted: tuple[Mapping[str, Any], ...]
@@ -25,7 +25,7 @@ class Damaged:
 
 @dataclass(frozen=True, slots=True)
 class _DamagedParameter:
-    """A parameter of a tool, with a right value."""
+    """A parameter of a tool, with a valid value."""
 
     value: Any
     shape: Shape
@@ -74,7 +74,7 @@ def _each_as_text(value: Any) -> list[str]:
 
 
 def _written(fits: Callable[[Any], bool], write: Callable[[Any], Any]) -> _Damage:
-    """Write the values that fit in another way, so that only the value itself is right."""
+    """Respell the values that match, so that only the original value is right."""
 
     def change(parameter: _DamagedParameter) -> Iterator[_Change]:
         if fits(parameter.value):
@@ -102,7 +102,7 @@ def _one_item_without_its_list(parameter: _DamagedParameter) -> Iterator[_Change
 
 
 def _says_more(item: Any) -> bool:
-    """Return whether an item is a text that is itself rightly read as JSON."""
+    """Return whether an item is text that is also valid JSON for its type."""
     return isinstance(item, str) and (looks_like_json(item) or item in ("null", "None"))
 
 
@@ -154,7 +154,7 @@ def _other_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damage
 
 
 def _restyled(name: str) -> str:
-    """Turn ``maxResults`` into ``max_results`` and the other way round."""
+    """Turn ``maxResults`` into ``max_results`` and vice versa."""
     words = _WORD.findall(name)
     if "_" in name:
         return "".join([words[0], *(word.capitalize() for word in words[1:])]) if words else name
@@ -208,7 +208,7 @@ _OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Shape], Iterator[Dama
 
 
 def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    """Yield all the usual damage to right arguments, each with its kind."""
+    """Yield every kind of damage to valid arguments, with its name."""
     shape = shape_of(schema, schema)
     for kind, change in _OF_VALUES.items():
         for name, value in arguments.items():

@@ -1,4 +1,4 @@
-"""Make valid arguments from a JSON Schema: the same ones for the same seed."""
+"""Generate valid arguments from a JSON Schema, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NAMED_GROUP: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
 
 
 def pattern_text(pattern: str, random: Random) -> str | None:
-    r"""Write a text that most likely fits a pattern; None where that cannot be done.
+    r"""Generate text that most likely matches a pattern; None if impossible.
 
-    Lookarounds and places (``\b``) are passed over, so the caller checks the text.
+    Lookarounds and anchors (``\b``) are ignored, so the caller must check the text.
 
     >>> pattern_text("^[A]{2}-(?:7|7)$", Random(0))
     'AA-7'
@@ -39,14 +39,16 @@ def pattern_text(pattern: str, random: Random) -> str | None:
     in_python = _NAMED_GROUP.sub("(?P<", pattern)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # brackets that Python may read otherwise one day
+            warnings.simplefilter(
+                "ignore", FutureWarning
+            )  # brackets that a later Python may read differently
             return _PatternWriter(random).xeger(in_python)
     except (re.error, ValueError, LookupError, OverflowError, RecursionError):
         return None
 
 
 class _PatternWriter(Xeger):
-    """Writes short, visible texts, the same ones for the same seed; ``rstr`` by itself does neither."""
+    """Generates short, visible text, the same for the same seed, which ``rstr`` alone does not."""
 
     def __init__(self, random: Random) -> None:
         super().__init__(random)
@@ -153,18 +155,18 @@ _DEEPEST: Final = 4
 
 
 class NoValueError(Exception):
-    """A schema for which no value could be made; says for which part."""
+    """No value could be generated for a schema; the message names the part."""
 
 
 def valid_arguments(
     schema: Mapping[str, Any], random: Random, *, optional: float, wide: bool = False
 ) -> dict[str, Any]:
-    """Make arguments that the schema accepts; ``optional`` is how likely a parameter that may be left out is there.
+    """Generate arguments that the schema accepts; ``optional`` is the probability of each optional parameter.
 
-    ``wide`` chooses texts and names of maps from more, for a tool that takes less than its schema.
+    ``wide`` chooses strings and map keys from a larger set, for a tool that accepts less than its schema.
 
     Raises:
-        NoValueError: When none could be made.
+        NoValueError: When none could be generated.
     """
     read = readable(schema)
     if read.unread:
@@ -177,7 +179,7 @@ def valid_arguments(
         if validator.accepts(made):
             return made
     issue = validator.issues(made)[0]
-    msg = f"nothing that was made up is valid at {'/'.join(map(str, issue.path)) or 'the top'}"
+    msg = f"no generated value is valid at {'/'.join(map(str, issue.path)) or 'the top'}"
     raise NoValueError(msg)
 
 
@@ -188,7 +190,7 @@ class _Maker:
     wide: bool
 
     def value(self, schema: Any, depth: int) -> Any:
-        """Make a value for a schema, most likely a valid one."""
+        """Generate a value for a schema, most likely a valid one."""
         shape = shape_of(self.root, schema)
         keywords = _keywords(self.root, schema)
         if isinstance(keywords.get("examples"), list) and keywords["examples"]:
@@ -212,7 +214,7 @@ class _Maker:
         return makers[_kind(shape)]()
 
     def object(self, shape: Shape, depth: int, optional: float) -> dict[str, Any]:
-        """Make an object with every required property, and some optional ones."""
+        """Generate an object with every required property and some optional ones."""
         made = {
             name: self.value(schema, depth + 1)
             for name, schema in shape.properties.items()
@@ -223,7 +225,7 @@ class _Maker:
         return made
 
     def _entries(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        """Make entries of a map: undeclared names, where only such are accepted."""
+        """Generate entries of a map: undeclared names, if only those are accepted."""
         least = int(keywords.get("minProperties", 0))
         if shape.properties or shape.required or (shape.closed and not shape.patterns):
             return {}
@@ -238,7 +240,7 @@ class _Maker:
         return made
 
     def _name(self, shape: Shape, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Any]:
-        """Make the name of a map's entry; return it with the schema of its value."""
+        """Generate the key of a map's entry; return it with the schema of its value."""
         if shape.patterns:
             pattern, schema = self.random.choice(sorted(shape.patterns.items(), key=lambda each: each[0]))
             return self._text({"type": "string", "pattern": pattern}, {"pattern": pattern}, depth), schema
@@ -252,10 +254,10 @@ class _Maker:
     def _branch(self, shape: Shape, depth: int) -> Any:
         branches = [each for each in shape.branches if not shape_of(self.root, each).is_only("null")]
         if depth >= _DEEPEST or not branches:
-            # What ends a recursion soonest: null, else a branch that is no container.
+            # The branch that ends a recursion soonest: null, else one that is not a container.
             branches = sorted(shape.branches, key=lambda each: _weight(shape_of(self.root, each)))[:1]
         chosen = self.random.choice(branches)
-        # Decimals are published as a number or a text; a text of digits is right for what takes any text, too.
+        # Decimals are published as a number or a string; a string of digits is also valid where any string is.
         kinds = {_kind(shape_of(self.root, each)) for each in branches}
         if kinds == {"number", "string"} and shape_of(self.root, chosen) == Shape(
             types=frozenset({"string"}), plain=True
@@ -273,7 +275,7 @@ class _Maker:
         return [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
 
     def _distinct(self, schema: Any, size: int, depth: int) -> list[Any]:
-        """Make different items, as many as wanted or as are quickly found."""
+        """Generate distinct items, as many as wanted or quickly found."""
         made: list[Any] = []
         for _ in range(_TRIES):
             if len(made) == size:
@@ -318,7 +320,7 @@ class _Maker:
 
 
 def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return the keywords of a schema, of its references and of its ``allOf``; the narrower bounds win."""
+    """Return the keywords of a schema, its references and its ``allOf``; narrower bounds win."""
     merged: dict[str, Any] = {}
     for part in parts_of(root, schema):
         for keyword, value in part.items():
@@ -333,7 +335,7 @@ def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
 
 
 def _kind(shape: Shape) -> str:
-    """Return the JSON type to make; a text where any type may come."""
+    """Return the JSON type to generate; a string if any type is allowed."""
     if shape.types:
         return min(shape.types - {"null"} or shape.types)
     if shape.properties or shape.required:
@@ -348,7 +350,7 @@ def _weight(shape: Shape) -> int:
 
 
 def _bounds(keywords: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the lowest and the highest number; excluded bounds are kept at a distance."""
+    """Return the lowest and highest number, at a distance from exclusive bounds."""
     low = keywords.get("minimum", -math.inf)
     high = keywords.get("maximum", math.inf)
     above, below = keywords.get("exclusiveMinimum"), keywords.get("exclusiveMaximum")

@@ -1,4 +1,4 @@
-"""``pytest --lenient-stress package.server:mcp``: stress a server as one more test, without writing it."""
+"""``pytest --lenient-stress package.server:mcp``: stress a server as an additional test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option, which is given once for each server."""
+    """Add the option, which may be repeated for several servers."""
     parser.getgroup("mcp-lenient").addoption(
         "--lenient-stress",
         action="append",
@@ -26,13 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add one test for each server, after all others."""
+    """Add one test per server, after all others."""
     for where in config.getoption("--lenient-stress"):
         items.append(_Stress.from_parent(session, name=f"lenient-stress[{where}]", where=where))  # noqa: PERF401
 
 
 class _CorruptedError(Exception):
-    """Calls that were repaired to the wrong meaning, or no call at all."""
+    """Calls were repaired to the wrong meaning, or no call could be made."""
 
 
 class _Stress(pytest.Item):
@@ -41,18 +41,20 @@ class _Stress(pytest.Item):
         self._where = where
 
     def runtest(self) -> None:
-        # Loaded late: the plugin is there in every run of pytest, and hardly ever asked.
+        # Imported late: pytest loads the plugin in every run, but it is rarely used.
         from mcp_lenient.testing import stress
 
         report: StressReport = stress(_loaded(self._where))
         self.add_report_section("call", "lenient-stress", str(report))
         if report.unprotected:
-            msg = f"no LenientMiddleware stands before {', '.join(report.unprotected)}, so nothing of it was tried."
+            msg = (
+                f"no LenientMiddleware for {', '.join(report.unprotected)}, so the middleware was not tested."
+            )
             raise _CorruptedError(msg)
         if not report.calls:
             raise _CorruptedError(report.headline + "; see the report.")
         if report.corrupted:
-            msg = f"{len(report.corrupted)} calls were repaired to something else than was meant; see the report."
+            msg = f"{len(report.corrupted)} calls were repaired to something other than was meant; see the report."
             raise _CorruptedError(msg)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
@@ -71,9 +73,9 @@ def _loaded(where: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
-        msg = f"--lenient-stress {where}: there is no module {error.name!r}. `python -m pytest` looks in this folder too."
+        msg = f"--lenient-stress {where}: no module named {error.name!r}. `python -m pytest` also searches this folder."
         raise pytest.UsageError(msg) from None
     if server is None:
-        msg = f"--lenient-stress takes MODULE:SERVER, like package.server:mcp; there is nothing at {where!r}."
+        msg = f"--lenient-stress takes MODULE:SERVER, like package.server:mcp; {where!r} names nothing."
         raise pytest.UsageError(msg)
     return server

@@ -1,4 +1,4 @@
-"""Call every tool of a server with the usual damage to valid arguments, and report what came of it."""
+"""Call every tool of a server with damaged arguments, and report what happened."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _WIDTH: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class StressCall:
-    """One damaged call, and what became of it.
+    """One damaged call and its outcome.
 
     Attributes:
         tool: The tool that was called.
         damage: The kind of damage.
-        outcome: What became of it.
+        outcome: What happened to it.
         sent: What was sent.
-        wanted: The right calls that it may be repaired to; none where every repair is wrong.
-        got: What reached the tool; None where nothing did.
+        wanted: The valid calls it may be repaired to; none if every repair is wrong.
+        got: What reached the tool; None if nothing did.
         repairs: The rules that repaired it.
-        error_code: The code of the envelope, where it was refused with one.
+        error_code: The envelope's code, if it was refused with one.
     """
 
     tool: str
@@ -74,8 +74,8 @@ class StressReport:
         server: The server's name.
         seed: The seed of all arguments.
         calls: Every damaged call.
-        skipped: Tools that could not be tried, each with the reason.
-        unprotected: Tools without a middleware of this package.
+        skipped: Tools that could not be tried, with the reason.
+        unprotected: Tools without a LenientMiddleware.
     """
 
     server: str
@@ -86,11 +86,11 @@ class StressReport:
 
     @property
     def corrupted(self) -> list[StressCall]:
-        """Return the calls that were repaired to the wrong meaning: each is a finding."""
+        """Return the calls that were repaired to the wrong meaning."""
         return [call for call in self.calls if call.outcome == "corrupted"]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON: counts by tool, damage and outcome, and the findings in full."""
+        """Return the report as JSON: counts by tool, damage and outcome, and each corrupted call in full."""
         tools: dict[str, dict[str, dict[str, int]]] = {}
         for call in self.calls:
             outcomes = tools.setdefault(call.tool, {}).setdefault(call.damage, {})
@@ -123,7 +123,7 @@ class StressReport:
 
     @property
     def headline(self) -> str:
-        """Return how much was tried, in one line."""
+        """Summarize in one line what was tried."""
         tried, skipped = len(self.tried), len(self.skipped)
         if not tried and not skipped:
             return f"Nothing was tested: {self.server} has no tools"
@@ -163,11 +163,11 @@ class StressReport:
         if self.skipped:
             entries = ", ".join(f"{json.dumps(tool)}: [{{...}}]" for tool in list(self.skipped)[:_EXAMPLES])
             yield Text(
-                f"To have such tools tried, give arguments that they take, as {{{entries}}}: in a JSON file by "
+                f"To try these tools, give arguments that they accept, as {{{entries}}}: in a JSON file with "
                 "--arguments on the command line, or as arguments= of stress()."
             )
         if self.unprotected:
-            yield Text(f"no LenientMiddleware stands before {', '.join(map(_name, self.unprotected))}")
+            yield Text(f"no LenientMiddleware for {', '.join(map(_name, self.unprotected))}")
 
     def __str__(self) -> str:
         console = Console(file=StringIO(), width=_WIDTH, color_system=None, legacy_windows=False)
@@ -203,9 +203,9 @@ def _short_value(value: Any, limit: int = _LONGEST_LINE) -> str:
 
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)
-"""How likely optional parameters are present, in the first arguments made for a tool, the second, and so on."""
+"""The probability of optional parameters, in the first arguments generated for a tool, the second, and so on."""
 _AGAIN: Final = 60
-"""How many other arguments are made for a tool that refuses the first."""
+"""Number of further arguments to generate for a tool that refuses the first."""
 _LONGEST: Final = 200
 
 
@@ -219,13 +219,12 @@ def stress(
     run: bool = False,
     only: Collection[str] = (),
 ) -> StressReport:
-    """Call every tool with the usual damage to right arguments, and report what became of each call.
+    """Call every tool with arguments damaged as callers damage them, and report what happened to each call.
 
-    Right arguments are made from each tool's schema, the same ones for the same seed. A tool may refuse
-    what its schema allows: others are then made, and a tool that accepts none of them is not tried but listed
-    in ``skipped``, so that ``arguments`` can be given for it. The calls go through the server with all its
-    middleware, and are stopped before the tools' bodies. What to look at is ``corrupted``: calls that a
-    repair gave another meaning.
+    Valid arguments are generated from each tool's schema, the same for the same seed. If a tool refuses what its
+    schema allows, others are generated; a tool that accepts none of them is not tried but listed in ``skipped``,
+    so that you can give ``arguments`` for it. The calls go through the server with all its middleware, and are
+    stopped before the tools' bodies. Look at ``corrupted``: calls whose meaning was changed by a repair.
 
     >>> def store(content: str, tags: list[str] | None = None) -> None: ...
     >>> stress(store).corrupted
@@ -234,12 +233,12 @@ def stress(
     Args:
         tool_or_server: A server, which is tested as it is; or a tool or function, which is tested on a
             server of its own with :class:`mcp_lenient.LenientMiddleware`.
-        policy: The policy of a middleware that is put before the server.
+        policy: The policy of a middleware to add in front of the server.
         seed: The seed of the arguments.
-        per_tool: How many right calls of each tool are damaged.
-        arguments: Right arguments by tool, to be used in place of generated ones.
-        run: Whether the tools' bodies are run.
-        only: The tools to call; all when empty.
+        per_tool: Number of valid calls to damage for each tool.
+        arguments: Valid arguments by tool, used instead of generated ones.
+        run: Whether to run the tools' bodies.
+        only: The tools to call; all if empty.
 
     Raises:
         ValueError: When ``per_tool`` is not positive, or ``arguments`` or ``only`` names no tool of the server.
@@ -275,10 +274,10 @@ def stress(
 
 
 def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
-    """Make different right arguments for a tool, as many as wanted or possible.
+    """Generate distinct valid arguments for a tool, as many as wanted or possible.
 
     Raises:
-        NoValueError: When no right arguments can be made from its schema.
+        NoValueError: When no valid arguments can be generated from its schema.
     """
     random = Random(f"{seed}:{tool}")  # noqa: S311 - the same calls each time is what is wanted
     made: list[dict[str, Any]] = []
@@ -291,7 +290,7 @@ def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -
 
 
 def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    """Yield the damaged calls of one right call, each with its kind."""
+    """Yield the damaged forms of a valid call, with the kind of damage."""
     for kind, each in damaged(schema, right):
         if not any(identical(each.sent, wanted) for wanted in each.wanted):
             yield kind, each
@@ -306,7 +305,7 @@ class _Right:
 
 
 async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
-    """Try the given right arguments; raise NoValueError when the tool does not take one of them."""
+    """Try the given arguments; raise NoValueError if the tool does not accept one of them."""
     attempts = [await trial.attempt(each) for each in rights]
     for attempt in attempts:
         if not _is_accepted(trial, attempt):
@@ -315,7 +314,7 @@ async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> 
 
 
 async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
-    """Make arguments that the tool accepts: it may refuse what its schema allows, so try others."""
+    """Generate arguments that the tool accepts, trying others if it refuses what its schema allows."""
     tool = trial.target.tool
     attempts = [
         await trial.attempt(each) for each in example_calls(tool.name, tool.parameters, seed, per_tool)
@@ -340,12 +339,12 @@ async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[_Ri
 
 
 def _is_accepted(trial: Trial, attempt: Attempt) -> bool:
-    """Return whether a call reached the tool as sent, apart from what the author declared."""
+    """Return whether a call reached the tool as sent, apart from declared normalizers."""
     return attempt.reached is not None and not trial.rules.intersection(each.rule for each in attempt.repairs)
 
 
 def _corrected(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
-    """Replace the faulty part of refused arguments by that of other ones; all of it where no part is named."""
+    """Replace the wrong part of refused arguments by that of others, or everything if no part is named."""
     violations = _details(refused).get("violations", ())
     pointers = [each["pointer"] for each in violations] + [each.pointer for each in refused.repairs]
     wrong = {tokens_of(each)[0] for each in pointers if each}
@@ -356,13 +355,15 @@ def _corrected(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _right(attempt: Attempt) -> _Right:
-    # A tool that fails on right arguments proves nothing by failing on damaged ones.
+    # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
     sent = attempt.sent if isinstance(attempt.sent, Mapping) else {}
     return _Right(sent, attempt.ran and attempt.is_error)
 
 
 def _refusal(attempt: Attempt, origin: str) -> str:
-    return f"the tool does not take what {origin}, {_short_value(attempt.sent, _LONGEST)}: {_reason(attempt)}"
+    return (
+        f"the tool does not accept what {origin}, {_short_value(attempt.sent, _LONGEST)}: {_reason(attempt)}"
+    )
 
 
 def _details(attempt: Attempt) -> Mapping[str, Any]:
@@ -380,7 +381,7 @@ def _reason(attempt: Attempt) -> str:
 
 
 async def _stress(trial: Trial, right: _Right) -> list[StressCall]:
-    """Try the damaged calls of one right call."""
+    """Try the damaged forms of one valid call."""
     validator = _schema_validator(trial)
     return [
         await _try(trial, kind, each, validator, always_fails=right.fails)
@@ -389,7 +390,7 @@ async def _stress(trial: Trial, right: _Right) -> list[StressCall]:
 
 
 def _schema_validator(trial: Trial) -> PublishedSchemaValidator | None:
-    """Return the validator that tells forwarded calls from accepted ones; None where the tool itself does."""
+    """Return the validator that distinguishes forwarded from accepted calls; None if the tool does it itself."""
     if trial.target.certain:
         return None
     try:
@@ -443,7 +444,7 @@ def _outcome_without_repair(
 
 
 async def _is_wanted(trial: Trial, got: Attempt, damage: Damaged) -> bool:
-    """Return whether the tool gets the same as from one of the right calls."""
+    """Return whether the tool receives the same as from one of the valid calls."""
     if got.reached is None:
         return False
     if any(identical(got.reached.arguments, wanted) for wanted in damage.wanted):

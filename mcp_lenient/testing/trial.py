@@ -1,4 +1,4 @@
-"""Try a tool: a server, a client, a recorder, and what becomes of a call."""
+"""Try a tool on a connected server, and record what happens to a call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from mcp_lenient.types import Repair
 
 
 def identical(left: Any, right: Any) -> bool:
-    """Return whether two values are equal and of the same types, throughout.
+    """Return whether two values are equal and have the same types at every level.
 
     >>> identical({"a": [1]}, {"a": [1]}), identical(1, 1.0), identical([True], [1])
     (True, False, False)
@@ -60,30 +60,30 @@ _recording: ContextVar[Recorder | None] = ContextVar("mcp_lenient_recording", de
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What reached a tool: the arguments as JSON, and what its function is called with, where that is known."""
+    """What reached a tool: the arguments as JSON, and the values its function is called with, if known."""
 
     arguments: Mapping[str, Any]
     bound: Any = _OPAQUE
 
     @property
     def shown(self) -> Mapping[str, Any]:
-        """Return what the function is called with by name, with defaults; the arguments where that is not known."""
+        """Return the values that the function is called with, including defaults; if unknown, the arguments."""
         if isinstance(self.bound, tuple) and len(self.bound) == 2 and not self.bound[0]:
             keywords: Mapping[str, Any] = self.bound[1] or {}
             return keywords
         return self.arguments
 
     def is_same(self, other: Reached) -> bool:
-        """Return whether the tool gets the same, type by type."""
+        """Return whether the tool receives equal values of the same types."""
         if identical(self.arguments, other.arguments):
             return True
         return self.bound is not _OPAQUE and identical(self.bound, other.bound)
 
 
 class Recorder(Middleware):
-    """Records one call at a time, among those made within :meth:`recording`, and lets it run or stops it.
+    """Records one call at a time inside :meth:`recording`, and runs or stops it.
 
-    Every other call that passes by at the same time is left alone.
+    Other concurrent calls are not affected.
     """
 
     def __init__(self, *, run: bool) -> None:
@@ -92,7 +92,7 @@ class Recorder(Middleware):
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Record the calls made in this context, and in tasks started from it."""
+        """Record the calls made in this context and in tasks started from it."""
         token = _recording.set(self)
         try:
             yield
@@ -101,7 +101,7 @@ class Recorder(Middleware):
 
     @contextmanager
     def installed(self, server: FastMCP) -> Iterator[None]:
-        """Add this behind all other middleware of a server."""
+        """Add this recorder behind all other middleware of a server."""
         server.middleware.append(self)
         try:
             yield
@@ -113,7 +113,7 @@ class Recorder(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Record the arguments, and stop the call unless it is to run or FastMCP will refuse it."""
+        """Record the arguments, and stop the call unless it should run or FastMCP will refuse it."""
         if _recording.get() is not self or self.reached is not None or context.fastmcp_context is None:
             return await call_next(context)
         server = context.fastmcp_context.fastmcp
@@ -124,7 +124,7 @@ class Recorder(Middleware):
             self.reached = Reached(arguments, bound)
         if self.runs or (bound is None and not is_marked):
             return await call_next(context)
-        # An error, so that nobody checks it against an output schema or keeps it in a cache.
+        # An error result is neither validated against an output schema nor cached.
         return ToolResult(content=_STOPPED, is_error=True)
 
 
@@ -134,7 +134,7 @@ def _forwarding(tool: Tool) -> Forwarding | None:
 
 
 def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> tuple[Any, bool]:
-    """Return what the function is called with, None where it refuses; and whether ``@lenient`` marks it."""
+    """Return the values that the function is called with (None if it refuses) and whether it has ``@lenient``."""
     while tool is not None and (forwarding := _forwarding(tool)) is not None:
         filled = {**forwarding.defaults, **arguments}
         arguments = {forwarding.names.get(name, name): value for name, value in filled.items()}
@@ -166,9 +166,9 @@ _REPAIR_FIELDS: Final = frozenset(Repair._fields)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What became of one call: what reached the tool, and what it was answered with.
+    """What happened to one call: what reached the tool, and the answer.
 
-    ``envelope`` is that of a refused call; ``ran`` says whether the tool's body was run.
+    ``envelope`` is set for a refused call; ``ran`` says whether the tool's body ran.
     """
 
     sent: Sent
@@ -192,7 +192,7 @@ class _AnyCall(CallToolRequest):
 class Trial:
     """One tool of a connected server, with a recorder in front of its body.
 
-    ``rules`` are the names of the rules that may speak; every other repair is one that the author declared.
+    ``rules`` are the names of the policy's rules; other repairs come from the author's declarations.
     """
 
     target: Target
@@ -226,7 +226,7 @@ def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Att
 
 
 def _repairs(told: object) -> tuple[Repair, ...]:
-    """Return the repairs in a result's metadata; none where their shape is not ours."""
+    """Return the repairs in a result's metadata, if they have this package's form."""
     if not isinstance(told, list) or not all(map(_is_repair, told)):
         return ()
     return tuple(Repair(**each) for each in told)
@@ -263,14 +263,14 @@ def _is_pointer(text: str) -> bool:
 class Connection:
     """A server under test, connected while this context is open.
 
-    A server is tested as it is; with a policy, mounted in one whose middleware has that policy. A tool or
-    a function gets a server with the middleware, and so does a tool marked by ``@lenient``
-    without a middleware: its body could not be kept from running otherwise.
+    A server is tested as it is or, with a policy, mounted in a server whose middleware has that policy. A tool or
+    function gets a server with the middleware. So does a tool with ``@lenient`` and no middleware, because its
+    body could not be stopped otherwise.
 
     Args:
-        subject: What is tested.
+        subject: The server, tool or function to test.
         policy: The policy of the middleware.
-        run: Whether calls go on to the tools' bodies.
+        run: Whether calls run the tools' bodies.
     """
 
     def __init__(self, subject: ServerOrTool, policy: Policy | None, *, run: bool = False) -> None:
@@ -352,7 +352,7 @@ def _server(subject: ServerOrTool, policy: Policy | None) -> FastMCP:
 
 
 def _mounted(server: FastMCP, policy: Policy | None) -> FastMCP:
-    """Put a server with the middleware in front of one that stays unchanged."""
+    """Put a server with the middleware in front of an unchanged one."""
     outer: FastMCP = FastMCP(server.name)
     outer.mount(server)
     outer.add_middleware(LenientMiddleware(policy))
@@ -360,6 +360,6 @@ def _mounted(server: FastMCP, policy: Policy | None) -> FastMCP:
 
 
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Run to the end in a thread and event loop of its own, so that it can be called from anywhere."""
+    """Run a coroutine in a separate thread and event loop, so that this can be called from anywhere."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(work())).result()

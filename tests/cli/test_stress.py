@@ -148,7 +148,7 @@ def test_nothing_but_the_report_is_shown(server, capfd):
     server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
     assert run(["stress", str(server), "--per-tool", "1"]) == 0
     out, err = capfd.readouterr()
-    assert "no LenientMiddleware stands before search, store" in out
+    assert "no LenientMiddleware for search, store" in out
     assert err == ""
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
 
@@ -201,7 +201,7 @@ def test_what_was_not_tried_is_said_first(choosy, capsys):
     assert run(["stress", str(choosy)]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0].endswith("seed 0: 1 of 2 tools tried, 1 not (see below)")
-    assert "not tried: take\n  the tool does not take what was made up" in out
+    assert "not tried: take\n  the tool does not accept what was made up" in out
 
 
 @pytest.mark.parametrize("written", [{"take": {"key": "K-314"}}, {"take": [{"key": "K-314"}]}])
@@ -225,7 +225,7 @@ def test_given_arguments_that_a_tool_does_not_take_make_the_exit_code_1(choosy, 
     file = choosy.with_name("arguments.json")
     file.write_text('{"take": {"key": "K-1"}}', encoding="utf-8")
     assert run(["stress", str(choosy), "--arguments", str(file)]) == 1
-    assert 'the tool does not take what was given, {"key": "K-1"}' in capsys.readouterr().out
+    assert 'the tool does not accept what was given, {"key": "K-1"}' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_one_of_several_tools_is_named():
 _FAILURES = [
     pytest.param(
         lambda: assert_repairs(store, _SENT, {"content": "a", "tags": ["c"]}),
-        """store got something else than was wanted: it was repaired by json_text_to_array at /tags (string to array).
+        """store received something other than the wanted arguments: it was repaired by json_text_to_array at /tags (string to array).
 sent: {"content": "a", "tags": "[\\"b\\"]"}
 wanted: {"content": "a", "tags": ["c"], "limit": 5}
 got: {"content": "a", "tags": ["b"], "limit": 5}
@@ -246,7 +246,7 @@ difference (- wanted, + got):
     ),
     pytest.param(
         lambda: assert_repairs(published(n={"type": "number"}), {"n": 5}, {"n": 5.0}),
-        """published got something else than was wanted: it went through as it was sent.
+        """published received something other than the wanted arguments: it went through as it was sent.
 sent: {"n": 5}
 wanted: {"n": 5.0}
 got: {"n": 5}
@@ -260,7 +260,7 @@ difference (- wanted, + got):
     ),
     pytest.param(
         lambda: assert_repairs(store, _SENT, {"content": "a", "tags": "b"}),
-        """The wanted call of store is not right itself: it was repaired by scalar_to_array at /tags (string to array).
+        """The wanted call of store is itself wrong: it was repaired by scalar_to_array at /tags (string to array).
 sent: {"content": "a", "tags": "[\\"b\\"]"}
 wanted: {"content": "a", "tags": "b"}""",
         id="wanted-is-not-right",
@@ -291,7 +291,7 @@ def test_a_failure_shows_the_calls_and_the_difference(assertion, message):
         pytest.param(
             lambda: assert_repairs(store, {"content": "a", "tags": 5}, _WANTED),
             [
-                "store did not get what was wanted: it was refused with INVALID_TAGS_TYPE.",
+                "store did not receive the wanted arguments: it was refused with INVALID_TAGS_TYPE.",
                 '"received_type": "integer"',
             ],
             id="refused",

@@ -69,7 +69,7 @@ def test_a_corrupted_call_fails_with_the_report(run):
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*calls were repaired to something else than was meant; see the report.",
+            "*calls were repaired to something other than was meant; see the report.",
             "corrupted tool, number_as_text",
         ]
     )
@@ -82,14 +82,16 @@ def test_a_wrong_name_is_told(run, where):
     """What names no server fails with how it is to be written."""
     result = run("--lenient-stress", where)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*takes MODULE:SERVER*nothing at '{where}'*"])
+    result.stdout.fnmatch_lines([f"*takes MODULE:SERVER*'{where}' names nothing*"])
 
 
 def test_a_module_that_is_not_there_is_told(run):
     """Where the module is not found the failure says so, and not how imports work."""
     result = run("--lenient-stress", "elsewhere:mcp")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*elsewhere:mcp: there is no module 'elsewhere'. `python -m pytest` looks*"])
+    result.stdout.fnmatch_lines(
+        ["*elsewhere:mcp: no module named 'elsewhere'. `python -m pytest` also searches*"]
+    )
     result.stdout.no_fnmatch_line("*importlib*")
 
 
