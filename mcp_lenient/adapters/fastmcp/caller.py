@@ -1,4 +1,4 @@
-"""Who called, over which way: the fields of an event, from FastMCP's context of a call."""
+"""Read from FastMCP's context who made a call and over which transport, for the event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def caller_fields(context: Context | None, mounted: str | None) -> dict[str, str | None]:
-    """Return the fields of an event that say who called; what is not known, as outside a request, is None."""
+    """Return the fields of an event that identify the caller; unknown ones are None, as outside of a request."""
     trace_id, span_id = trace_ids()
     if context is None:
         return {"mounted": mounted, "trace_id": trace_id, "span_id": span_id}
@@ -37,7 +37,7 @@ def caller_fields(context: Context | None, mounted: str | None) -> dict[str, str
 def _subject() -> str | None:
     try:
         token = get_access_token()
-    except TypeError:  # a token of a kind that FastMCP does not know
+    except TypeError:  # a kind of token that FastMCP does not know
         return None
     if token is None:
         return None

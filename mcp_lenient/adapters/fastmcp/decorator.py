@@ -1,4 +1,4 @@
-"""``@lenient``: what an author declares of one tool, with or without the middleware."""
+"""``@lenient``: an author's declarations for one tool, with or without the middleware."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _MARKED: Final = frozenset({_Repaired, _Refused})
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """The arguments that the function gets, or the answer in its place."""
+    """The arguments that the function gets, or the answer instead."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -79,7 +79,7 @@ class DecoratedTool:
 
     Args:
         function: The function as its author wrote it.
-        declared: What was declared of its parameters.
+        declared: The declarations of its parameters.
         policy: What may be repaired.
     """
 
@@ -92,7 +92,7 @@ class DecoratedTool:
 
     @cached_property
     def tool(self) -> Tool:
-        """The tool that the function as written makes; built when its schema is first needed."""
+        """The tool of the function as written; built when its schema is first needed."""
         meta = get_fastmcp_meta(self.decorated)
         if not isinstance(meta, ToolMeta):
             meta = ToolMeta()
@@ -102,7 +102,7 @@ class DecoratedTool:
         )
 
     def schema(self, bound: int = 0) -> dict[str, Any]:
-        """Return the tool's input schema, without the first parameters where a method has them already."""
+        """Return the tool's input schema, without the bound first parameters of a method."""
         schema = self.tool.parameters
         own = tuple(inspect.signature(self.function).parameters)[:bound]
         properties = {name: each for name, each in schema.get("properties", {}).items() if name not in own}
@@ -111,17 +111,17 @@ class DecoratedTool:
 
     @property
     def destructive(self) -> bool:
-        """Whether only the rules closest to what was sent may act."""
+        """Whether only the rules of the lowest tiers may act."""
         if self.policy.destructive is not None:
             return self.policy.destructive
         return is_destructive(self.tool)
 
     def runs_first(self, tool: FunctionTool | None) -> bool:
-        """Return whether a tool calls the decorated function itself, and no wrapper around it."""
+        """Return whether a tool calls the decorated function directly, without a wrapper around it."""
         return tool is not None and runs_first(tool.fn, self.decorated)
 
     def prepare(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> PreparedCall:
-        """Unwrap repaired values; where a value was refused, answer with the envelope."""
+        """Unwrap repaired values; if a value was refused, answer with the envelope."""
         started = perf_counter_ns()
         values = (*args, *kwargs.values())
         repairs = tuple(each for value in values if type(value) in _MARKED for each in value.repairs)
@@ -134,7 +134,7 @@ class DecoratedTool:
         return PreparedCall(tuple(map(_unwrapped, args)), {k: _unwrapped(v) for k, v in kwargs.items()})
 
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
-        """Return the envelope to a client; to Python code it would look like success, so raise it there."""
+        """Return the envelope to a client; raise it to Python code, where a result would look like success."""
         call = current.get()
         if (call is not None and call.parent is not None) or not host.is_clients_call(self.tool.name):
             raise _exception(refusal)
@@ -178,7 +178,7 @@ class DecoratedTool:
     def record(
         self, event: EventName, repairs: tuple[Repair, ...], violations: tuple[Violation, ...], started: int
     ) -> None:
-        """Record on the span, in the log and in the metrics what becomes of a call."""
+        """Record the outcome of a call on the span, in the log and in the metrics."""
         asks = self.policy.log_values == "shapes"
         sent = shown(self.policy, self.schema(), host.sent_arguments(self.tool.name)) if asks else None
         caller = partial(caller_fields, current_context(), None)
@@ -187,7 +187,7 @@ class DecoratedTool:
 
 
 def _exception(refusal: Mapping[str, Any]) -> InvalidArguments:
-    """Return what FastMCP raises for bad arguments; it sends the text on as an error result, even if it masks errors."""
+    """Return FastMCP's exception for bad arguments, whose text it sends as an error result even if it masks errors."""
     return InvalidArguments(as_text(refusal), log_level=logging.WARNING)
 
 
@@ -205,20 +205,20 @@ def _unwrapped(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """Code around the decorated function: the wrapper that is the tool, or unknown code of another caller."""
+    """Code around the decorated function: the wrapper that is the tool, or unknown calling code."""
 
     tool: FunctionTool | None
 
 
 @dataclass(slots=True, eq=False)
 class Parameter(ParameterMark):
-    """The mark in a parameter's annotation: its type is tried first, then a repair.
+    """The marker in a parameter's annotation: it tries the type first, then a repair.
 
     Attributes:
         owner: The decorated function.
-        name: The parameter as it is published.
-        field: What the parameter's annotation and default say of it.
-        normalizers: Those that ``@lenient`` declares, then those in the annotation.
+        name: The parameter's published name.
+        field: The parameter's annotation and default as a Pydantic field.
+        normalizers: Those of ``@lenient``, then those in the annotation.
     """
 
     owner: DecoratedTool
@@ -228,10 +228,10 @@ class Parameter(ParameterMark):
     _plan: Plan | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return the type's own schema, and a repair for what it refuses."""
+        """Return the type's own schema with a repair for values it refuses."""
         inner = handler(source)
-        # Strict mode takes a date or an enum in its JSON spelling from JSON only, and what Python code
-        # hands on is no JSON any more: so it is written as JSON once more.
+        # Strict mode only accepts the JSON spelling of a date or an enum from JSON, and what Python code
+        # passes on is not JSON any more, so it is serialized again.
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
         tool = compat.running_tool()
@@ -257,7 +257,7 @@ class Parameter(ParameterMark):
     ) -> Any:
         running = current.get()
         if running is not None and running.mode != "repair":
-            return handler(value)  # the operator's policy for this call is to change nothing
+            return handler(value)  # the operator's policy for this call changes nothing
         started = perf_counter_ns()
         own = {self.name: self.normalizers}
         needed = self.field.is_required()
@@ -364,9 +364,9 @@ def lenient(
     policy: Policy | Declaration | None = None,
     **parameters: Declaration,
 ) -> Any:
-    """Make one tool lenient, and declare what its parameters understand; goes below ``@mcp.tool``.
+    """Make one tool lenient, and declare what its parameters accept. Write it below ``@mcp.tool``.
 
-    By itself it repairs values and answers those that cannot be repaired with the envelope. With
+    On its own it repairs values, and answers values that cannot be repaired with the envelope. With
     :class:`mcp_lenient.LenientMiddleware` on the server, names, missing and wrapped arguments are handled as
     well. The function keeps its signature, docstring and schema, and is still called directly as before.
 
@@ -378,13 +378,13 @@ def lenient(
     {'content': 'a note', 'task': 'keep', 'tags': None}
 
     Args:
-        function: The function, where the decorator is used without parentheses.
-        policy: The policy of this tool. (A parameter of this name takes its declaration here as well.)
-        parameters: Declarations by parameter. Normalizers always run, in their order, before anything
-            judges the value.
+        function: The function, if the decorator is used without parentheses.
+        policy: The policy of this tool. (If a parameter has this name, its declaration may be given here too.)
+        parameters: Declarations by parameter. Normalizers always run, in order, before the
+            value is validated.
 
     Raises:
-        TypeError: When a declaration names no parameter of the function, or is none.
+        TypeError: When a declaration is invalid, or names no parameter of the function.
     """
     declarations = dict(parameters)
     if policy is not None and not isinstance(policy, Policy):
@@ -436,7 +436,7 @@ def _declared(function: Callable[..., Any], declarations: Mapping[str, Declarati
 
 
 def _normalizes(entry: object) -> bool:
-    """Return whether it can be called with a value and gives one: a normalizer's factory that was not called cannot."""
+    """Return whether it can be called with one value; a normalizer factory that was not called cannot."""
     if not callable(entry) or inspect.iscoroutinefunction(entry):
         return False
     try:
@@ -444,7 +444,7 @@ def _normalizes(entry: object) -> bool:
     except TypeError:
         return False
     except ValueError:
-        return True  # a builtin that does not tell
+        return True  # a builtin without a signature
     return True
 
 
@@ -463,14 +463,14 @@ def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy 
         if read != signature:
             # Only then: a wrapper of a bound method would copy it with `self` in it.
             decorated.__signature__ = read  # type: ignore[attr-defined]
-    # FastMCP reads types from the annotations and the rest from the signature.
+    # FastMCP reads types from the annotations, everything else from the signature.
     decorated.__annotations__ = hints
     mark(decorated, Marks(declared, policy, function, decorated))
     return decorated
 
 
 def _as_read(written: inspect.Parameter, marked: inspect.Parameter) -> inspect.Parameter:
-    """Return the parameter as written; Pydantic looks for marks only where the signature has an annotation."""
+    """Return the parameter as written; Pydantic only looks for markers if the signature has an annotation."""
     annotation = Any if written.annotation is _NONE is not marked.annotation else written.annotation
     return written.replace(annotation=annotation, default=marked.default)
 
@@ -502,14 +502,14 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         resolved = host.function_hints(function)
     except (NameError, TypeError):
-        return written  # a name that comes to be later: FastMCP resolves it, inside Annotated too
+        return written  # a forward reference: FastMCP resolves it, even inside Annotated
     return {**written, **resolved}
 
 
 def _marked(
     owner: DecoratedTool, parameter: inspect.Parameter, hints: Mapping[str, Any]
 ) -> inspect.Parameter:
-    """Return the parameter with a mark in its annotation, which repairs what Pydantic refuses."""
+    """Return the parameter with a marker in its annotation, which repairs values that Pydantic refuses."""
     name, default = parameter.name, parameter.default
     declared = owner.declared.normalizers.get(name, ())
     annotation = hints.get(name, Any if declared else _NONE)
@@ -522,10 +522,10 @@ def _marked(
 
 
 def _with_room(annotation: Any, default: Any) -> tuple[Any, Any, FieldInfo]:
-    """Return a parameter's annotation and default, which mean the same when a mark comes behind the annotation.
+    """Return a parameter's annotation and default so that appending a marker does not change their meaning.
 
-    A lone text in ``Annotated`` is a description to FastMCP only where nothing else stands there, and what a
-    ``Field`` in place of the default says of the type, or of a discriminator, Pydantic applies last of all.
+    FastMCP only reads a string in ``Annotated`` as a description if it is alone there, and Pydantic applies the
+    constraints and the discriminator of a ``Field`` used as the default last.
     """
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     if len(notes) == 1 and isinstance(notes[0], str):

@@ -1,4 +1,4 @@
-"""LenientMiddleware: one call, from the raw request to the tool, or to an envelope."""
+"""LenientMiddleware: one call, from the raw request to the tool or the envelope."""
 
 from __future__ import annotations
 
@@ -79,15 +79,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RawArguments:
-    """Arguments of a request that were not an object: how they were read, or why they were not.
+    """Arguments of a request that were not an object: how they were read, or why they could not be.
 
-    With a ``violation``, an object that holds them goes on in their place, so that nothing on the way takes them
-    for a call without arguments: the tool must not be run.
+    With a ``violation``, an object that contains them is passed on instead, so that no middleware mistakes this for
+    a call without arguments. The tool must not be run.
 
     Attributes:
         repairs: How the text was read.
-        violation: Why it was not read.
-        arguments: What was read, with source spellings; in the request, plain numbers go on.
+        violation: Why it could not be read.
+        arguments: What was read, with source spellings; the request gets plain numbers.
         tool: The tool that the call starts again with; None for the call that the client made.
     """
 
@@ -98,7 +98,7 @@ class RawArguments:
 
     @property
     def left_out(self) -> bool:
-        """Whether the text said that there are no arguments."""
+        """Whether the text means that there are no arguments."""
         return any(repair.after == "absent" for repair in self.repairs)
 
 
@@ -116,11 +116,11 @@ class RawRequests:
     """Let arguments that are not an object reach ``on_call_tool``, read or with their violation.
 
     Args:
-        policy_for: The policy for a tool name.
+        policy_for: Returns the policy for a tool name.
         telemetry: Where outcomes are recorded.
 
     Attributes:
-        last: The server of the latest message, by weak reference; its messages were looked at.
+        last: The server of the latest message, as a weak reference.
     """
 
     def __init__(self, policy_for: Callable[[str], Policy], telemetry: CallTelemetry) -> None:
@@ -136,12 +136,12 @@ class RawRequests:
         if raw is AS_SENT:
             return raw
         if raw.tool is not None and raw.tool != tool:
-            return AS_SENT  # a call that another middleware makes by itself
+            return AS_SENT  # a call made by another middleware
         _raw.set(AS_SENT)
         return raw
 
     def concern(self, context: MiddlewareContext[Any]) -> bool:
-        """Return whether ``on_message`` has anything to do with a message."""
+        """Return whether ``on_message`` must handle a message."""
         if context.fastmcp_context is None:
             return False
         if context.method == "tools/call" and isinstance(context.message, dict):
@@ -159,7 +159,7 @@ class RawRequests:
         """Install the hook on a server's first message; answer a call that came before the hook.
 
         Returns:
-            The answer, or None where the message goes on.
+            The answer, or None if the message is passed on.
         """
         if context.fastmcp_context is None:
             return None
@@ -174,7 +174,7 @@ class RawRequests:
                 self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
         if context.method != "tools/call" or not isinstance(context.message, Mapping):
             return None
-        # FastMCP shows a call that the SDK refused as the raw parameters; its handler has not run.
+        # For a call that the SDK refused, FastMCP gives the raw parameters; its handler has not run.
         request = host.raw_request(context.fastmcp_context)
         if request is None or _hooked_session.get() is request.session or server not in self._hooked:
             return None
@@ -230,7 +230,7 @@ _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
 class LenientMiddleware(Middleware):
     """Makes every tool of a server lenient: ``mcp.add_middleware(LenientMiddleware())``.
 
-    Arguments that the tool accepts go on untouched. Others are repaired if they can be read in exactly one way
+    Arguments that the tool accepts are passed on unchanged. Others are repaired if they can be read in exactly one way
     that it accepts; otherwise the caller gets an envelope that says what is wrong and how to correct it, and the
     tool is not run. Both are logged, without values.
 
@@ -240,22 +240,22 @@ class LenientMiddleware(Middleware):
     >>> mcp.add_middleware(LenientMiddleware(tools={"delete_*": Policy.strict()}))
 
     Args:
-        policy: What may be repaired; the defaults of :class:`Policy` when left out.
+        policy: What may be repaired; by default :class:`Policy` without arguments.
         tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
             In a server with mounted ones the name is the one that this server publishes. They come before
             a policy that ``@lenient`` gives a tool, and that comes before ``policy``.
-        definitions: What a file declares of tools, see :meth:`from_file`; left out, the file that
+        definitions: A file's declarations for tools, see :meth:`from_file`; by default the file that
             ``MCP_LENIENT_CONFIG`` names.
-        clients: Names of clients that metrics tell apart, besides the well-known ones.
+        clients: Further client names that metrics distinguish, besides the well-known ones.
         mode: The mode of the server-wide policy, whatever ``policy`` and the file say.
         on_decision: Called with the :class:`Decision` about each call, before its tool runs; accepted calls included. It
-            must not block. What it raises fails no call.
+            must not block. Its exceptions fail no call.
         decision_values: Whether these decisions hold values: the arguments, messages, received values and fixes.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes a few milliseconds for each tool.
 
     Attributes:
-        unrepairable: What happens to a call that cannot be repaired where no policy says so.
+        unrepairable: What happens to a call that cannot be repaired if no policy decides it.
 
     Raises:
         PolicyError: Where ``MCP_LENIENT_MODE`` is not a mode.
@@ -300,21 +300,21 @@ class LenientMiddleware(Middleware):
         """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
         Args:
-            path: The file; its suffix tells the format.
-            reload: Whether a changed file is read anew, at most once a second, when a call comes. A wrong one changes
-                nothing: a ``definitions_kept`` line says why.
-            **settings: As for :class:`LenientMiddleware`: ``policy`` and ``tools`` count before the file's own.
+            path: The file; its suffix determines the format.
+            reload: Whether to reload a changed file, at most once a second, when a call arrives. A wrong file changes
+                nothing; a ``definitions_kept`` log line gives the reason.
+            **settings: As for :class:`LenientMiddleware`; ``policy`` and ``tools`` override the file's.
 
         Raises:
             DefinitionError: When the file is wrong; names file, line or path, and field.
         """
-        # A server without such a file does not pay for a YAML parser.
+        # Servers without such a file should not load a YAML parser.
         from mcp_lenient.declare.definitions import WatchedDefinitions, load_definitions
 
         watched = WatchedDefinitions(path) if reload else None
         middleware = cls(definitions=load_definitions(path), **settings)
         middleware._watched = watched
-        middleware._goes_straight &= not reload  # every message has to look at the file
+        middleware._goes_straight &= not reload  # every message must check the file
         return middleware
 
     def _defined(self, definitions: Definitions | None) -> tuple[Definitions | None, Policies, ToolCache]:
@@ -322,7 +322,7 @@ class LenientMiddleware(Middleware):
         return definitions, policies, ToolCache(policies, self._telemetry.log.warn_once)
 
     async def _reload(self, server: FastMCP, watched: WatchedDefinitions) -> None:
-        """Put a changed file in force, if it is right and does not contradict a tool of this server."""
+        """Load a changed file, if it is valid and does not contradict a tool of this server."""
         try:
             definitions = await anyio.to_thread.run_sync(watched.load)
             defined = self._defined(definitions)
@@ -333,13 +333,13 @@ class LenientMiddleware(Middleware):
             self._definitions, self._policies, self._tools = defined
 
     def policy_for(self, tool: str) -> Policy:
-        """Return the operator's policy for a tool name, apart from what the tool's author says of it."""
+        """Return the operator's policy for a tool name, without the author's."""
         return self._policies.named(tool)
 
     def __call__(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Coroutine[Any, Any, Any]:
-        """Dispatch a message; a tool call goes straight to ``on_call_tool``, past hooks that do nothing here."""
+        """Dispatch a message; a tool call goes straight to ``on_call_tool``, without the unused hooks."""
         own = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
         if is_call and self._goes_straight and own is not None and self._raw_requests.last() is own.fastmcp:
@@ -347,11 +347,11 @@ class LenientMiddleware(Middleware):
         return super().__call__(context, call_next)
 
     async def known(self, server: FastMCP, tool: str) -> CachedTool | None:
-        """Return a tool as this middleware validates it on a server; None where the server has no such tool."""
+        """Return a tool as this middleware validates it on a server; None if the server does not have it."""
         return await self._tools.look_up(server, CallToolRequestParams(name=tool))
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Read a changed file of definitions, and arguments that came whole as text; pass every message on."""
+        """Reload a changed definitions file, and read arguments sent as one text; pass every message on."""
         own, watched = context.fastmcp_context, self._watched
         if watched is not None and own is not None and watched.is_changed():
             await self._reload(own.fastmcp, watched)
@@ -374,7 +374,7 @@ class LenientMiddleware(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Pass the tools on as they are; log once which names of a definitions file none of them has.
+        """Pass the tools on unchanged; log once the names in a definitions file that no tool has.
 
         Raises:
             DefinitionError: When the file contradicts a function, with the line.
@@ -391,7 +391,7 @@ class LenientMiddleware(Middleware):
         return tools
 
     async def check_statements(self, server: FastMCP) -> None:
-        """Compare what a definitions file says of parameters with the tools of a server.
+        """Compare the parameters in a definitions file with the tools of a server.
 
         Raises:
             DefinitionError: When it contradicts a function; names file and line.
@@ -439,7 +439,7 @@ class LenientMiddleware(Middleware):
                 return answer
         cached = self._tools.get(server, message)
         if cached is None or cached.normalizers:
-            # What another tool's author declared must not run on this one's arguments.
+            # Another tool's normalizers must not run on this tool's arguments.
             cached = await self._tools.look_up(server, message)
         if cached is None:
             return await self._not_found(call, server)
@@ -451,7 +451,7 @@ class LenientMiddleware(Middleware):
         if cached.normalizers or call.sent_as_text:
             return await self._accepted(call, server, cached, arguments)
         self._record_accepted(call, cached, arguments)
-        # As in `run`, without another coroutine: here goes every call that was right.
+        # Like `run`, but without another coroutine: this is the path of every accepted call.
         try:
             token = call.enter(cached)
             try:
@@ -485,7 +485,7 @@ class LenientMiddleware(Middleware):
     async def _not_accepted(
         self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        # Nothing is changed or refused by what a tool of this name once accepted.
+        # Never change or refuse a call by the schema of a replaced tool.
         cached = await self._tools.look_up(server, call.context.message)
         if cached is None:
             return await self._not_found(call, server)
@@ -501,7 +501,7 @@ class LenientMiddleware(Middleware):
         arguments: Mapping[str, Any],
         decision: Decision | None = None,
     ) -> ToolResult:
-        """Run the tool with arguments that it accepts: as they were sent, or repaired."""
+        """Run the tool with arguments that it accepts, as sent or repaired."""
         accepted, repairs = (arguments, ()) if decision is None else (decision.arguments, decision.repairs)
         try:
             return await self._run(call, cached, accepted, repairs)
@@ -569,7 +569,7 @@ class LenientMiddleware(Middleware):
         violations, repairs = decision.violations, (*call.sent_as_text, *decision.repairs)
         self._record("call_rejected", call, cached, repairs=repairs, violations=violations)
         if call.parent is not None:
-            # To a tool's body an envelope would look like success: it gets what FastMCP raises.
+            # An envelope would look like success to a tool's body, so raise FastMCP's error.
             return await run_raising(call, cached, call.parent)
         return cached.refusal(call.name, violations, repairs)
 
@@ -594,7 +594,7 @@ class LenientMiddleware(Middleware):
             self._record("call_observed", call, meant, repairs=(_RENAMED,))
             return await call.call_next(call.context)
         if shown_name(call.name) != call.name and self._answers_unknown(call):
-            # FastMCP would write the name, which may hold values, into an exception on its span.
+            # FastMCP would write the name, which may contain values, into an exception on its span.
             return await self._unknown(call, server)
         try:
             return await call.call_next(call.context)
@@ -604,7 +604,7 @@ class LenientMiddleware(Middleware):
             return await self._unknown(call, server)
 
     async def _meant(self, call: Call, server: FastMCP) -> CachedTool | None:
-        """Return the tool that this client is listed and that a name means in another spelling."""
+        """Return the tool in this client's list that a differently spelled name means."""
         with spans.aside():
             listed = {tool.name for tool in await server.list_tools()}
         names = {server.name, self._telemetry.names.get(server.name, server.name)}
@@ -629,7 +629,7 @@ class LenientMiddleware(Middleware):
             _raw.reset(token)
 
     def _answers_unknown(self, call: Call) -> bool:
-        """Return whether the caller of a tool that does not exist gets an envelope; in observe mode, record it."""
+        """Return whether the caller of an unknown tool gets an envelope; in observe mode, record it."""
         mode = self.policy_for(call.name).mode
         if mode == "observe":
             self._record("call_observed", call, None, code="UNKNOWN_TOOL")
@@ -645,7 +645,7 @@ class LenientMiddleware(Middleware):
         return as_result(answer, has_output_schema=False)
 
     def _record_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
-        """Record a call that was right; its context is read only where somebody wants it."""
+        """Record an accepted call; read its context only if something uses it."""
         if self._telemetry.count_accepted(call.name, call.started, arguments, cached.mode):
             own = recorded(call.context, cached, call.started)
             self._telemetry.write_accepted(own, cached.plan.root, arguments)

@@ -1,4 +1,4 @@
-"""What to call a server of which only the address is known."""
+"""Name a server of which only the address is known."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PYTHON_FLAGS: Final = frozenset({"-u", "-I", "-E", "-s", "-S", "-B", "-O", "-OO
 
 
 def name_of(target: Any) -> str:
-    """Return a name for the server that holds no program text, argument, path or query.
+    """Return a name for the server that contains no program text, argument, path or query.
 
     It is used until the server has said its own name. Of a URL it is the host; of a command line the program,
     or the package or module where the command line has one of a few exact forms.

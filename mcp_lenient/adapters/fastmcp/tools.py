@@ -1,4 +1,4 @@
-"""The tools of a server: how each is validated down to its function, compiled once."""
+"""Find how each tool of a server is validated, down to its function, and compile it once."""
 
 from __future__ import annotations
 
@@ -107,15 +107,15 @@ class FunctionValidator:
         return hash(self._validate)
 
     def still_validates(self, tool: FunctionTool, *, strict: bool) -> bool:
-        """Return whether this is what a tool is validated by now: its function and settings can be replaced."""
+        """Return whether this is still a tool's validator: its function and settings can be replaced."""
         same = tool.fn is self._function and tool.run_in_thread is self._run_in_thread
         return same and strict is self._strict
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments.
 
-        A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says
-        nothing about the arguments: FastMCP answers with a tool error, and this does not stand in its way.
+        If an author's validator raises anything but ``ValueError`` or ``AssertionError``, the arguments count as
+        accepted, so that FastMCP answers with its tool error.
         """
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return True
@@ -128,7 +128,7 @@ class FunctionValidator:
         return True
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return all issues, in the order of the arguments, then what is missing."""
+        """Return all issues in the order of the arguments, then missing names."""
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return ()
         try:
@@ -142,15 +142,15 @@ class FunctionValidator:
         return ()
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Return whether the tool would get different values from the two, as far as validation shows.
+        """Return whether the tool would receive different values from the two, as far as validation shows.
 
-        Where validation gives another object each time (such as the current time), it shows nothing.
+        If validation returns a new value each time (such as the current time), it shows nothing.
         """
         return makes_a_difference(self._validate, dict(one), dict(other))
 
 
 def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]], bool] | None:
-    """Return a check of right arguments that takes less time than validation; None where there is none."""
+    """Return a check for valid arguments that is faster than validation, or None."""
     # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
     if strict:
         is_plain, pays = probe.plain.strict if host.STRICT_READS_JSON else None, takes_long
@@ -165,7 +165,7 @@ def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]],
 
 @dataclass(frozen=True, slots=True)
 class TransformedValidator:
-    """A transformed tool's parent, asked with the parent's names and answering with the published ones.
+    """Validates with a transformed tool's parent, and reports issues under the published names.
 
     Issues of hidden arguments are ignored: the caller cannot send them.
     """
@@ -180,7 +180,7 @@ class TransformedValidator:
 
     @property
     def by_schema(self) -> bool:
-        """Whether only the published schema is known: never, the parent's own validator is asked."""
+        """Whether only the published schema is known: never, since the parent's own validator is used."""
         return False
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
@@ -223,7 +223,7 @@ def _published(
     if not issue.path:
         return issue
     name = published[issue.path[0]]
-    # What is filled in for the caller may be refused: then the caller has to send something better.
+    # A filled-in default may be refused: then the caller has to send a value.
     return (
         replace(issue, path=(name, *issue.path[1:]))
         if name in arguments
@@ -237,8 +237,8 @@ ResultT = TypeVar("ResultT")
 def as_result(refusal: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
     """Return an envelope as the result of a call.
 
-    Some clients check ``structuredContent`` against the output schema even on errors and throw the envelope
-    away, so it is only set when the tool has no output schema.
+    Some clients check ``structuredContent`` against the output schema even on errors and discard the envelope, so
+    it is only set if the tool has no output schema.
     """
     safe, text = written(refusal)
     return ToolResult(
@@ -250,26 +250,26 @@ def as_result(refusal: Mapping[str, Any], *, has_output_schema: bool) -> ToolRes
 
 
 def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
-    """Make the error that a tool's body raises to refuse a call with the envelope that every refused call gets.
+    """Make the error to raise in a tool's body to refuse a call with the usual envelope.
 
     ::
 
         raise tool_error("UNKNOWN_USER", "There is no such user. Call list_users.", "user_id", received_value=7)
 
-    FastMCP answers with ``isError: true`` and the envelope as its text, also where it masks error details.
+    FastMCP answers with ``isError: true`` and the envelope as its text, even if it masks error details.
 
     >>> print(tool_error("UNKNOWN_USER", "There is no such user.", "user_id"))
     {"status":"error","error_code":"UNKNOWN_USER","message":"There is no such user.","details":{"parameter":"user_id"}}
 
     Args:
-        code: What went wrong; upper-case letters, digits and ``_``.
+        code: The error code: upper-case letters, digits and ``_``.
         message: What is wrong and what to do about it, in a sentence or two for the caller.
         parameter: The parameter it is about.
-        details: What programs may need besides, in the envelope's own names where there is one:
+        details: Further details for programs, under the envelope's own names if it has one:
             ``received_value`` (its JSON type is added), ``expected_types``, ``allowed_values``, ``did_you_mean``.
 
     Raises:
-        ValueError: When the code has another form.
+        ValueError: When the code has a different form.
     """
     check_code("tool_error", code)
     told = to_jsonable_python(details, fallback=str)
@@ -282,7 +282,7 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
 
 
 def _called_tool() -> str | None:
-    """Return the name of the tool that a client called, as it may be shown; None outside of a call."""
+    """Return the name of the called tool in a form safe to show; None outside of a call."""
     call, context = current.get(), current_context()
     request = None if context is None else host.raw_request(context)
     name = call.name if call is not None else None if request is None else (request.params or {}).get("name")
@@ -292,9 +292,9 @@ def _called_tool() -> str | None:
 def repaired_result(
     result: ResultT, repairs: Sequence[Repair], *, note_language: str | None = None
 ) -> ResultT:
-    """Return the result with its repairs in ``meta``, as a new one: tools share and cache theirs.
+    """Return a copy of the result with the repairs in ``meta``; tools may share and cache the original.
 
-    With ``note_language`` a text block says the same in this language, for models whose framework drops ``_meta``.
+    With ``note_language``, a text block in this language says the same to models whose framework drops ``_meta``.
 
     Other results (a task, a request for input, a protocol result) are returned as they are.
     """
@@ -313,15 +313,15 @@ class Target:
 
     Attributes:
         tool: The tool as the server that was asked sees it.
-        validator: Its own validator; None where only its published schema is known.
+        validator: Its own validator; None if only its published schema is known.
         certain: Whether its own validator was reached.
         has_validators: Whether validation runs Python code of the author that FastMCP runs in a worker thread.
         function: The function below all mounts and transforms.
         route: The mounted servers that a call is handed down through, with the name it has there.
         declared: What annotations and ``@lenient`` declare on the function, by the published names.
         policy: The policy that ``@lenient`` gives the tool.
-        settled: Whether a mounted tool is the one whose schema was seen above; it may be replaced in between.
-        schema: The schema of what the tool accepts, where that is not what it publishes.
+        settled: Whether a mounted tool still has the schema seen on the parent; it may be replaced in between.
+        schema: The schema of what the tool accepts, if it differs from the published one.
     """
 
     tool: Tool
@@ -388,7 +388,7 @@ def _reached(tool: FunctionTool, *, strict: bool) -> Target:
 
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
-    """Rename what is declared of a transformed tool's parent to the names that the transformed tool publishes."""
+    """Rename the declarations of a transformed tool's parent to the published names."""
     published = {parents: name for name, parents in forwarding.names.items()}
     return Declared(
         normalizers={published[name]: own for name, own in declared.normalizers.items() if name in published},
@@ -412,13 +412,13 @@ class CachedTool:
     """A tool with what it accepts.
 
     Attributes:
-        server: The server it was asked of, by weak reference.
+        server: The server that has it, as a weak reference.
         tool: The tool as that server sees it.
-        target: How far down its own validator was reached.
+        target: What validates its arguments.
         validator: That validator, or its published schema.
         plan: Its published schema under the policy in force.
-        in_thread: Whether validation runs code of the author that must not hold up the event loop.
-        normalizers: What the author or operator declared to run on parameters before all else.
+        in_thread: Whether validation runs author's code that must not block the event loop.
+        normalizers: Normalizers declared by the author or operator, which run first.
         mode: The mode of the policy in force.
     """
 
@@ -442,7 +442,7 @@ class CachedTool:
         return self.target.certain
 
     def is_of(self, server: FastMCP, tool: Tool) -> bool:
-        """Return whether a server's own tool, looked up again, is this very one and is validated as before."""
+        """Return whether a server's own tool, looked up again, is the same one and is validated as before."""
         own = self.target.validator
         return (
             tool is self.tool
@@ -459,17 +459,17 @@ class CachedTool:
 
     @property
     def contract(self) -> ToolContract:
-        """What decides about this tool's calls."""
+        """The contract that decides this tool's calls."""
         return ToolContract(self.plan, self.validator)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
-        """Return accepted arguments after the normalizers that were declared."""
+        """Return accepted arguments after the declared normalizers."""
         if isinstance(self.validator, NormalizingValidator):
             return self.validator.settled(arguments)
         return NormalizedArguments(arguments)
 
     async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """Decide about arguments that were not accepted, in a thread where that may take long."""
+        """Decide about rejected arguments, in a thread if that may take long."""
         contract = self.contract
         return await decided_aside(contract, contract.decide_rejected, arguments, always=self.in_thread)
 
@@ -512,16 +512,16 @@ class ToolCache:
         self._cached: dict[Key, CachedTool] = {}
 
     def get(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """Return the tool that a message names, as it was compiled; it may have been replaced since."""
+        """Return the cached tool that a message names; it may have been replaced since."""
         version = None if message.meta is None else _version_key(message)
         cached = self._cached.get((id(server), message.name, version))
         return cached if cached is not None and cached.server() is server else None
 
     async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """Look the tool up as this client sees it now; compile it again only if it is another one.
+        """Look the tool up as this client sees it now; compile it again only if it has changed.
 
         Returns:
-            The tool, or None where there is no such tool for this client.
+            The tool, or None if this client does not have it.
         """
         cached = self.get(server, message)
         for _ in range(_TRIES):
@@ -543,7 +543,7 @@ class ToolCache:
         return compiled
 
     async def warm(self, server: FastMCP) -> None:
-        """Compile every tool of a server, and refuse a call of each, so that no later call waits for either."""
+        """Compile every tool of a server and rehearse a refusal for each, so that no later call waits for this."""
         with spans.aside():
             # Another middleware may refuse a list, and must not refuse the client's first message.
             tools = await server.list_tools(run_middleware=False)
@@ -560,7 +560,7 @@ class ToolCache:
         judged: CachedTool,
         arguments: Mapping[str, Any],
     ) -> bool:
-        """Return whether another tool refused the call because it has taken the name since: no body did run."""
+        """Return whether the call was refused by another tool that has since taken the name, so that no body ran."""
         fresh = await self.look_up(server, message)
         return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
 
@@ -603,7 +603,7 @@ def _same(cached: CachedTool, target: Target) -> bool:
 
 
 def is_destructive(tool: Any) -> bool:
-    """Return whether the annotations of a tool, FastMCP's or the SDK's, say that it destroys something."""
+    """Return whether a tool's annotations, FastMCP's or the SDK's, mark it as destructive."""
     return tool.annotations is not None and host.field(tool.annotations, "destructive_hint") is True
 
 
@@ -637,12 +637,12 @@ class Call:
         request: The request it belongs to.
         parent: The call whose tool's body makes this one.
         started: When it came, by ``perf_counter_ns``.
-        sent_as_text: How its arguments were read where they came whole as text.
+        sent_as_text: How its arguments were read, if they were sent as one text.
         parsed: The arguments that were read from that text, with the source spelling of their numbers.
         mode: The mode of the policy in force.
-        route: The mounted servers that are still to come, where the call passes this middleware again. Every
-            other call in the same request is made by a tool's body.
-        leaked: What such a call raised; the body may let it through.
+        route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
+            same request is made by a tool's body.
+        leaked: The exception of such a call, which the body may let through.
     """
 
     context: CallContext
@@ -670,7 +670,7 @@ class Call:
         return False
 
     def enter(self, cached: CachedTool) -> Token[Call | None]:
-        """Make this the current call, so that re-entries are told apart from calls of the tool's body.
+        """Make this the current call, to distinguish re-entries from calls of the tool's body.
 
         Returns:
             What :data:`current` is reset with on the way back.
@@ -685,7 +685,7 @@ class Call:
 
 
 def recorded(context: CallContext, cached: CachedTool | None, started: int) -> RecordedCall:
-    """Return what is recorded of a call of this tool; None stands for a tool that does not exist."""
+    """Return the record of a call of this tool; None means a tool that does not exist."""
     own, message = context.fastmcp_context, context.message
     if cached is None:
         return RecordedCall(message.name, started, partial(caller_fields, own, None), exists=False)

@@ -1,10 +1,10 @@
 """Private APIs of FastMCP, used nowhere else.
 
 ``FunctionTool.run`` builds its validator with functions that are private to FastMCP, and a mounted tool
-keeps its server in a private attribute. Where one of them is gone, a tool cannot be looked into
-(``SchemaError``, ``None`` or ``False``), and everything else keeps working.
+keeps its server in a private attribute. If one of them is gone, such a tool cannot be inspected (``SchemaError``,
+``None`` or ``False``), and everything else keeps working.
 
-What differs between the major versions of FastMCP is in a module for each; ``host`` is that of the version installed.
+Each major version of FastMCP has a module for its differences; ``host`` is that of the installed version.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Probe:
         strict: Validates as a server with ``strict_input_validation`` does.
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
-        exact_integers: Whether a parameter asks for strict integers by itself.
-        plain: For plain types quick checks; True means that ``lax`` or ``strict`` raises nothing.
+        exact_integers: Whether a parameter itself requires strict integers.
+        plain: Quick checks for plain types; True means that ``lax`` or ``strict`` would not raise.
         builds_many: Whether validating a long container builds an object for each entry.
     """
 
@@ -80,14 +80,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Forwarding:
-    """How a transformed tool hands its arguments on.
+    """How a transformed tool passes its arguments on.
 
     Attributes:
-        parent: The tool that gets them.
+        parent: The tool that receives them.
         names: The parent's name of each published parameter.
         required: Published parameters that must be sent.
-        defaults: What is filled in for published parameters that are not sent.
-        hidden: Constants that the parent gets besides, by the parent's names.
+        defaults: Values of published parameters that are not sent.
+        hidden: Additional constants for the parent, under the parent's names.
     """
 
     parent: Tool
@@ -99,13 +99,13 @@ class Forwarding:
 
 @lru_cache(maxsize=5000)
 def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
-    """What ``FunctionTool.run`` would validate with; no body and no dependency ever runs in it.
+    """Build what ``FunctionTool.run`` would validate with; it never runs a body or a dependency.
 
     Raises:
         SchemaError: When FastMCP or Pydantic cannot build a validator for the function.
     """
     try:
-        # What the author wrote is the validator; what `@lenient` made of it takes everything, to answer by itself.
+        # The author's function is the validator; the wrapper of `@lenient` accepts everything and answers itself.
         called, adapter = host.adapter_of(as_written(function), run_in_thread=run_in_thread)
         schema = adapter.core_schema
         arguments = _arguments_schema(schema)
@@ -127,35 +127,35 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
 
 
 def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
-    """Return whether the tool validates and calls its function as FastMCP's own function tools do."""
+    """Return whether the tool validates and calls its function like FastMCP's own function tools."""
     return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
 
 
 def is_registered(function: Callable[..., Any]) -> bool:
-    """Return whether a server has this function as a tool already.
+    """Return whether this function is already a tool of a server.
 
-    ``@mcp.tool`` returns the function as it was written. Its metadata names a way to run tasks, which that of the
-    standalone ``@tool`` leaves open unless it is told one; then only the tools that there are tell.
+    ``@mcp.tool`` returns the original function. Its metadata has a task configuration, which that of the standalone
+    ``@tool`` only has if one is given; then only the existing tools show the difference.
     """
     meta = get_fastmcp_meta(function)
     if not isinstance(meta, ToolMeta) or meta.task is None:
         return False
-    # A tool keeps its fields in a dictionary, or from Python 3.13 on in itself.
+    # A tool has its fields in a dictionary or, from Python 3.13 on, inline.
     holders = (vars(each) if isinstance(each, FunctionTool) else each for each in gc.get_referrers(function))
     return any(isinstance(each, dict) and each.get("fn") is function for each in holders)
 
 
 def transformed(tool: Tool) -> TransformedTool | None:
-    """Return the tool where it was made from another one and runs as FastMCP's own such tools do; otherwise None."""
+    """Return the tool if it is transformed from another and runs like FastMCP's own such tools, otherwise None."""
     if isinstance(tool, TransformedTool) and _keeps(tool, TransformedTool, ("run", "_run")):
         return tool
     return None
 
 
 def forwarding(tool: TransformedTool) -> Forwarding | None:
-    """Return how a transformed tool hands its arguments on; None for a tool that does more.
+    """Return how a transformed tool passes its arguments on; None for a tool that does more.
 
-    The type that an ``ArgTransform`` publishes is no part of it: FastMCP hands on whatever was sent.
+    This ignores the type that an ``ArgTransform`` publishes: FastMCP passes on any value.
     """
     if tool.fn is not tool.forwarding_fn:
         return None
@@ -175,7 +175,7 @@ def forwarding(tool: TransformedTool) -> Forwarding | None:
 def accepted_schema(
     tool: TransformedTool, below: Mapping[str, Any], *, certain: bool
 ) -> Mapping[str, Any] | None:
-    """Return the schema of what a transformed tool accepts; None where that is what it publishes.
+    """Return the schema of what a transformed tool accepts; None if it is the published one.
 
     Args:
         tool: The transformed tool.
@@ -224,7 +224,7 @@ def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str
 
 
 def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:
-    """Return the mounted server that runs this tool, with the name and version that it is asked for there."""
+    """Return the mounted server that runs this tool, with the tool's name and version there."""
     if not (isinstance(tool, FastMCPProviderTool) and _keeps(tool, FastMCPProviderTool, ("run", "_run"))):
         return None
     server = getattr(tool, "_server", None)
@@ -249,7 +249,7 @@ def _published_name(tool: TransformedTool, name: str) -> str:
 
 
 def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
-    """Return the part of a call's schema that binds and checks the arguments: all of it but the function."""
+    """Return the part of a call's schema that binds and validates the arguments, without the function."""
     if schema["type"] == "definitions":
         return {**schema, "schema": _arguments_schema(schema["schema"])}
     arguments: CoreSchema = schema["arguments_schema"]
@@ -279,9 +279,9 @@ def _runs_authors_code(node: Mapping[str, Any]) -> bool:
 
 
 def _is_authors(function: object) -> bool:
-    """Return whether this is Python code that neither Pydantic nor Python itself brings.
+    """Return whether this is Python code from outside Pydantic and the standard library.
 
-    A closure of Pydantic's counts as the author's: it may hold a predicate of theirs.
+    A closure of Pydantic's counts as the author's, since it may contain the author's predicate.
     """
     if isinstance(function, Chain):
         return any(isinstance(normalizer, Custom) for normalizer in function.normalizers)
@@ -305,9 +305,9 @@ def _is_strict_integer(node: Mapping[str, Any]) -> bool:
 
 
 def refused_before_running(error: Exception, tool: str) -> bool:
-    """Return whether FastMCP raised this for a call, and not the tool's body for something else.
+    """Return whether FastMCP raised this for the call itself, and not the tool's body.
 
-    FastMCP refuses arguments because Pydantic does, and names a tool that does not exist.
+    FastMCP refuses arguments because of Pydantic, and names an unknown tool.
     """
     if isinstance(error, ValidationError):
         return isinstance(error.__cause__, PydanticValidationError)
@@ -315,10 +315,10 @@ def refused_before_running(error: Exception, tool: str) -> bool:
 
 
 def prompt_values(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what FastMCP validates of a prompt's arguments: texts converted to the parameters' types.
+    """Return the values that FastMCP validates for a prompt: strings converted to the parameters' types.
 
     Raises:
-        PromptError: When a text cannot be converted.
+        PromptError: When a string cannot be converted.
     """
     values = prompt._convert_string_arguments(dict(arguments))  # noqa: SLF001
     parameters = inspect.signature(prompt.fn).parameters
@@ -335,7 +335,7 @@ def template_boolean(text: str) -> bool:
     """Read a boolean as FastMCP reads it in the URI of a resource template.
 
     Raises:
-        ValueError: When it is none.
+        ValueError: When it is not a boolean.
     """
     folded = text.lower()
     if folded not in ("true", "1", "yes", "false", "0", "no"):
@@ -346,8 +346,8 @@ def template_boolean(text: str) -> bool:
 def running_tool() -> FunctionTool | None:
     """Return the tool whose validator is being built for a call; None outside of ``FunctionTool.run``.
 
-    Pydantic asks a parameter's annotation for its schema and does not say for which function, and a wrapper made
-    with ``functools.wraps`` shares its annotations with what it wraps: only the caller's frame tells them apart.
+    Pydantic asks an annotation for its schema without naming the function, and a wrapper made with
+    ``functools.wraps`` shares the annotations of the wrapped function: only the caller's frame distinguishes them.
     """
     tool = local(FunctionTool.run, "self")
     return tool if isinstance(tool, FunctionTool) else None

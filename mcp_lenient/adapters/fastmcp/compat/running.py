@@ -1,4 +1,4 @@
-"""What is running: local variables of callers, and FastMCP's own context variables."""
+"""Read what is running: local variables of callers, and FastMCP's context variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def local(function: Callable[..., Any] | None, name: str) -> object:
-    """Return a local variable of the nearest caller that runs this function; None where no caller does."""
+    """Return a local variable of the nearest caller that runs this function, or None."""
     code: CodeType | None = getattr(function, "__code__", None)
     frame = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
     while frame is not None and frame.f_code is not code:
@@ -29,6 +29,6 @@ def current_context() -> Context | None:
 
 
 def is_transforming() -> bool:
-    """Return whether a transformed tool is handing its arguments on."""
+    """Return whether a transformed tool is passing its arguments on."""
     current = getattr(tool_transform, "_current_tool", None)
     return current is not None and current.get(None) is not None

@@ -1,8 +1,8 @@
 """FastMCP 3 (3.4.3 and later), on the official SDK 1.
 
-The SDK validates a request before any code of a server's sees it. So arguments that are not an object never arrive,
-and ``strict_input_validation`` is a check of the published schema that comes before the middleware; the functions
-themselves are always validated as by default.
+The SDK validates a request before any code of the server sees it. So arguments that are not an object never arrive,
+and ``strict_input_validation`` checks the published schema before the middleware; the functions themselves are
+always validated in lax mode.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def is_strict(_server: FastMCP) -> bool:
 
 
 def validated_arguments() -> Mapping[str, Any] | None:
-    """Return all arguments of the call that is being validated; None where that is not known, as in a worker thread."""
+    """Return all arguments of the call being validated; None if unknown, as in a worker thread."""
     arguments = local(FunctionTool.run, "arguments")
     return arguments if isinstance(arguments, Mapping) else None
 
@@ -84,7 +84,7 @@ def sent_arguments(_tool: str) -> None:
 
 
 def install(server: FastMCP, _hook: Any) -> str | None:
-    """Return what of the middleware's work is lost on a server, where its operator should know."""
+    """Return a notice for the operator about what the middleware cannot do on a server, if any."""
     if not server.strict_input_validation:
         return None
     return (

@@ -54,14 +54,14 @@ def adapter_of(
 def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
     """Return how a server validates a function's arguments: by default, and with ``strict_input_validation``."""
     if STRICT_READS_JSON:
-        # It asks for a TypeAdapter, but calls only what both have.
+        # The annotation says TypeAdapter, but only methods of both are called.
         adapter = cast("TypeAdapter[Any]", validator)
         return validator.validate_python, partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
     return partial(validator.validate_python, strict=_LAX), partial(validator.validate_python, strict=True)
 
 
 _LAX: Final = (
-    # False, which 4.0 said at first, makes lax even a parameter that is strict by itself.
+    # False, as in the first 4.0 versions, makes even a strict parameter lax.
     False if function_tool._strict_input_validation.__annotations__["return"] == "bool" else None  # noqa: SLF001
 )
 
@@ -72,7 +72,7 @@ def is_strict(server: FastMCP) -> bool:
 
 
 def validated_arguments() -> Mapping[str, Any] | None:
-    """Return all arguments of the call that is being validated; None where FastMCP is not validating one."""
+    """Return all arguments of the call being validated; None if FastMCP is not validating one."""
     if STRICT_READS_JSON:
         arguments = local(getattr(function_tool, "_validate_input", None), "value")
     else:
@@ -89,7 +89,7 @@ def is_clients_call(tool: str) -> bool:
 
 
 def sent_arguments(tool: str) -> Mapping[str, Any] | None:
-    """Return the arguments of the request where a client called the tool of this name."""
+    """Return the arguments of the request if a client called the tool of this name."""
     context = current_context()
     request = None if context is None or not is_clients_call(tool) else raw_request(context)
     arguments = None if request is None else (request.params or {}).get("arguments")
@@ -97,9 +97,9 @@ def sent_arguments(tool: str) -> Mapping[str, Any] | None:
 
 
 def install(server: FastMCP, hook: Any) -> str | None:
-    """Add a hook to the SDK's own middleware of a server; return the reason where that is impossible.
+    """Add a hook to the SDK's middleware of a server; return the reason if that is impossible.
 
-    It goes last, so that it runs inside what FastMCP binds for a request.
+    It is added last, so that it runs inside FastMCP's request context.
     """
     hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
     if not isinstance(hooks, list) or not callable(getattr(server, "_on_call_tool", None)):
@@ -114,7 +114,7 @@ def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Await
     async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
         params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
         result = await server._on_call_tool(ctx, params)  # noqa: SLF001
-        # What a middleware answers by itself the SDK sends as it is: it must be shaped for the protocol's version.
+        # The SDK sends a middleware's own answer unchanged, so it must have the form of the protocol's version.
         runner: ServerRunner[Any] = ServerRunner(server._mcp_server, cast("Any", None), None)  # noqa: SLF001
         return runner._serialize(ctx.method, ctx.protocol_version, result)  # noqa: SLF001
 
@@ -134,7 +134,7 @@ def client_of(request: FastMCPRequestContext) -> tuple[str | None, str | None]:
     if request.session.client_params is not None:
         client = request.session.client_params.client_info
         return client.name, client.version
-    # The SDK drops what a request says of its client where the capabilities beside it are ill-formed.
+    # The SDK drops a request's client info if the capabilities beside it are malformed.
     client_info: Any = request.meta.get(_CLIENT_IN_META) if request.meta is not None else None
     if not isinstance(client_info, Mapping):
         return None, None

@@ -1,4 +1,4 @@
-"""Which FastMCP is installed."""
+"""Find the installed version of FastMCP."""
 
 from __future__ import annotations
 

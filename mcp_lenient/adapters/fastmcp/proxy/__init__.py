@@ -1,4 +1,4 @@
-"""Lenience in front of any MCP server, in whichever language it is written."""
+"""Put a lenient proxy in front of any MCP server, in any language."""
 
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 

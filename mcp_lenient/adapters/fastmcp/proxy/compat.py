@@ -27,7 +27,7 @@ _ANSWERS = ("list_roots_callback", "sampling_callback", "elicitation_callback", 
 
 
 def pass_on_samples(client: Any, calls: Any) -> None:
-    """Pass on what a client's model answers to sampling as it is; FastMCP's proxy keeps its text only.
+    """Pass on a client's sampling answer completely; FastMCP's proxy only keeps its text.
 
     Args:
         client: A client of FastMCP's proxy.
@@ -62,7 +62,7 @@ class SharedSession:
         self._latest: Any = None
 
     def join(self, client: Any, *, alone: bool) -> None:
-        """Have what the server asks answered here.
+        """Answer the server's requests here.
 
         Args:
             client: A client of FastMCP's proxy, not yet connected.
@@ -101,9 +101,9 @@ class SharedSession:
 
 
 def survive_other_bytes() -> None:
-    """Let clients of stdio servers read past bytes that are not UTF-8; without it, every later call waits forever.
+    """Let clients of stdio servers skip invalid UTF-8; otherwise every later call waits forever.
 
-    The SDK can do so, and FastMCP has no setting for it. The line with such bytes is no JSON, and is logged by the SDK.
+    The SDK has a setting for this, FastMCP does not. The SDK logs such a line as invalid JSON.
     """
     found = getattr(stdio, "StdioServerParameters", None)
     if isinstance(found, type):
@@ -124,7 +124,7 @@ def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
 
 
 def connection_of(context: Context | None) -> Any:
-    """Return what stands for the client in front as long as it is connected, and can be told to clean up at its end."""
+    """Return an object that lives as long as the client's connection and can run cleanup at its end."""
     session = None if context is None or context.request_context is None else context.session
     connection = getattr(session, "_connection", None)
     return connection if hasattr(connection, "exit_stack") else None

@@ -1,4 +1,4 @@
-"""How a proxy connects to a server."""
+"""Connect a proxy to a server."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ NO_LIMITS: Final = Times()
 
 
 def seconds(given: object, where: str) -> float | None:
-    """Return a time that an operator gave.
+    """Validate a time limit given by an operator.
 
     Args:
         given: A number of seconds, or None for no limit.
         where: Its name, for the error.
 
     Raises:
-        ValueError: When it is no number above zero.
+        ValueError: When it is not a number above zero.
     """
     if given is None:
         return None
@@ -232,14 +232,14 @@ def header_names(given: object, where: str) -> Forwarded:
         where: Where, for the error.
 
     Raises:
-        ValueError: When it is no list of names of headers that may be forwarded.
+        ValueError: When it is not a list of header names that may be forwarded.
     """
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Collection):
         msg = f"{where}: this must be a list of header names"
         raise ValueError(msg)  # noqa: TRY004 - as for every wrong setting
     for name in given:
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            msg = f"{where}: an entry is no name of a header"  # not shown: it may hold a value
+            msg = f"{where}: an entry is not a header name"  # not shown: it may hold a value
             raise ValueError(msg)
         if name.lower() in _OF_THE_CONNECTION or name.lower().startswith("mcp-"):
             msg = f"{where}: the header {name} belongs to the connection and cannot be forwarded"

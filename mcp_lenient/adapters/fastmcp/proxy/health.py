@@ -1,4 +1,4 @@
-"""``/health`` over HTTP: whether the servers behind a proxy answer, for whoever watches it."""
+"""``/health`` over HTTP: whether the servers behind a proxy answer, for monitoring."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
-    """Have a server answer ``GET /health``: 200 when all servers behind it answer, 503 otherwise.
+    """Add ``GET /health`` to a server: 200 if all servers behind it answer, otherwise 503.
 
-    Who asks needs no credentials, and is told numbers only.
+    It needs no credentials and answers with numbers only.
 
     Args:
-        server: The one that is served over HTTP.
-        upstreams: Those behind it.
+        server: The server that is served over HTTP.
+        upstreams: The servers behind it.
     """
 
     async def health(_: Request) -> JSONResponse:

@@ -85,8 +85,7 @@ def refusal_in(result: object, tool: str) -> str | None:
     """Return the text with which a server says that it does not accept the arguments of a call.
 
     Only the forms that the official SDKs and FastMCP use are recognized, and JSON-RPC's own code for it
-    (-32602) where the TypeScript SDK writes it into the text. Whatever else went wrong is no refusal of
-    arguments.
+    (-32602) if the TypeScript SDK writes it into the text. Other errors are not refusals of arguments.
 
     Args:
         result: What the server answered.

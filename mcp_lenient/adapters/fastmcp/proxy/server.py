@@ -1,4 +1,4 @@
-"""A server that stands in front of others."""
+"""Create a server that runs in front of others."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def create_lenient_proxy(
     structured_errors: bool = True,
     **settings: Any,
 ) -> FastMCP:
-    """Return a server that stands in front of another one and makes its tools lenient.
+    """Return a server that runs in front of another one and makes its tools lenient.
 
-    What it is given is passed on as FastMCP's own proxy passes it on: tools, resources, prompts, sampling,
+    Everything is passed on as by FastMCP's own proxy: tools, resources, prompts, sampling,
     elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The validator
     of a call is the schema that the other server publishes. What that schema forbids and cannot be repaired is
     refused, and never reaches the other server. Over HTTP, ``GET /health`` says whether that server answers.
@@ -90,7 +90,7 @@ def create_lenient_proxy(
     Raises:
         DefinitionError: When the file of definitions is wrong.
         ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant, or
-            a time is no number of seconds above zero.
+            a time is not a number of seconds above zero.
     """
     compat.survive_other_bytes()
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
@@ -120,7 +120,7 @@ def _middleware(
 ) -> ProxyMiddleware:
     loaded = None
     if definitions is not None:
-        # A proxy without such a file does not pay for a YAML parser.
+        # Proxies without such a file should not load a YAML parser.
         from mcp_lenient.declare.definitions import load_definitions
 
         loaded = load_definitions(definitions)

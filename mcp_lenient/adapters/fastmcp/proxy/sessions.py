@@ -40,7 +40,7 @@ _BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 
 
 class NotConnectedError(MCPError):
-    """No connection to the server could be made, so that nothing was sent to it."""
+    """The server could not be connected, so nothing was sent to it."""
 
 
 def serving() -> Context | None:
@@ -83,7 +83,7 @@ def _renewed(send: _Send[P, T]) -> _Send[P, T]:
 
 @dataclass(slots=True)
 class _Silence:
-    """When a server was last waited for in vain, as all clients of it know."""
+    """When connecting to a server last timed out, shared by all its clients."""
 
     until: float = 0.0
 

@@ -1,4 +1,4 @@
-"""A server behind a proxy: its era of the protocol, and its tools."""
+"""Manage a server behind a proxy: its protocol era and its tools."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class OpeningStream:
 _FRESH: Final = 1.0
 """Seconds for which a list of tools that was just asked for is not asked for again."""
 _PATIENCE: Final = 5.0
-"""Seconds that a server has to list its tools before a call is judged by the list that is known."""
+"""Seconds that a server may take to list its tools before calls are validated by the cached list."""
 _UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
 """What is raised when a server cannot be reached, or says what is no MCP."""
 HEALTH_HOLDS: Final = 5.0
@@ -150,7 +150,7 @@ class Upstream:
             if self._modern is None:
                 probe = self._own.new()
                 probe.mode = "auto"
-                # Who cannot be reached now is left to FastMCP's proxy, which will say so.
+                # If the server cannot be reached now, FastMCP's proxy will report it.
                 with suppress(*_UNUSABLE):
                     async with probe:
                         self._modern = probe.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -174,7 +174,7 @@ class Upstream:
         async with self._checking:
             asked, is_there = self._health
             if monotonic() - asked >= HEALTH_HOLDS:
-                # In a context of its own: nothing of who asks goes on to the server.
+                # In a separate context: nothing of the requester is passed on to the server.
                 is_there = await contextvars.Context().run(asyncio.ensure_future, self._is_there())
                 self._health = monotonic(), is_there
         return is_there
