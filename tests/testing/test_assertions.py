@@ -218,7 +218,7 @@ def test_one_of_several_tools_is_named():
     """A server with several tools is asked for one by name; without or with a wrong one it says what it has."""
     server = lenient_server(store, mode)
     assert_repairs(server, {"mode": "READ", "count": 1}, {"mode": "read", "count": 1}, tool="mode")
-    with pytest.raises(ValueError, match=r"by tool=\.\.\.; the server has store, mode"):
+    with pytest.raises(ValueError, match=r"with tool=\.\.\.; the server has store, mode"):
         assert_repairs(server, _SENT, _WANTED)
     with pytest.raises(ValueError, match="no tool 'stor'; it has store"):
         assert_refuses(server, _SENT, tool="stor")
