@@ -24,24 +24,27 @@ def _each(prefixes: frozenset[str], symbols: str) -> dict[str, tuple[str, frozen
     return {symbol: (symbol, prefixes) for symbol in symbols.split()}
 
 
+def _alike(prefixes: frozenset[str], symbols: str) -> dict[str, tuple[str, frozenset[str]]]:
+    return dict.fromkeys(symbols.split(), (symbols, prefixes))
+
+
 # Each symbol with its unit and its prefixes.
 _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
     {
         # SI Brochure, tables 2 (with the gram for the kilogram) and 4. The two omegas: Greek letter, ohm sign.
         **_each(_SI, "s m g A K mol cd rad sr Hz N Pa J W C V F S Wb T H lm lx Bq Gy Sv kat"),
-        **dict.fromkeys(("\u03a9", "\u2126", "Ohm", "ohm", "Ohms", "ohms"), ("Ohm", _SI)),
+        **_alike(_SI, "\u03a9 \u2126 Ohm ohm Ohms ohms"),
         **_each(_SI, "°C"),
         # SI Brochure, table 8, and the text below it: units of time and angle take no prefixes.
         **_each(_NO_PREFIX, "min h d au ha Np °"),
         **_each(_SI, "eV Da"),
         # ISO 80000-1: multiples of the tonne, submultiples of the liter; kL, ML and GL are in use for water.
         **_each(frozenset("m k M G T".split()), "t"),
-        **dict.fromkeys(("l", "L"), ("L", _SUBMULTIPLES | frozenset("da h k M G".split()))),
+        **_alike(_SUBMULTIPLES | frozenset("da h k M G".split()), "l L"),
         # IEC 80000-13 and SI Brochure, table 8 (bel). With submultiples, since `mB` is not `MB`.
-        **dict.fromkeys(("bit", "bits", "b"), ("bit", _SI | _DATA)),
-        **dict.fromkeys(("byte", "bytes", "B"), ("B", _SI | _DATA)),
-        "bps": ("bit/s", _DATA),
-        "Bps": ("B/s", _DATA),
+        **_alike(_SI | _DATA, "bit bits b"),
+        **_alike(_SI | _DATA, "byte bytes B"),
+        **_each(_DATA, "bps Bps"),
         # In use beside the SI. `Cal`: the kilocalorie. `M`: mole per liter, IUPAC Green Book, section 2.10.
         **_each(_SI, "cal bar Torr pc Wp"),
         # SI Brochure, 8th edition, table 9: units of the CGS system.
@@ -51,10 +54,10 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         # UCUM, units marked as metric: curie, roentgen, rem, international and enzyme units, equivalents, osmoles,
         # oersted, stokes, poise, gal, erg, dyne, baud.
         **_each(_SI, "Ci R rem IU U Oe St P Gal erg dyn Bd"),
-        **dict.fromkeys(("Eq", "eq"), ("Eq", _SI - {"r"})),
-        **dict.fromkeys(("Osm", "osm"), ("Osm", _SI)),
+        **_alike(_SI - {"r"}, "Eq eq"),
+        **_alike(_SI, "Osm osm"),
         # IEC 80000-6: the var.
-        **dict.fromkeys(("var", "VAr"), ("var", _SI)),
+        **_alike(_SI, "var VAr"),
         # Products that are written without a separator: SI Brochure, tables 4 and 6; IEC 60050 for hours
         # and for volt amperes; ISO 80000-4 for the impulse.
         **_each(_SI, "Nm Ns Js Ws Vs As Pas Wh Ah VA VAh varh VArh"),
@@ -62,7 +65,6 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
 )
 _RATES: Final = frozenset({"bps", "Bps"})
 """Also written all in lower case: `mbps` is `Mbps`, while `MBps` is eight times as much."""
-_MAX_SYMBOL: Final = 2 + max(map(len, _SYMBOLS))
 # `\w` matches superscript digits.
 _SEGMENT: Final = re.compile(r"°?[^\W\d_²³¹⁰-⁹]+|°")
 _PER: Final = "per"
@@ -91,13 +93,12 @@ def units_differ(text: str, member: str) -> bool:
 
 def _meaning(symbol: str) -> Meaning | None:
     """Parse a symbol, exactly as written, into a prefix and a unit."""
-    if len(symbol) > _MAX_SYMBOL:
-        return None
-    for end in range(min(3, len(symbol))):
-        prefix, (unit, takes) = symbol[:end], _SYMBOLS.get(symbol[end:], ("", _NO_PREFIX))
+    for prefix in ("", symbol[:1], symbol[:2]):
+        name = symbol[len(prefix) :]
+        unit, takes = _SYMBOLS.get(name, ("", _NO_PREFIX))
         if unit and (not prefix or prefix in takes):
             return _SAME_PREFIX.get(prefix, prefix), unit
-        if symbol[end:] in _RATES and prefix.upper() in takes:
+        if name in _RATES and prefix.upper() in takes:
             return prefix.upper(), unit
     return None
 

@@ -279,6 +279,12 @@ def _swaps(letters: str) -> Iterator[str]:
             yield f"{letters[:at]}{pair[::-1]}{letters[at + 2 :]}"
 
 
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
+
+
 _SAME_WORDS = 1.0
 _ONE_SLIP = 0.95
 _CONTAINED = 0.9
@@ -288,7 +294,7 @@ _UNLIKE = -1.0
 _MIN_END = 3
 _MAX_COMPARED = 128
 _OPPOSITES = tuple(
-    frozenset(pair.split("/"))
+    frozenset(map(_singular, pair.split("/")))
     for pair in (
         "start/end begin/end start/stop min/max minimum/maximum from/to before/after since/until first/last "
         "source/target source/destination src/dst old/new lat/lon lat/lng latitude/longitude width/height "
@@ -338,12 +344,6 @@ def near(sent: str, names: Iterable[str]) -> list[str]:
 
 def _stems(name: str) -> frozenset[str]:
     return frozenset(_singular(word) for word in name_words(name))
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
 
 
 def _opposed(left: frozenset[str], right: frozenset[str]) -> bool:

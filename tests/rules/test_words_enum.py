@@ -129,6 +129,8 @@ _ROWS = [
                 Pm/pm Mm/mm Ms/ms MS/ms mg/Mg ML/mL mHz/MHz mV/MV pF/PF MeV/meV Mbar/mbar Mvar/mvar MVAr/mVAr
                 kb/kB kb/KB Kb/KB Gb/GB Mbps/MBps kbps/kBps MWh/mWh MAh/mAh MNm/mNm mSv/MSv mmol/Mmol mM/Mm Cal/cal
                 Mibps/MiBps Mbit/mbit mCi/MCi mIU/MIU mEq/MEq mDa/MDa mOhms/MOhms zs/Zs Ym/ym eV/EV mGy/MGy mrad/Mrad
+                m°C/M°C mt/MT mG/MG mOsm/MOsm mosm/Mosm meq/Meq Mvar/mVAr Mbyte/mbyte Mbytes/mbytes mbits/Mbits
+                Tb/TB Pib/PiB mAs/MAs mVA/MVA Mrem/mrem Pbps/PBps Mb/mB RB/Rb
             """.split()
         for sent, member in (pair.split("/"), pair.split("/")[::-1])
     ),
@@ -156,6 +158,7 @@ _ROWS = [
             ("mm²", "Mm²"),
             ("uM", "um"),
             ("MB/sec", "mb/sec"),
+            ("Mibytes/s", "Mibytes/S"),
         ]
     ),
     # No two units: no unit as one of them is written, or one unit in two spellings.
@@ -166,6 +169,8 @@ _ROWS = [
             *(("Km", "km"), ("gb", "GB"), ("mib", "MiB"), ("mbps", "Mbps")),
             *(("mL", "ml"), ("ML", "Ml"), ("kg/l", "kg/L"), ("kvar", "kVAr"), ("µs", "μs"), ("kB", "KB")),
             *(("KOHM", "kOhm"), ("KW", "kW"), ("CD", "cd"), ("HZ", "Hz"), ("CM", "cm")),
+            *(("Req", "req"), ("kl", "Kl"), ("MMIN", "mmin"), ("m\u0345m", "m\u03b9m"), ("mohm", "mOhm")),
+            *(("mbit", "mBIT"), ("Kbps", "kbps"), ("gBps", "GBps"), ("meq", "mEq"), ("mosm", "mOsm")),
             *(
                 ("KM/H", "km/h"),
                 ("IN", "in"),

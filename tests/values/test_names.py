@@ -14,9 +14,12 @@ from mcp_lenient.values.names import (
     fold_case,
     fold_name,
     folded_names,
+    likeness,
     near,
     plural_target,
+    same_tool_name,
     tool_target,
+    words_of,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -169,6 +172,123 @@ def test_folding_is_idempotent(text):
     """Folding twice equals folding once."""
     assert fold_case(fold_case(text)) == fold_case(text)
     assert fold_name(fold_name(text)) == fold_name(text)
+
+
+@pytest.mark.parametrize(
+    ("sent", "name", "value"),
+    [
+        pytest.param("userName", "name_user", 1.0, id="same-words"),
+        pytest.param("categories", "category", 1.0, id="ies"),
+        pytest.param("ids", "id", 1.0, id="s"),
+        pytest.param("ties", "tie", 1.0, id="short-ies"),
+        pytest.param("is", "i", 0.0, id="two-letters-are-no-plural"),
+        pytest.param("pass_a", "pas_b", 0.0, id="ss-is-no-plural"),
+        pytest.param("tgas", "tags", 0.95, id="one-slip"),
+        pytest.param("a" * 99 + "bc", "a" * 99 + "cb", 0.8, id="slip-cut-in-two"),
+        pytest.param("a" * 100 + "b", "a" * 100 + "c", 0.0, id="letter-replaced-beyond-the-limit"),
+        pytest.param("insure", "ensure", 0.8, id="one-letter-replaced"),
+        pytest.param("user_name", "name", 0.88, id="one-word-more"),
+        pytest.param("name", "file_name", 0.88, id="one-word-less"),
+        pytest.param("user_full_name", "name", 0.86, id="two-words-more"),
+        pytest.param("conf", "config", 0.8, id="begins-alike"),
+        pytest.param("config", "con", 0.8, id="begins-alike-in-three-letters"),
+        pytest.param("co", "config", 0.0, id="begins-alike-in-two-letters"),
+        pytest.param("unread", "read", 0.0, id="ends-alike"),
+        pytest.param("user_name", "file_name", 0.5 / 3, id="one-word-of-three"),
+        pytest.param("a_b_c", "c_d", 0.5 / 4, id="one-word-of-four"),
+        pytest.param("user_name", "city", 0.0, id="nothing"),
+        pytest.param("_", "name", 0.0, id="no-words-sent"),
+        pytest.param("name", "_", 0.0, id="no-words-declared"),
+        pytest.param("_", "_", 0.0, id="no-words"),
+        pytest.param("gte", "lte", -1.0, id="opposites"),
+        pytest.param("startDate", "end_date", -1.0, id="opposites-beside-one-word"),
+        pytest.param("min_max", "max", 0.88, id="an-opposite-that-both-have"),
+        pytest.param("start_end", "start_end_end", 1.0, id="both-opposites-in-both"),
+    ],
+)
+def test_likeness_grades_what_two_names_share(sent, name, value):
+    """The same words are liker than one slip, that than fewer words, and those than a common beginning."""
+    assert likeness(sent, name) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    "start/end begin/end start/stop min/max minimum/maximum from/to before/after since/until first/last "
+    "source/target source/destination src/dst old/new lat/lon lat/lng latitude/longitude width/height "
+    "height/weight x/y lte/gte lt/gt in/out input/output sender/receiver left/right top/bottom "
+    "origin/destination departure/arrival open/close next/previous include/exclude".split(),
+)
+def test_opposites_are_never_alike(pair):
+    """Each pair of opposites is less alike than names that have nothing in common."""
+    one, other = pair.split("/")
+    assert likeness(f"{one}_time", f"{other}_time") < 0
+
+
+def test_near_leaves_out_names_that_are_less_than_half_alike():
+    """A name that shares one of many words is not near."""
+    assert near("user_name", ["file_name", "city", "users_name"]) == ["users_name"]
+
+
+def test_near_names_of_one_likeness_come_by_the_alphabet():
+    """Names that are equally alike have an order that does not depend on the declared one."""
+    assert near("name", ["name_b", "name_a"]) == ["name_a", "name_b"]
+
+
+def test_near_reads_only_the_beginning_of_a_long_name():
+    """What comes after 128 characters of a sent name is not compared."""
+    assert near("a" * 128 + "_bc", ["a" * 128]) == ["a" * 128]
+    assert likeness("a" * 128 + "_bc", "a" * 128) < 1
+    assert near("a" * 127 + "_b", ["a" * 127]) == ["a" * 127]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        pytest.param("maxHTTPDepth", ["max", "http", "depth"], id="acronym"),
+        pytest.param("MAX_http-Depth of", ["max", "http", "depth", "of"], id="separators"),
+        pytest.param("page2a", ["page", "2", "a"], id="digits"),
+        pytest.param("$x", ["$", "x"], id="marks"),
+        pytest.param("_", [], id="none"),
+    ],
+)
+def test_words_of_splits_at_separators_case_and_digits(name, words):
+    """The words of a name are folded and in its order."""
+    assert words_of(name) == words
+
+
+@pytest.mark.parametrize(
+    ("sent", "listed", "servers", "target"),
+    [
+        pytest.param("Store-Context", ["store_context", "search"], [], ("store_context", None), id="case"),
+        pytest.param("store.context", ["store_context"], [], ("store_context", None), id="dot"),
+        pytest.param("store context", ["store_context"], [], None, id="space"),
+        pytest.param("search", ["Search", "SEARCH"], [], None, id="two-fold-alike"),
+        pytest.param("search", ["_search"], [], None, id="private"),
+        pytest.param("other", ["search"], [], None, id="none"),
+        pytest.param("mcp__notes__search", ["search"], ["Notes"], ("search", None), id="prefix"),
+        pytest.param("mcp__mail__search", ["search"], ["notes"], None, id="prefix-of-another"),
+        pytest.param("notes__search", ["search"], ["notes"], None, id="no-prefix"),
+        pytest.param("mcp__f__read", ["f_read", "read"], ["all"], ("f_read", "f"), id="upstream"),
+        pytest.param("mcp__f__read", ["f_read", "read"], ["f"], None, id="own-or-upstream"),
+        pytest.param("mcp__search", ["search"], ["mcp"], None, id="no-server"),
+        pytest.param("s" * 199 + "-", ["s" * 199], [], ("s" * 199, None), id="longest"),
+        pytest.param("s" * 200 + "-", ["s" * 200], [], None, id="too-long"),
+        pytest.param("mcp____search", ["search", "_search"], [""], None, id="server-without-name"),
+        pytest.param("mcp__a____b", ["b", "_b"], ["a"], ("b", None), id="gap-before-the-tool"),
+    ],
+)
+def test_tool_target_is_the_only_listed_tool_of_that_name(sent, listed, servers, target):
+    """A tool's name may differ by case, separators and the prefix of its server; two that it may mean are none."""
+    assert tool_target(sent, listed, servers) == target
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("my-notes", "My.Notes", True), ("_notes", "notes", False), ("notes", "note", False)],
+)
+def test_same_tool_name_ignores_case_and_separators(one, other, same):
+    """Two names of tools are the same but for case, hyphens, underscores and dots, not in front."""
+    assert same_tool_name(one, other) is same
 
 
 def test_the_name_with_the_most_words_in_common_is_nearest():
