@@ -348,10 +348,7 @@ def _stems(name: str) -> frozenset[str]:
 
 def _opposed(left: frozenset[str], right: frozenset[str]) -> bool:
     only_left, only_right = left - right, right - left
-    return any(
-        pair & only_left and pair & only_right and (pair & only_left) != (pair & only_right)
-        for pair in _OPPOSITES
-    )
+    return any(pair & only_left and pair & only_right for pair in _OPPOSITES)
 
 
 def _begins_alike(sent: str, name: str) -> float:

@@ -14,6 +14,7 @@ from mcp_lenient.values.names import (
     fold_case,
     fold_name,
     folded_names,
+    is_replaced,
     likeness,
     near,
     plural_target,
@@ -195,6 +196,10 @@ def test_folding_is_idempotent(text):
         pytest.param("co", "config", 0.0, id="begins-alike-in-two-letters"),
         pytest.param("unread", "read", 0.0, id="ends-alike"),
         pytest.param("user_name", "file_name", 0.5 / 3, id="one-word-of-three"),
+        pytest.param("user_name", "end_name", 0.5 / 3, id="half-of-an-opposite-declared"),
+        pytest.param("start_name", "user_name", 0.5 / 3, id="half-of-an-opposite-sent"),
+        pytest.param("filename", "file_name", 0.8, id="run-together"),
+        pytest.param("flies_in", "fly_on", 0.5 / 3, id="ies-of-five-letters"),
         pytest.param("a_b_c", "c_d", 0.5 / 4, id="one-word-of-four"),
         pytest.param("user_name", "city", 0.0, id="nothing"),
         pytest.param("_", "name", 0.0, id="no-words-sent"),
@@ -227,6 +232,32 @@ def test_opposites_are_never_alike(pair):
 def test_near_leaves_out_names_that_are_less_than_half_alike():
     """A name that shares one of many words is not near."""
     assert near("user_name", ["file_name", "city", "users_name"]) == ["users_name"]
+
+
+def test_near_leaves_out_a_name_of_twenty_words_more():
+    """A name is near by one word only if it has fewer than twenty others."""
+    words = ["name", *"abcdefghijklmnopqrst"]
+    assert near("name", ["_".join(words)]) == []
+    assert near("name", ["_".join(words[:-1])]) == ["_".join(words[:-1])]
+
+
+@pytest.mark.parametrize(
+    ("sent", "name", "replaced"),
+    [
+        pytest.param("insure", "ensure", True, id="first"),
+        pytest.param("abcd", "abce", True, id="four-letters"),
+        pytest.param("abc", "abd", False, id="three-letters"),
+        pytest.param("abcde", "abcfg", False, id="two-letters-replaced"),
+        pytest.param("abcd", "abcd", False, id="none"),
+        pytest.param("abcd", "abced", False, id="longer"),
+        pytest.param("page1", "page2", False, id="digits"),
+        pytest.param("pagea", "page2", False, id="digit-declared"),
+        pytest.param("page2", "pagea", False, id="digit-sent"),
+    ],
+)
+def test_is_replaced_allows_one_other_letter(sent, name, replaced):
+    """Two names of four letters or more differ in exactly one letter, and in no digit."""
+    assert is_replaced(sent, name) is replaced
 
 
 def test_near_names_of_one_likeness_come_by_the_alphabet():
