@@ -158,8 +158,9 @@ def _is_pattern(text: str) -> bool:
     Without separators, a text with a single letter is a word (``day``, ``dmy``) unless each letter has the case of
     its field (``Hms``, ``DMY``).
     """
-    in_case = _WORD_LIKE_LETTERS.fullmatch(text) and _WORD_LIKE.fullmatch(_fields(text) or "")
-    return in_case is not None or _is_clear(text)
+    fields = _fields(text)
+    in_case = fields and _WORD_LIKE_LETTERS.fullmatch(text) and _WORD_LIKE.fullmatch(fields)
+    return bool(in_case) or _is_clear(text)
 
 
 def _is_clear(text: str) -> bool:
@@ -167,7 +168,7 @@ def _is_clear(text: str) -> bool:
     fields = _fields(text)
     if not fields or _CLEAR.fullmatch(fields.lower()) is None:
         return False
-    bare = _QUOTED.sub(" ", text)
+    bare = _without_quoted(text)
     runs = [len(match[0]) for match in _RUN.finditer(bare)]
     doubled = min(runs) > 1 or max(runs) >= _MIN_NON_WORD_RUN
     parted = len(fields) > 1 and _SEPARATED.search(bare) is not None
@@ -178,7 +179,11 @@ def _fields(text: str) -> str | None:
     """Return the fields of the letters in order; None if a letter has no field."""
     if len(text) > _MAX_PATTERN or any(map(str.isdigit, text)):
         return None
-    runs = [match[0] for match in _RUN.finditer(_QUOTED.sub(" ", text))]
+    runs = [match[0] for match in _RUN.finditer(_without_quoted(text))]
     if any(len(run) > _MAX_RUN or run[0] not in _FIELDS for run in runs):
         return None
     return "".join(_FIELDS[run[0]] for run in runs)
+
+
+def _without_quoted(text: str) -> str:
+    return _QUOTED.sub(" ", text)

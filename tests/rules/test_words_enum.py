@@ -215,6 +215,9 @@ _ROWS = [
             *(("EEE, d MMM", "EEE, D MMM"), ("Y-m-d", "y-m-d"), ("yyyy_MM_dd", "yyyy_mm_dd")),
             *(("hmma", "Hmma"), ("%Y-%m-%d", "%y-%m-%d"), ("%H:%M", "%H:%m"), ("%-d", "%-D")),
             ("at %H", "at %h"),
+            *(("yyyyMd", "yyyymd"), ("yyyMd", "yyymd"), ("yMdThm", "yMdTHm")),
+            ("s" * 9, "S" * 9),
+            (f"yyyy-MM-dd'{'x' * 52}'", f"YYYY-MM-DD'{'x' * 52}'"),
             ("ISO yyyy-MM-dd", "ISO YYYY-MM-DD"),
             ("date in dd.MM.yyyy", "date in DD.MM.YYYY"),
         ]
@@ -240,6 +243,10 @@ _ROWS = [
                 ("my", "MY"),
                 ("My list", "MY list"),
                 ("hh24:mi:ss", "HH24:MI:SS"),
+                ("hh24:mm", "HH24:mm"),
+                *(("e.h", "e.H"), ("%i", "%I"), ("%I", "%i"), ("%Y Day", "%Y day"), ("yyMd", "yymd")),
+                ("s" * 10, "S" * 10),
+                (f"yyyy-MM-dd'{'x' * 53}'", f"YYYY-MM-DD'{'x' * 53}'"),
             ),
         ]
     ),
