@@ -33,7 +33,7 @@ ATTACKED: Final = """
     rules/[!c]*.py values/json_values.py values/names.py engine/repair.py engine/schema_validator.py schema/unions.py
     adapters/fastmcp/tools.py
 """.split()
-TESTS: Final = "tests/values tests/schema tests/rules tests/engine tests/refusal tests/adapters/fastmcp/middleware tests/adapters/fastmcp/test_private_apis.py tests/adapters/fastmcp/test_tool_error.py tests/adapters/fastmcp/test_validator.py tests/attack/test_mutants.py tests/attack/test_attack_cases.py".split()
+TESTS: Final = "tests/values tests/schema tests/rules tests/engine tests/refusal tests/adapters/fastmcp/middleware tests/adapters/fastmcp/decorator tests/adapters/fastmcp/test_private_apis.py tests/adapters/fastmcp/test_tool_error.py tests/adapters/fastmcp/test_tools.py tests/adapters/fastmcp/test_validator.py tests/attack/test_mutants.py tests/attack/test_attack_cases.py".split()
 _SLOW: Final = [
     "--ignore=tests/engine/test_hostile.py",
     "--ignore=tests/adapters/fastmcp/middleware/test_event_loop.py",
