@@ -148,3 +148,17 @@ def test_quoted_integer_tag_is_repaired():
     """A discriminator selects the branch, sent as text or as a number."""
     schema = tree(BY_NUMBER).root
     assert normalize(schema, {"x": {"version": "2", "n": "5"}}).arguments == {"x": {"version": 2, "n": 5}}
+
+
+@pytest.mark.parametrize("discriminated_first", [True, False])
+def test_a_repaired_tag_costs_beside_the_repairs_of_its_branch(discriminated_first):
+    """A branch that takes the tag as sent wins over a discriminated one that takes it repaired."""
+    tagged = {
+        "oneOf": [obj("kind", "n", kind={"const": each}, n=INTEGER) for each in ("text", "number")],
+        "discriminator": {"propertyName": "kind"},
+    }
+    either = [tagged, obj("kind", "n", kind={"const": "Text"}, n=INTEGER)]
+    schema = obj("x", x={"anyOf": either if discriminated_first else either[::-1]})
+    found = normalize(schema, {"x": {"kind": "Text", "n": "5"}})
+    assert found.arguments == {"x": {"kind": "Text", "n": 5}}
+    assert [repair.rule for repair in found.repairs] == ["text_to_integer"]

@@ -37,6 +37,8 @@ TAGS = closed("tags", tags=array(STRING))
             {"aliases": {"a": ("q",), "b": ("q",)}}, ["aliases", "'q'", "'a'", "'b'"], id="alias of two"
         ),
         pytest.param({"aliases": {"a": "q"}}, ["aliases", "collection"], id="alias as text"),
+        pytest.param({"aliases": {1: ("q",)}}, ["aliases", "map"], id="alias of a number"),
+        pytest.param({"aliases": {"": ("q",)}}, ["aliases", "map"], id="alias of an empty name"),
     ],
 )
 def test_invalid_field_is_named(fields: dict[str, Any], said: list[str]) -> None:
