@@ -433,10 +433,9 @@ class LenientMiddleware(Middleware):
         server = own.fastmcp
         raw = self._raw_requests.claim(message.name)
         call = Call(context, call_next, own.request_context, parent, started, raw.repairs, raw.arguments)
-        if raw is not AS_SENT and (raw.violation is not None or raw.left_out):
-            answer = await self._not_an_object(call, server, raw)
-            if answer is not None:
-                return answer
+        answer = None if raw is AS_SENT else await self._not_an_object(call, server, raw)
+        if answer is not None:
+            return answer
         cached = self._tools.get(server, message)
         if cached is None or cached.normalizers:
             # Another tool's normalizers must not run on this tool's arguments.
@@ -450,7 +449,8 @@ class LenientMiddleware(Middleware):
             return await self._not_accepted(call, server, cached, arguments)
         if cached.normalizers or call.sent_as_text:
             return await self._accepted(call, server, cached, arguments)
-        self._record_accepted(call, cached, arguments)
+        if self._telemetry.count_accepted(message.name, started, arguments, cached.mode):
+            self._log_accepted(call, cached, arguments)
         # Like `run`, but without another coroutine: this is the path of every accepted call.
         try:
             token = call.enter(cached)
@@ -473,6 +473,8 @@ class LenientMiddleware(Middleware):
 
     async def _not_an_object(self, call: Call, server: FastMCP, raw: RawArguments) -> ToolResult | None:
         """Refuse arguments that are not an object, or in a destructive tool a text that leaves them out."""
+        if raw.violation is None and not raw.left_out:
+            return None
         cached = await self._tools.look_up(server, call.context.message)
         if cached is None:
             return await self._unknown(call, server)
@@ -562,7 +564,8 @@ class LenientMiddleware(Middleware):
             )
             note = note_language(cached.policy)
             return repaired_result(await run(call, cached, context), repairs, note_language=note)
-        self._record_accepted(call, cached, arguments)
+        if self._telemetry.count_accepted(call.name, call.started, arguments, cached.mode):
+            self._log_accepted(call, cached, arguments)
         return await run(call, cached, context)
 
     async def _refused(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
@@ -644,11 +647,9 @@ class LenientMiddleware(Middleware):
         self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
-    def _record_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
-        """Record an accepted call; read its context only if something uses it."""
-        if self._telemetry.count_accepted(call.name, call.started, arguments, cached.mode):
-            own = recorded(call.context, cached, call.started)
-            self._telemetry.write_accepted(own, cached.plan.root, arguments)
+    def _log_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
+        own = recorded(call.context, cached, call.started)
+        self._telemetry.write_accepted(own, cached.plan.root, arguments)
 
     def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
         """Record in the log, on the span and in the metrics what becomes of a call."""
