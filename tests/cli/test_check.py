@@ -94,7 +94,7 @@ def test_sarif_and_github_are_written_whole(tmp_path, capsys):
     [
         pytest.param(["--", sys.executable, "-c", ""], "the server cannot be used", id="ends at once"),
         pytest.param(["http://127.0.0.1:9/mcp"], "the server cannot be used", id="nobody listens"),
-        pytest.param(["--ignore", "untypd", "x.py"], "'untypd' names no rule", id="a misspelt code"),
+        pytest.param(["--ignore", "untypd", "x.py"], "'untypd' matches no rule", id="a misspelt code"),
         pytest.param([], "no server given", id="no target"),
     ],
 )

@@ -57,7 +57,7 @@ def server(tmp_path):
             '{"content": "a", "tags": "b"}', 0, "/tags: scalar_to_array (tier 8) reads", id="repaired"
         ),
         pytest.param('{"content": "a", "tags": "b, c"}', 1, "INVALID_TAGS_TYPE", id="refused"),
-        pytest.param('{"content": "a"', 1, "The arguments are no object", id="cut off"),
+        pytest.param('{"content": "a"', 1, "The arguments are not an object", id="cut off"),
         pytest.param("-1", 1, "got an integer", id="a number"),
         pytest.param("{'content': 'a'}", 0, "json5_text_to_object (tier 2) reads it", id="text in Python"),
         pytest.param(

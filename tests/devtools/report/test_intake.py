@@ -388,13 +388,13 @@ def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        pytest.param([], "no log given", id="none"),
+        pytest.param([], "no log is named", id="none"),
         pytest.param(["missing.jsonl"], "missing.jsonl: no such file$", id="missing"),
-        pytest.param(["*.nothing"], "nor one that fits the pattern", id="empty pattern"),
-        pytest.param(["."], "there is no file in this folder", id="empty folder"),
+        pytest.param(["*.nothing"], "and no file matches the pattern", id="empty pattern"),
+        pytest.param(["."], "the folder has no files", id="empty folder"),
         pytest.param(
             ["s3://bucket/*.jsonl"],
-            "^addresses are read with DuckDB's httpfs extension",
+            "^reading addresses needs DuckDB's httpfs extension",
             id="address",
             marks=pytest.mark.slow,
         ),

@@ -164,8 +164,8 @@ def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
         assert run(["report", *arguments]) == 0
         said[name] = capsys.readouterr().out.splitlines()[1]
     assert said["empty"] == "standard input: empty"
-    assert said["both"].startswith("standard input and 1 file, 2 lines: 1 event, 1 of other programs")
-    assert said["file"].startswith("1 file, 1 line: 1 event, 0 of other programs")
+    assert said["both"].startswith("standard input and 1 file, 2 lines: 1 event, 1 from other programs or cut off")
+    assert said["file"].startswith("1 file, 1 line: 1 event, 0 from other programs or cut off")
 
 
 def test_json_is_the_model(tmp_path, capsys):
@@ -206,7 +206,7 @@ def test_times_are_written_as_people_do(tmp_path, capsys):
         pytest.param(["none.jsonl"], "none.jsonl: no such file", id="file"),
         pytest.param(["{log}", "--since", "soon"], "--since 'soon': write a time as", id="time"),
         pytest.param(
-            ["{log}", "--html", "no/where.html"], "--html no/where.html: there is no folder", id="folder"
+            ["{log}", "--html", "no/where.html"], "--html no/where.html: the folder does not exist", id="folder"
         ),
         pytest.param(["{log}", "--memory", "lots"], "memory 'lots': ", id="memory"),
         pytest.param(["{log}", "--top", "0"], "--top", id="top"),
