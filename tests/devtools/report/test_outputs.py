@@ -164,7 +164,9 @@ def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
         assert run(["report", *arguments]) == 0
         said[name] = capsys.readouterr().out.splitlines()[1]
     assert said["empty"] == "standard input: empty"
-    assert said["both"].startswith("standard input and 1 file, 2 lines: 1 event, 1 from other programs or cut off")
+    assert said["both"].startswith(
+        "standard input and 1 file, 2 lines: 1 event, 1 from other programs or cut off"
+    )
     assert said["file"].startswith("1 file, 1 line: 1 event, 0 from other programs or cut off")
 
 
@@ -206,7 +208,9 @@ def test_times_are_written_as_people_do(tmp_path, capsys):
         pytest.param(["none.jsonl"], "none.jsonl: no such file", id="file"),
         pytest.param(["{log}", "--since", "soon"], "--since 'soon': write a time as", id="time"),
         pytest.param(
-            ["{log}", "--html", "no/where.html"], "--html no/where.html: the folder does not exist", id="folder"
+            ["{log}", "--html", "no/where.html"],
+            "--html no/where.html: the folder does not exist",
+            id="folder",
         ),
         pytest.param(["{log}", "--memory", "lots"], "memory 'lots': ", id="memory"),
         pytest.param(["{log}", "--top", "0"], "--top", id="top"),
