@@ -31,6 +31,8 @@ IDLE: Final = 300.0
 """Seconds after which a session that nobody uses is ended."""
 MOST_KEPT: Final = 128
 """Sessions with one server that are kept; further ones are opened for a request and ended with it."""
+_LONGEST_END: Final = 5.0
+"""Seconds that ending a session may take."""
 _NOT_AGAIN: Final = 1.0
 """Seconds in which a server that was just waited for in vain is not waited for again: one call asks it several things."""
 _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
@@ -173,8 +175,9 @@ class UpstreamClient(ProxyClient[Any]):
             self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
 
     async def end(self) -> None:
-        """End the session, whoever holds it."""
-        await self.close()  # type: ignore[no-untyped-call]
+        """End the session, whoever holds it; a server that does not let go of it is not waited for."""
+        with anyio.move_on_after(_LONGEST_END):
+            await self.close()  # type: ignore[no-untyped-call]
 
     async def renew(self) -> None:
         """Open another session in place of the one that the server does not know any more."""

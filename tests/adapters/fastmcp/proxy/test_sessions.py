@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from fastmcp import Client, Context, FastMCP
@@ -195,11 +196,12 @@ async def test_a_server_that_was_started_again_is_met_anew():
     upstream.http_app = lambda **_: current
     with _front(upstream) as url:
         again = original()
-        async with again.lifespan(again), _client(url) as client:
-            await client.call_tool_mcp("note", {"text": "a"})
-            apps.append(again)
-            answer = await client.call_tool_mcp("note", {"text": "b"})
-            listed = await client.list_tools()
+        with anyio.fail_after(30):
+            async with again.lifespan(again), _client(url) as client:
+                await client.call_tool_mcp("note", {"text": "a"})
+                apps.append(again)
+                answer = await client.call_tool_mcp("note", {"text": "b"})
+                listed = await client.list_tools()
     assert answer.structured_content == {"result": ["b"]}
     assert listed
     assert recording.methods["tools/call"] == 2
