@@ -113,13 +113,13 @@ async def check_resource(
         return
     policy, types = policy_for(template.name), _converted(template)
     sent = {name: text for name, text in (template.matches(uri) or {}).items() if name in types}
-    if policy.mode == "off" or all(_converts(types[name], text) for name, text in sent.items()):
+    wrong = {name: text for name, text in sent.items() if not _converts(types[name], text)}
+    if policy.mode == "off" or not wrong:
         return
     schema = {
         "type": "object",
         "properties": {name: TypeAdapter(kind).json_schema() for name, kind in types.items()},
     }
-    wrong = {name: text for name, text in sent.items() if not _converts(types[name], text)}
     decision = ToolContract.of_schema(schema, policy.changed(rules=()), tool=template.name).decide(wrong)
     _record(telemetry, own, template.name, decision, policy, started)
     if policy.mode == "repair" and not _is_nested(own):
@@ -136,22 +136,29 @@ def _record(
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
 
 
-def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
-    """Return whether FastMCP renders the prompt with these arguments, as far as its validation goes.
+def _passes(validate: Callable[[], object]) -> bool:
+    """Return whether FastMCP's validation raises nothing about the arguments.
 
-    A validator of the author that fails by anything but a ``ValueError`` says nothing about the arguments.
+    A validator of the author that fails by anything but a ``ValueError`` says nothing about them.
     """
-    required = {argument.name for argument in prompt.arguments or () if argument.required}
-    if not required <= arguments.keys():
-        return False
     try:
-        values = compat.prompt_values(prompt, arguments)
-        compat.probe(prompt.fn, run_in_thread=True).lax(values)
+        validate()
     except (FastMCPError, ValueError, RecursionError):
         return False
     except Exception:  # noqa: BLE001 - whatever an author's validator raises
         return True
     return True
+
+
+def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
+    """Return whether FastMCP renders the prompt with these arguments, as far as its validation goes."""
+    required = {argument.name for argument in prompt.arguments or () if argument.required}
+
+    def validate() -> None:
+        values = compat.prompt_values(prompt, arguments)
+        compat.probe(prompt.fn, run_in_thread=True).lax(values)
+
+    return required <= arguments.keys() and _passes(validate)
 
 
 def _open_to_converted(
@@ -166,13 +173,7 @@ def _open_to_converted(
 
 
 def _is_converted(prompt: FunctionPrompt, name: str, text: Any) -> bool:
-    try:
-        compat.prompt_values(prompt, {name: text})
-    except (FastMCPError, ValueError, RecursionError):
-        return False
-    except Exception:  # noqa: BLE001 - as in _renders
-        return True
-    return True
+    return _passes(partial(compat.prompt_values, prompt, {name: text}))
 
 
 def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
