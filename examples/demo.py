@@ -386,9 +386,9 @@ def _event(folder: Path) -> str:
 
 def _sum_up(rows: list[Row]) -> str:
     alone = sum(row.alone.ran for row in rows)
-    mended = sum(row.lenient.ran for row in rows) - alone
+    repaired = sum(row.lenient.ran for row in rows) - alone
     refused = sum(bool(row.lenient.envelope) for row in rows)
-    return f"{len(rows)} calls: {alone} run either way, {mended} more run after repair, {refused} are refused with an envelope."
+    return f"{len(rows)} calls: {alone} run either way, {repaired} more run after repair, {refused} are refused with an envelope."
 
 
 def main(*, everything: bool = False) -> int:
