@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from fastmcp import FastMCP, __version__
 from fastmcp.tools import FunctionTool
+from mcp.shared import exceptions as sdk_errors
 from mcp.types import CallToolResult, Tool
 
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 
 IS_3 = VERSION < (4, 0)
+MCPError: Any = getattr(sdk_errors, "McpError" if IS_3 else "MCPError")
+"""What a client raises for an error of the protocol."""
 CLIENT = f"fastmcp {__version__}" if VERSION >= (4, 2) else "mcp 0.1.0"
 """What FastMCP's client calls itself, and its version."""
 

@@ -487,13 +487,28 @@ class LenientMiddleware(Middleware):
     async def _not_accepted(
         self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
-        # Never change or refuse a call by the schema of a replaced tool.
+        decision: Decision | None = None
+        if judged.mode == "repair" and await self._tools.is_current(server, judged):
+            decision = await judged.decide_rejected(call.parsed or arguments)
+            if decision.status == "repaired":
+                return await self._accepted(call, server, judged, arguments, decision)
+        return await self._judged_anew(call, server, judged, arguments, decision)
+
+    async def _judged_anew(
+        self,
+        call: Call,
+        server: FastMCP,
+        judged: CachedTool,
+        arguments: Mapping[str, Any],
+        decision: Decision | None = None,
+    ) -> ToolResult:
+        # Never change a call by the schema of a replaced tool, nor refuse one by a schema that its client may not see.
         cached = await self._tools.look_up(server, call.context.message)
         if cached is None:
             return await self._not_found(call, server)
         if cached is not judged and await cached.accepts(arguments):
             return await self._accepted(call, server, cached, arguments)
-        return await self._rejected(call, server, cached, arguments)
+        return await self._rejected(call, server, cached, arguments, decision if cached is judged else None)
 
     async def _accepted(
         self,
@@ -526,16 +541,21 @@ class LenientMiddleware(Middleware):
             accepted = arguments if accepted is None else accepted
             if not await self._tools.is_replaced(server, call.context.message, cached, accepted):
                 raise error
-            return await self._not_accepted(call, server, cached, arguments)
+            return await self._judged_anew(call, server, cached, arguments)
         gone = await self._tools.look_up(server, call.context.message) is None
         if not gone or not self._answers_unknown(call):
             raise error
         return await self._unknown(call, server)
 
     async def _rejected(
-        self, call: Call, server: FastMCP, cached: CachedTool, arguments: Mapping[str, Any]
+        self,
+        call: Call,
+        server: FastMCP,
+        cached: CachedTool,
+        arguments: Mapping[str, Any],
+        decision: Decision | None = None,
     ) -> ToolResult:
-        decision = await cached.decide_rejected(call.parsed or arguments)
+        decision = decision or await cached.decide_rejected(call.parsed or arguments)
         if cached.mode == "observe":
             return await self._observed(call, cached, decision)
         if decision.status == "repaired":

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
+from fastmcp.server.providers import LocalProvider
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
@@ -542,6 +544,17 @@ class ToolCache:
         self._cached[id(server), message.name, _version_key(message)] = compiled
         return compiled
 
+    async def is_current(self, server: FastMCP, cached: CachedTool) -> bool:
+        """Return whether a call under this tool's name runs this tool or none, as far as can be told without a look-up.
+
+        A look-up also applies visibility and authorization, at many times the cost.
+        """
+        known, provider = cached.tool, _sole_provider(server)
+        if provider is None or known.version is not None or known.auth is not None:
+            return False
+        tool = await provider.get_tool(known.name)
+        return tool is not None and cached.is_of(server, tool)
+
     async def warm(self, server: FastMCP) -> None:
         """Compile every tool of a server and rehearse a refusal for each, so that no later call waits for this."""
         with spans.aside():
@@ -585,6 +598,15 @@ class ToolCache:
             normalizers=validator.normalizers if isinstance(validator, NormalizingValidator) else {},
             mode=contract.plan.policy.mode,
         )
+
+
+def _sole_provider(server: FastMCP) -> LocalProvider | None:
+    """Return the provider of all tools of a server; None if a tool may come from elsewhere or be transformed."""
+    injects = any(isinstance(each, ToolInjectionMiddleware) for each in server.middleware)
+    if injects or server.transforms or type(server).get_tool is not FastMCP.get_tool:
+        return None
+    provider = server.providers[0] if len(server.providers) == 1 else None
+    return provider if isinstance(provider, LocalProvider) else None
 
 
 def _same(cached: CachedTool, target: Target) -> bool:

@@ -8,6 +8,8 @@ import pytest
 from calls import Log, call, code, envelope, got, lenient, plain, published, rules, text
 from fastmcp import FastMCP
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
+from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp_versions import STRICT, not_on_3
 
@@ -260,6 +262,50 @@ async def test_a_newer_version_takes_over():
     server.add_tool(Tool.from_function(strings, name="tool", version="2"))
     assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": ["a"]}
     assert got(await call(server, "tool", {"value": '["a"]'}, version="1")) == {"got": '["a"]'}
+
+
+def _injects(server: FastMCP) -> None:
+    server.add_middleware(ToolInjectionMiddleware([_named(words)]))
+
+
+def _transforms(server: FastMCP) -> None:
+    server.add_transform(Taken())
+
+
+def _changes_its_look_up(server: FastMCP) -> None:
+    server.__class__ = Taking
+
+
+class Taken(Transform):
+    """Puts another tool in the place of each."""
+
+    async def get_tool(self, *_request: Any, **_settings: Any) -> Tool | None:
+        """Return the other tool."""
+        return _named(words)
+
+
+class Taking(FastMCP):
+    """Looks up another tool, whatever its provider has."""
+
+    async def get_tool(self, *_request: Any, **_settings: Any) -> Tool | None:
+        """Return the other tool."""
+        return _named(words)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(_injects, marks=not_on_3("a look-up ignores injected tools")),
+        _transforms,
+        _changes_its_look_up,
+    ],
+)
+async def test_what_a_look_up_finds_is_judged_and_not_what_the_provider_has(change):
+    """A tool that takes the name of a provider's tool, which is still there, is the one that judges."""
+    server = _server(strings)
+    assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": ["a"]}
+    change(server)
+    assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": '["a"]'}
 
 
 async def test_a_tool_that_becomes_destructive_is_treated_so():

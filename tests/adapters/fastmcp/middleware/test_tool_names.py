@@ -10,7 +10,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool
-from mcp_types import CallToolResult, Request
+from mcp.types import CallToolResult, Request
 
 from mcp_lenient import LenientMiddleware, Policy
 
