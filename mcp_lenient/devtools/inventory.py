@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from mcp_types import Tool
+from mcp.types import Tool
 
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
@@ -52,7 +53,7 @@ def as_definitions(tools: Iterable[Tool]) -> str:
 def _tool(tool: Tool) -> Iterator[str]:
     if tool.description:
         yield f"description: {_quoted(tool.description.strip())}"
-    read = readable(tool.input_schema)
+    read = readable(host.field(tool, "input_schema"))
     reader = FormReader(read.root)
     validator = PublishedSchemaValidator(read)
     properties = {name: schema for form in reader.top for name, schema in form.properties.items()}
@@ -118,7 +119,7 @@ def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> 
 
 
 def _told(tool: Tool, declared: Declared) -> str:
-    reader = FormReader(readable(described(tool.input_schema, declared.stated)).root)
+    reader = FormReader(readable(described(host.field(tool, "input_schema"), declared.stated)).root)
     lines = [f"## {tool.name}", declared.description or (tool.description or "").strip()]
     lines += _below(reader.top, 0) or ["It has no parameters."]
     return "\n".join(filter(None, lines))
