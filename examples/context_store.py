@@ -14,8 +14,8 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,22 +29,20 @@ from mcp_lenient import LenientMiddleware, tags, tool_error
 Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or null.")]
 """For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
 
-TABLES = """
-CREATE TABLE IF NOT EXISTS context (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS tag (
-    context_id INTEGER NOT NULL REFERENCES context (id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    PRIMARY KEY (context_id, name)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS tag_name ON tag (name);
+TABLE = """
+CREATE TABLE IF NOT EXISTS contexts (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, tags TEXT NOT NULL)
 """
+INSERT = "INSERT INTO contexts (content, tags) VALUES (?, ?) RETURNING *"
+UPDATE = (
+    "UPDATE contexts SET content = coalesce(?, content), tags = coalesce(?, tags) WHERE id = ? RETURNING *"
+)
 SEARCH = """
-SELECT id FROM context
+SELECT * FROM contexts
 WHERE instr(lower(content), lower(:query))
-  AND (SELECT count(*) FROM tag WHERE context_id = id AND name IN (SELECT value FROM json_each(:tags)))
-      = json_array_length(:tags)
+  AND NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(contexts.tags))
 ORDER BY id DESC LIMIT :limit
 """
+DELETE = "DELETE FROM contexts WHERE id IN (SELECT value FROM json_each(?)) RETURNING *"
 
 
 class StoredContext(BaseModel):
@@ -57,91 +55,64 @@ class StoredContext(BaseModel):
 
 @dataclass(frozen=True)
 class ContextStore:
-    """Contexts in one SQLite file; most methods are tools of the server, each one transaction."""
+    """Contexts in one SQLite file; the methods are the tools of the server, each one transaction."""
 
     file: Path
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.file)) as connection, connection:
-            connection.execute("PRAGMA foreign_keys = ON")
-            yield connection
-
-    def create(self) -> None:
-        """Make the tables, where they are not there yet."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self._transaction() as connection:
-            connection.executescript(TABLES)
-
     def store_context(self, content: str, tags: list[str] | None = None) -> StoredContext:
         """Store a text that is worth remembering, under any number of tags."""
-        with self._transaction() as connection:
-            row = connection.execute("INSERT INTO context (content) VALUES (?) RETURNING id", (content,))
-            context_id: int = row.fetchone()[0]
-            _set_tags(connection, context_id, tags or [])
-            return _read(connection, context_id)
+        (stored,) = self._run(INSERT, (content, _json(tags or [])))
+        return stored
 
     def update_context(self, context_id: int, content: str | None = None, tags: Tags = None) -> StoredContext:
         """Replace the text or the tags of a stored context; what is left out stays as it is."""
-        with self._transaction() as connection:
-            _read(connection, context_id)
-            if content is not None:
-                connection.execute("UPDATE context SET content = ? WHERE id = ?", (content, context_id))
-            if tags is not None:
-                _set_tags(connection, context_id, tags)
-            return _read(connection, context_id)
+        updated = self._run(UPDATE, (content, None if tags is None else _json(tags), context_id))
+        if not updated:
+            message = f"There is no context {context_id}. Call search_context to see what there is."
+            raise tool_error("UNKNOWN_CONTEXT", message, "context_id", received_value=context_id)
+        return updated[0]
 
     def search_context(
         self, query: str, tags: list[str] | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
     ) -> list[StoredContext]:
         """Find contexts by a text they hold and by tags, all of which they must carry; the newest first."""
-        wanted = {"query": query, "tags": json.dumps(sorted(set(tags or []))), "limit": limit}
-        with self._transaction() as connection:
-            rows = connection.execute(SEARCH, wanted).fetchall()
-            return [_read(connection, context_id) for (context_id,) in rows]
+        return self._run(SEARCH, {"query": query, "tags": _json(tags or []), "limit": limit})
 
     def delete_context(self, context_ids: list[int], *, confirm: bool) -> list[int]:
         """Delete contexts for good and return the ids that were deleted. Nothing happens unless confirm is true."""
         if not confirm:
             message = "Nothing was deleted, since confirm is false. Ask the user, then send true."
             raise tool_error("NOT_CONFIRMED", message, "confirm", received_value=False)
-        delete = "DELETE FROM context WHERE id = ?"
-        with self._transaction() as connection:
-            return [one for one in sorted(set(context_ids)) if connection.execute(delete, (one,)).rowcount]
+        return sorted(one.context_id for one in self._run(DELETE, (json.dumps(context_ids),)))
+
+    def _run(self, statement: str, values: Any) -> list[StoredContext]:
+        """Run a statement on the file, which is made where it is not there yet; return the rows."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.file)) as connection, connection:
+            connection.execute(TABLE)
+            rows = connection.execute(statement, values).fetchall()
+        return [
+            StoredContext(context_id=one, content=content, tags=json.loads(tags))
+            for one, content, tags in rows
+        ]
 
 
-def _set_tags(connection: sqlite3.Connection, context_id: int, tags: Iterable[str]) -> None:
-    connection.execute("DELETE FROM tag WHERE context_id = ?", (context_id,))
-    connection.executemany("INSERT INTO tag VALUES (?, ?)", [(context_id, tag) for tag in set(tags)])
+def _json(tags: Iterable[str]) -> str:
+    return json.dumps(sorted(set(tags)))
 
 
-def _read(connection: sqlite3.Connection, context_id: int) -> StoredContext:
-    row = connection.execute("SELECT content FROM context WHERE id = ?", (context_id,)).fetchone()
-    if row is None:
-        message = f"There is no context {context_id}. Call search_context to see what there is."
-        raise tool_error("UNKNOWN_CONTEXT", message, "context_id", received_value=context_id)
-    tags = connection.execute("SELECT name FROM tag WHERE context_id = ? ORDER BY name", (context_id,))
-    return StoredContext(context_id=context_id, content=row[0], tags=[name for (name,) in tags])
-
-
-def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = False) -> FastMCP:
-    """Make an MCP server for a store.
+def build_server(file: Path, *, lenient: bool = True, strict: bool = False) -> FastMCP:
+    """Make a server for the contexts in a file, by default one that repairs nearly right calls.
 
     Args:
-        store: Where the contexts are kept; its file is made when the server starts.
+        file: Where the contexts are kept; it is made by the first call.
         lenient: Whether nearly right calls are repaired.
         strict: Whether FastMCP validates arguments in Pydantic's strict mode.
     """
-
-    @asynccontextmanager
-    async def lifespan(_: FastMCP) -> AsyncIterator[None]:
-        store.create()
-        yield
-
-    mcp = FastMCP("context-store", strict_input_validation=strict, lifespan=lifespan)
+    mcp = FastMCP("context-store", strict_input_validation=strict)
     if lenient:
         mcp.add_middleware(LenientMiddleware(warm=True))
-
+    store = ContextStore(file)
     mcp.tool(store.store_context)
     mcp.tool(store.update_context)
     mcp.tool(annotations=ToolAnnotations(read_only_hint=True))(store.search_context)
@@ -151,7 +122,7 @@ def build_server(store: ContextStore, *, lenient: bool = True, strict: bool = Fa
 
 def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001
     """Make a server for the store in a folder."""
-    return build_server(ContextStore(folder / "context_store.db"), lenient=lenient)
+    return build_server(folder / "context_store.db", lenient=lenient)
 
 
 def transcript() -> int:
@@ -191,7 +162,7 @@ def main(arguments: list[str]) -> int:
     if not named or named.startswith("-"):
         return transcript()
     lenient, strict = os.environ.get("LENIENT") != "0", os.environ.get("STRICT") == "1"
-    build_server(ContextStore(Path(named)), lenient=lenient, strict=strict).run(show_banner=False)
+    build_server(Path(named), lenient=lenient, strict=strict).run(show_banner=False)
     return 0
 
 

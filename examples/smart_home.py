@@ -12,8 +12,8 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -33,14 +33,14 @@ SYSTEM = (
     "is meant, then execute_commands. Answer in the user's language."
 )
 
-TABLES = """
-CREATE TABLE IF NOT EXISTS device (id PRIMARY KEY, fullId UNIQUE, name, room, type, state);
-CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5(id UNINDEXED, words, tokenize = 'porter unicode61');
+# Devices are found by their words; the other columns come with them.
+TABLE = """
+CREATE VIRTUAL TABLE IF NOT EXISTS devices USING fts5(
+    words, id UNINDEXED, fullId UNINDEXED, name UNINDEXED, room UNINDEXED, type UNINDEXED, state UNINDEXED,
+    tokenize = 'porter unicode61'
+)
 """
-SEARCH = """
-SELECT device.id, fullId, name, room, type, state FROM word JOIN device USING (id)
-WHERE words MATCH ? ORDER BY bm25(word), device.rowid LIMIT ?
-"""
+SEARCH = "SELECT * FROM devices WHERE devices MATCH ? ORDER BY bm25(devices), rowid LIMIT ?"
 
 READS = ToolAnnotations(read_only_hint=True)
 DeviceId = Annotated[str, "The fullId of a device."]
@@ -130,23 +130,15 @@ class Home:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open the file, which is made where it is not there yet; other calls wait until the block ends."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.file)) as connection, connection:
             connection.row_factory = sqlite3.Row
-            yield connection
-
-    def create(self) -> None:
-        """Make the tables and the devices, where they are not there yet."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self._transaction() as connection:
-            connection.executescript(TABLES)
             connection.execute("BEGIN IMMEDIATE")
-            if connection.execute("SELECT count(*) FROM device").fetchone()[0]:
-                return
-            for seed in DEVICES:
-                row = (seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
-                connection.execute("INSERT INTO device VALUES (?, ?, ?, ?, ?, ?)", row)
-                words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
-                connection.execute("INSERT INTO word VALUES (?, ?)", (seed.id, words))
+            connection.execute(TABLE)
+            if not connection.execute("SELECT 1 FROM devices").fetchone():
+                connection.executemany("INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, DEVICES))
+            yield connection
 
     def search_devices(
         self,
@@ -157,7 +149,7 @@ class Home:
         wanted = " ".join(f'"{token}"' for token in tokens(query)) or '""'
         with self._transaction() as connection:
             rows = connection.execute(SEARCH, (wanted, limit)).fetchall()
-        return [Device(capabilities=list(json.loads(row["state"])), **dict(row)) for row in rows]
+        return [Device(capabilities=list(json.loads(row["state"])), **row) for row in rows]
 
     def get_status(self, device_id: DeviceId) -> dict[str, dict[str, Any]]:
         """Return the state of a device, by capability."""
@@ -167,13 +159,12 @@ class Home:
     def execute_commands(self, device_id: DeviceId, commands: Commands) -> dict[str, str]:
         """Give a device commands. When one of them is wrong, none is run."""
         with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")  # another call must not change the state in between
             state = _state(connection, device_id)
             for at, command in enumerate(commands):
                 attribute, value = _effect(command, state, f"commands[{at}]")
                 state[command.capability][attribute] = value
             changed = (json.dumps(state), device_id)
-            connection.execute("UPDATE device SET state = ? WHERE ? IN (id, fullId)", changed)
+            connection.execute("UPDATE devices SET state = ? WHERE ? IN (id, fullId)", changed)
         return {"status": "ACCEPTED"}
 
     def set_climate(
@@ -190,12 +181,17 @@ class Home:
         return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
 
 
+def _row(seed: DeviceSeed) -> tuple[str, ...]:
+    words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
+    return (words, seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
+
+
 def _command(capability: str, command: str, arguments: Sequence[Any] = ()) -> Command:
     return Command(capability=capability, command=command, arguments=list(arguments))
 
 
 def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
-    row = connection.execute("SELECT state FROM device WHERE ? IN (id, fullId)", (device_id,)).fetchone()
+    row = connection.execute("SELECT state FROM devices WHERE ? IN (id, fullId)", (device_id,)).fetchone()
     if row is None:
         message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
         raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
@@ -313,17 +309,12 @@ def _number(said: str, wording: Wording, effect: Effect, state: dict[str, Any]) 
     return moved
 
 
-def build_server(home: Home, *, lenient: bool = True, strict: bool = False) -> FastMCP:
-    """Make an MCP server for a home; strict is FastMCP's strict input validation."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastMCP) -> AsyncIterator[None]:
-        home.create()
-        yield
-
-    server = FastMCP("smart-home", strict_input_validation=strict, lifespan=lifespan)
+def build(folder: Path, lenient: bool, *, strict: bool = False) -> FastMCP:  # noqa: FBT001
+    """Make a server for the home in a folder; strict is FastMCP's strict input validation."""
+    server = FastMCP("smart-home", strict_input_validation=strict)
     if lenient:
         server.add_middleware(LenientMiddleware())
+    home = Home(folder / "smart_home.db")
     for reading in (home.search_devices, home.get_status, interpret_command):
         server.tool(annotations=READS)(reading)
     for changing in (home.execute_commands, home.set_climate):
@@ -341,14 +332,14 @@ SCENES = (
         Call("execute_commands", lambda found: {"deviceId": json.loads(found[0])[0]["fullId"], "commands": json.dumps([ON])},
              "rename_case json_text_to_array", gives=ACCEPTED),
         Call("get_status", {"device_id": [LIGHT]}, "array_to_scalar", gives={"switch": {"switch": "on"}}),
-        answer="已成功打开客厅吸顶灯"),
+        answer="已成功打开客厅吸顶灯", english="Turn on the living room light."),
     Scene("让灯光柔和一些",
         Call("interpret_command",
              {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
              "json5_text_to_array json_text_to_object",
              gives={"capability": "switchLevel", "command": "setLevel", "arguments": [50]}),
         Call("execute_commands", lambda found: {"device_id": LIGHT, "commands": json.loads(found[0])}, "object_to_array", gives=ACCEPTED),
-        answer="客厅吸顶灯的亮度已调到 50%。"),
+        answer="客厅吸顶灯的亮度已调到 50%。", english="Make the light softer."),
     Scene("Make the bedroom lamp warmer, and turn the studio lamp on",
         [
             Call("search_devices", {"arguments": {"query": "bedroom lamp"}}, "unwrap_arguments", gives=[{"name": "卧室台灯"}]),
@@ -371,13 +362,8 @@ SCENES = (
              "rename_case rename_case rename_case item_wrapper_to_array null_text_to_null",
              gives={"capability": "switch", "command": "off"}),
         Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [json.loads(found[-1])]}, gives=ACCEPTED),
-        answer="卧室台灯已关闭。"),
+        answer="卧室台灯已关闭。", english="Turn off the bedroom light."),
 )  # fmt: skip
-
-
-def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001
-    """Make a server for the home in a folder."""
-    return build_server(Home(folder / "smart_home.db"), lenient=lenient)
 
 
 mcp = build(DATA, lenient=True)

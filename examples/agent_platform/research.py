@@ -17,7 +17,7 @@ from pydantic import Field
 
 from agent_platform import Group
 from agent_platform.microsandbox import install
-from shared.agent import langchain_model, said
+from shared.agent import ModelError, langchain_model, said
 from shared.documents import Library, Passage, best_sentences, terms
 
 MOST = 200
@@ -129,10 +129,9 @@ def _written(model: str, question: str, report: str) -> str:
     """Have a model answer from a report; raise ToolError where it cannot be used."""
     try:
         ask = langchain_model(model, "Answer from this report alone, and cite its sources by number.")
-    except RuntimeError as error:
+        return said(ask([{"role": "user", "content": f"{question}\n\n{report}"}], [])["content"])
+    except ModelError as error:
         raise ToolError(str(error)) from error
-    response = ask([{"role": "user", "content": f"{question}\n\n{report}"}], [])
-    return said(response["content"])
 
 
 class SearchTool(Group):

@@ -25,17 +25,27 @@ from uuid import uuid4
 from fastmcp import FastMCP
 from fastmcp.server import create_proxy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.types import Command, interrupt
 from mcp.types import CallToolResult, Tool
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.langchain import to_langchain
-from shared.agent import Definition, Executor, Message, Model, object_input, said
+from shared.agent import (
+    ENDLESS,
+    MOST_TURNS,
+    Definition,
+    Executor,
+    Message,
+    Model,
+    ModelError,
+    object_input,
+    said,
+)
 from shared.transcript import DATA, Call, Scene, run_example
 
 HERE = Path(__file__).resolve().parent
@@ -44,27 +54,26 @@ HERE = Path(__file__).resolve().parent
 class HttpServer:
     """A server of servers.py in a process of its own, over HTTP on a free port; its file is in the folder."""
 
-    def __init__(self, name: str, data: Path) -> None:
-        self.name, self.data = name, data
+    def __init__(self, name: str, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = int(probe.getsockname()[1])
+        self._command = [sys.executable, str(HERE / "servers.py"), name, str(self.port)]
+        self._environment = {**os.environ, "LIBRARY_DB": str(folder / f"{name}.db")}
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "LIBRARY_DB": str(self.data / f"{self.name}.db")}
-        command = [sys.executable, str(HERE / "servers.py"), self.name, str(self.port)]
-        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: S603
+        Path(self._environment["LIBRARY_DB"]).parent.mkdir(parents=True, exist_ok=True)
+        self._process = subprocess.Popen(self._command, env=self._environment, stderr=subprocess.DEVNULL)  # noqa: S603
         for _ in range(600):
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return
             sleep(0.1)
-        raise TimeoutError(self.name)
+        raise TimeoutError(self._command)
 
     def stop(self) -> None:
         """Stop it."""
-        self.process.terminate()
-        self.process.wait(20)
+        self._process.terminate()
+        self._process.wait(20)
 
     @asynccontextmanager
     async def running(self, _: Any) -> AsyncIterator[None]:
@@ -99,13 +108,12 @@ def approved(tool: str, arguments: Any) -> bool:
     return True
 
 
-Approve = Callable[[str, Any], bool]
-
-
 class GraphAgent:
     """A conversation that LangGraph runs; ``approve`` is asked before a tool that says it is destructive."""
 
-    def __init__(self, model: Model, tools: Sequence[Definition], approve: Approve = approved) -> None:
+    def __init__(
+        self, model: Model, tools: Sequence[Definition], approve: Callable[[str, Any], bool] = approved
+    ) -> None:
         self._model, self._definitions, self._approve = model, tools, approve
         self._saver = InMemorySaver()
 
@@ -114,16 +122,6 @@ class GraphAgent:
         return asyncio.run(self._chat(text, mcp_executor))
 
     async def _chat(self, text: str, executor: Executor) -> str:
-        graph = self._graph(executor)
-        thread: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 60}
-        state = await graph.ainvoke({"messages": [HumanMessage(text)]}, thread)
-        while "__interrupt__" in state:
-            asked = state["__interrupt__"][0].value
-            answer: Any = Command(resume=self._approve(asked["name"], asked["args"]))
-            state = await graph.ainvoke(answer, thread)
-        return str(state["messages"][-1].text)
-
-    def _graph(self, executor: Executor) -> Any:
         one_by_one = asyncio.Lock()
 
         async def call(name: str, arguments: Any) -> CallToolResult:
@@ -132,38 +130,43 @@ class GraphAgent:
             return result
 
         tools = [to_langchain(Tool.model_validate(each), call) for each in self._definitions]
+        graph = self._graph(tools)
         guarded = {tool.name for tool in tools if (tool.metadata or {}).get("destructiveHint")}
+        thread: Any = {"configurable": {"thread_id": "1"}}
+        news: Any = {"messages": [HumanMessage(text)]}
+        for _ in range(MOST_TURNS):
+            last = (await graph.ainvoke(news, thread))["messages"][-1]
+            if not last.tool_calls:
+                return str(last.text)
+            asked = [one for one in last.tool_calls if one["name"] in guarded]
+            if not all(self._approve(one["name"], one["args"]) for one in asked):
+                answers = [_denied(one["id"]) for one in last.tool_calls]
+                await graph.aupdate_state(thread, {"messages": answers}, as_node="tools")
+            news = None  # the graph goes on where it has stopped
+        raise ModelError(ENDLESS)
+
+    def _graph(self, tools: Sequence[BaseTool]) -> Any:
+        """Let the model and the tools take turns; the graph stops before each turn of the tools."""
         graph = StateGraph(MessagesState)
         graph.add_node("model", self._ask)
-        graph.add_node("guard", lambda state: _guard(state, guarded), destinations=("model", "tools"))
         graph.add_node("tools", ToolNode(tools))
         graph.add_edge(START, "model")
-        graph.add_conditional_edges("model", tools_condition, {"tools": "guard", END: END})
+        graph.add_conditional_edges("model", tools_condition)
         graph.add_edge("tools", "model")
-        return graph.compile(checkpointer=self._saver)
+        return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
 
     def _ask(self, state: MessagesState) -> dict[str, Any]:
         content = self._model([_told(each) for each in state["messages"]], self._definitions)["content"]
-        calls = [
-            {
-                "name": block["name"],
-                "args": object_input(block["input"]),
-                "id": block.get("id") or uuid4().hex,
-            }
-            for block in content
-            if block["type"] == "tool_use"
+        calls: Any = [
+            {"name": use["name"], "args": object_input(use["input"]), "id": use.get("id") or uuid4().hex}
+            for use in content
+            if use["type"] == "tool_use"
         ]
         return {"messages": [AIMessage(said(content), tool_calls=calls)]}
 
 
-def _guard(state: MessagesState, guarded: set[str]) -> Command[Any]:
-    """Stop before a destructive tool until the user has answered."""
-    calls = state["messages"][-1].tool_calls  # type: ignore[union-attr]
-    if all(call["name"] not in guarded or interrupt(call) for call in calls):
-        return Command(goto="tools")
-    denied = "The user did not allow it."
-    answers = [ToolMessage(denied, tool_call_id=call["id"], status="error") for call in calls]
-    return Command(goto="model", update={"messages": answers})
+def _denied(call_id: str) -> ToolMessage:
+    return ToolMessage("The user did not allow it.", tool_call_id=call_id, status="error")
 
 
 def _told(message: BaseMessage) -> Message:

@@ -24,6 +24,11 @@ Model = Callable[[list[Message], Sequence[Definition]], Response]
 Executor = Callable[[str, Any], Any]
 
 MOST_TURNS = 20
+ENDLESS = f"The model asked for tools {MOST_TURNS} times without an answer."
+
+
+class ModelError(Exception):
+    """A model cannot be used, gives no answer or asks for tools without end; says why in one line."""
 
 
 @dataclass
@@ -49,20 +54,21 @@ class Agent:
             mcp_executor: Called with the name and the input of each call, as the model wrote them.
 
         Raises:
-            RuntimeError: When the model asks for tools without end.
+            ModelError: When the model asks for tools without end.
         """
         self.messages.append({"role": "user", "content": text})
         for _ in range(MOST_TURNS):
             response = self.model(self.messages, self.tools)
-            content = [self._with_id(block) for block in response["content"]]
+            whole = response["stop_reason"] == "tool_use"  # calls of a cut-off answer may be cut off
+            blocks = [block for block in response["content"] if whole or block["type"] != "tool_use"]
+            content = [self._with_id(block) for block in blocks]
             self.messages.append({"role": "assistant", "content": content})
             uses = [block for block in content if block["type"] == "tool_use"]
-            if response["stop_reason"] != "tool_use" or not uses:  # calls of a cut-off answer may be cut off
+            if not uses:
                 return said(content)
             results = [_tool_result(use["id"], mcp_executor(use["name"], use["input"])) for use in uses]
             self.messages.append({"role": "user", "content": results})
-        msg = f"The model asked for tools {MOST_TURNS} times without an answer."
-        raise RuntimeError(msg)
+        raise ModelError(ENDLESS)
 
     def _with_id(self, block: dict[str, Any]) -> dict[str, Any]:
         """Give a call without an id one, since its result has to name it."""
@@ -92,15 +98,16 @@ def langchain_model(name: str, system: str) -> Model:
     """Return a real model as LangChain finds it by name, such as ``anthropic:claude-sonnet-4-5``.
 
     Raises:
-        RuntimeError: When LangChain, the provider's package or the key is missing.
+        ModelError: When LangChain, the provider's package or the key is missing.
     """
     try:
         from langchain.chat_models import init_chat_model
 
         return from_langchain(init_chat_model(name), system)
     except Exception as error:  # each provider raises its own where a key is missing
-        msg = f"{name} cannot be used ({error}). It needs `pip install langchain`, the provider's package and a key."
-        raise RuntimeError(msg) from error
+        needs = "It needs `pip install langchain`, the provider's package and a key in the environment."
+        msg = f"{name} cannot be used: {_first_line(error)} {needs}"
+        raise ModelError(msg) from error
 
 
 def from_langchain(chat: BaseChatModel, system: str) -> Model:
@@ -112,7 +119,11 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
         offered = [{key: tool[key] or "" for key in keys} for tool in tools]
         prompt = [{"role": "system", "content": system}] if system else []
         history = convert_to_openai_messages([*prompt, *messages])
-        answer = chat.bind_tools(offered).invoke(history)
+        try:
+            answer = (chat.bind_tools(offered) if offered else chat).invoke(history)
+        except Exception as error:  # each provider raises its own
+            msg = f"The model gave no answer: {_first_line(error)}"
+            raise ModelError(msg) from error
         calls = [
             {"type": "tool_use", "id": call["id"], "name": call["name"], "input": object_input(call["args"])}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)
@@ -121,6 +132,10 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
         return {"stop_reason": "tool_use" if calls else "end_turn", "content": [*text, *calls]}
 
     return model
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def object_input(sent: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_lenient import configure_logging
-from shared.agent import Agent, Definition, Message, Model, Response, langchain_model, text_of
+from shared.agent import Agent, Definition, Message, Model, ModelError, Response, langchain_model, text_of
 
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
 """The folder for what examples write; git ignores it."""
@@ -68,29 +68,37 @@ class Scene:
         said: What the user says.
         turns: What the model calls, turn by turn: one call, or a list of calls.
         answer: What the model says in the end.
+        english: What the user says, in English, for whoever reads the transcript.
     """
 
-    def __init__(self, said: str, *turns: Call | Sequence[Call], answer: str) -> None:
-        self.said, self.answer = said, answer
+    def __init__(self, said: str, *turns: Call | Sequence[Call], answer: str, english: str = "") -> None:
+        self.said, self.answer, self.english = said, answer, english
         self.turns = [[turn] if isinstance(turn, Call) else turn for turn in turns]
 
 
-def scripted(scene: Scene) -> Model:
-    """Return a model that plays a scene; it gives up where a call counts on a result that was refused."""
-    turns = iter(scene.turns)
+def scripted(*scenes: Scene) -> Model:
+    """Return a model that plays scenes; it gives up one where a call needs a result that was refused."""
+    left = iter(scenes)
+    pending: list[Any] = []
 
     def model(messages: list[Message], _: Sequence[Definition]) -> Response:
+        results = _results(messages)
+        if not results:  # the user has just spoken
+            scene = next(left)
+            pending[:] = [*scene.turns, scene.answer]
+        turn = pending.pop(0)
+        if isinstance(turn, str):
+            return _says(turn)
         try:
-            uses = [_use(call, messages) for call in next(turns, ())]
+            return {"stop_reason": "tool_use", "content": [_use(call, results) for call in turn]}
         except (LookupError, TypeError):
             return _says("An earlier call was refused, so that I cannot go on.")
-        return {"stop_reason": "tool_use", "content": uses} if uses else _says(scene.answer)
 
     return model
 
 
-def _use(call: Call, messages: Sequence[Message]) -> dict[str, Any]:
-    sent = call.sent(_earlier_results(messages)) if callable(call.sent) else call.sent
+def _use(call: Call, results: Sequence[str | None]) -> dict[str, Any]:
+    sent = call.sent(results) if callable(call.sent) else call.sent
     return {"type": "tool_use", "name": call.tool, "input": sent}
 
 
@@ -98,7 +106,7 @@ def _says(text: str) -> Response:
     return {"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
 
 
-def _earlier_results(messages: Sequence[Message]) -> list[str | None]:
+def _results(messages: Sequence[Message]) -> list[str | None]:
     """Return the texts that the tools have answered since the user last spoke; None for an error."""
     results: list[Any] = []
     for message in messages:
@@ -117,7 +125,7 @@ def run_example(
     session: MakeSession | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Play the scenes of an example in the terminal.
+    """Play the scenes of an example in the terminal, as one conversation.
 
     Args:
         title: Its name.
@@ -130,33 +138,34 @@ def run_example(
         arguments: Replace those of the command line.
 
     Returns:
-        The exit code: 1 if anything is off, 2 if the model cannot be used.
+        The exit code: 1 if anything is off, or the model cannot be used.
     """
-    options = _options(arguments)
+    about = sys.modules["__main__"].__doc__ or ""
+    options = _options(arguments, about)
     if options.serve:
         build_server(DATA, not options.bare).run(show_banner=False)
         return 0
-    try:
-        model = langchain_model(options.model, system) if options.model else None
-    except RuntimeError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
     DATA.mkdir(parents=True, exist_ok=True)
     configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
-    width = None if sys.stdout.isatty() else 110
-    player = Player(agent, model is None, Console(width=width, highlight=False))
-    player.console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
-    with TemporaryDirectory() as folder:
-        server = build_server(Path(folder), not options.bare)
-        with connected(server, None if options.bare else session) as (execute, tools):
-            for scene in scenes:
-                player.play(scene, model or scripted(scene), execute, tools)
+    try:
+        model = langchain_model(options.model, system) if options.model else scripted(*scenes)
+        with TemporaryDirectory() as folder:
+            server = build_server(Path(folder), not options.bare)
+            with connected(server, None if options.bare else session) as (execute, tools):
+                player = Player(agent(model, tools), execute, checked=not options.model)
+                player.introduce(
+                    title + (", without mcp-lenient" if options.bare else ""), about.partition("\n")[0]
+                )
+                for scene in scenes:
+                    player.play(scene)
+    except ModelError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     return player.sum_up()
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    about = sys.modules["__main__"].__doc__
+def _options(arguments: Sequence[str] | None, about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--serve", action="store_true", help="serve over stdio, without a transcript")
     parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
@@ -186,40 +195,44 @@ async def _call(client: Client[Any], name: str, sent: Any) -> CallToolResult:
         return CallToolResult(content=[TextContent(type="text", text=error.message)], is_error=True)
 
 
-@dataclass
 class Player:
     """Plays scenes, prints them, and counts what is off; unless ``checked``, nothing is."""
 
-    agent: MakeAgent
-    checked: bool
-    console: Console
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
-    off: int = 0
+    def __init__(self, agent: Any, execute: Execute, *, checked: bool) -> None:
+        self._agent, self._executor, self._checked = agent, execute, checked
+        self._console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+        self._counts = dict.fromkeys(_KINDS, 0)
+        self._expected: list[Call] = []
+        self._off = 0
 
-    def play(self, scene: Scene, model: Model, executor: Execute, tools: Sequence[Definition]) -> None:
+    def introduce(self, title: str, about: str) -> None:
+        """Print what is shown."""
+        self._console.rule(Text(title, "bold"))
+        self._console.print(about, end="\n\n")
+
+    def play(self, scene: Scene) -> None:
         """Play one scene."""
-        expected = [call for turn in scene.turns for call in turn]
+        self._expected = [call for turn in scene.turns for call in turn]
+        self._print("user", "bold", scene.said + (f" ({scene.english})" if scene.english else ""))
+        self._print("answer", "bold", self._agent.chat(scene.said, mcp_executor=self._execute))
+        if self._checked and self._expected:
+            self._issue(f"{len(self._expected)} calls were not made")
+        self._console.print()
 
-        def execute(name: str, sent: Any) -> CallToolResult:
-            self._print("model", "cyan", f"{name}({_written(sent)})")
-            result = executor(name, sent)
-            self._show(result)
-            if self.checked:
-                self._check(expected.pop(0), result)
-            return result
-
-        self._print("user", "bold", scene.said)
-        self._print("answer", "bold", self.agent(model, tools).chat(scene.said, mcp_executor=execute))
-        if self.checked and expected:
-            self._issue(f"{len(expected)} calls were not made")
-        self.console.print()
+    def _execute(self, name: str, sent: Any) -> CallToolResult:
+        self._print("model", "cyan", f"{name}({_written(sent)})")
+        result = self._executor(name, sent)
+        self._show(result)
+        if self._checked:
+            self._check(self._expected.pop(0), result)
+        return result
 
     def _show(self, result: CallToolResult) -> None:
         made, told = repairs(result), envelope(result)
         for each in made:
             types = f" ({each['before']} -> {each['after']})" if each["before"] != each["after"] else ""
             self._print("repair", "yellow", f"{each['pointer'] or 'whole call'}: {each['rule']}{types}")
-        self.counts["refused" if result.is_error else "repaired" if made else "ran as sent"] += 1
+        self._counts["refused" if result.is_error else "repaired" if made else "ran as sent"] += 1
         if result.is_error:
             error = f"{told['error_code']}: {told['message']}" if told else text_of(result)
             self._print("error", "red", error)
@@ -238,22 +251,22 @@ class Player:
             self._issue(f"the answer does not hold {call.gives!r}")
 
     def _issue(self, text: str) -> None:
-        self.off += 1
+        self._off += 1
         self._print("OFF", "bold red", text)
 
     def _print(self, who: str, style: str, text: str) -> None:
         shown = Text(text if len(text) <= _WIDEST else f"{text[:_WIDEST]} …")
-        for at, line in enumerate(shown.wrap(self.console, self.console.width - _MARGIN)):
+        for at, line in enumerate(shown.wrap(self._console, self._console.width - _MARGIN)):
             line.rstrip()
-            self.console.print(Text(f"{'' if at else who:<{_MARGIN}}", style), line, sep="")
+            self._console.print(Text(f"{'' if at else who:<{_MARGIN}}", style), line, sep="")
 
     def sum_up(self) -> int:
         """Print the counts; returns the exit code."""
-        told = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
-        off = f"; {self.off} off" if self.off else ""
+        told = ", ".join(f"{count} {kind}" for kind, count in self._counts.items())
+        off = f"; {self._off} off" if self._off else ""
         style = "bold red" if off else "bold"
-        self.console.print(f"{sum(self.counts.values())} calls: {told}{off}.", style=style)
-        return 1 if self.off else 0
+        self._console.print(f"{sum(self._counts.values())} calls: {told}{off}.", style=style)
+        return 1 if self._off else 0
 
 
 def repairs(result: CallToolResult) -> list[dict[str, str]]:
@@ -272,8 +285,7 @@ def value(result: CallToolResult) -> Any:
 def envelope(result: CallToolResult) -> dict[str, Any]:
     """Return the envelope of a refusal; empty where a result has none."""
     text = text_of(result)
-    said = dict(json.loads(text)) if result.is_error and text.startswith('{"status"') else {}
-    return dict((result.meta or {}).get("mcp_lenient", said)) if said else {}
+    return dict(json.loads(text)) if result.is_error and text.startswith('{"status"') else {}
 
 
 def _written(told: Any) -> str:

@@ -11,13 +11,13 @@ import pytest
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
-from context_store import ContextStore, build_server
+from context_store import build_server
 
 
 @pytest.fixture
 def store(tmp_path):
-    """A store on a file of its own."""
-    return ContextStore(tmp_path / "contexts.db")
+    """A file of its own for the contexts."""
+    return tmp_path / "contexts.db"
 
 
 @pytest.fixture
@@ -112,12 +112,13 @@ async def test_tags_of_any_type_are_checked_when_the_tool_is_called(client, sent
         assert result.structured_content["tags"] == stored
 
 
-async def test_the_file_is_made_when_the_server_starts(store):
-    """Building a server writes nothing, so that a server may be built to look at it."""
-    server = build_server(store)
-    assert not store.file.exists()
-    async with Client(server):
-        assert store.file.exists()
+async def test_the_first_call_makes_the_file(store):
+    """Building a server and listing its tools writes nothing, so that a server may be looked at."""
+    async with Client(build_server(store)) as client:
+        await client.list_tools()
+        assert not store.exists()
+        await client.call_tool("search_context", {"query": ""})
+    assert store.exists()
 
 
 @pytest.mark.slow
@@ -139,10 +140,10 @@ def test_a_started_server_does_not_load_what_repairs_with_the_first_call(tmp_pat
 LOADED = """
 import asyncio, pathlib, sys
 from fastmcp import Client
-from context_store import ContextStore, build_server
+from context_store import build_server
 
 async def main():
-    async with Client(build_server(ContextStore(pathlib.Path("x.db")))) as client:
+    async with Client(build_server(pathlib.Path("x.db"))) as client:
         await client.call_tool_mcp("search_context", {"query": ""})
         before = set(sys.modules)
         for tags in ('["a"]', 1):

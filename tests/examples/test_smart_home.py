@@ -11,9 +11,9 @@ import pytest
 from fastmcp import Client
 from sampling import lax_and_strict, on_both_servers, quick
 
-from shared.agent import Agent
+from shared.agent import Agent, ModelError
 from shared.transcript import connected
-from smart_home import CAPABILITIES, DEVICES, Home, build_server, tokens
+from smart_home import CAPABILITIES, DEVICES, Home, build, tokens
 
 pytestmark = pytest.mark.slow
 
@@ -33,17 +33,20 @@ def strict():
 @pytest.fixture(scope="module")
 def street(tmp_path_factory):
     """Two homes, each behind a lax and a strict server, and their file as it is when new."""
-    homes = [Home(tmp_path_factory.mktemp("home") / "home.db") for _ in range(2)]
-    homes[0].create()
-    built = [{strict: build_server(home, strict=strict) for strict in (False, True)} for home in homes]
-    return SimpleNamespace(homes=homes, servers=built, new=homes[0].file.read_bytes())
+    folders = [tmp_path_factory.mktemp("home") for _ in range(2)]
+    built = [
+        {strict: build(folder, lenient=True, strict=strict) for strict in (False, True)} for folder in folders
+    ]
+    files = [folder / "smart_home.db" for folder in folders]
+    Home(files[0]).get_status("abc123")
+    return SimpleNamespace(files=files, servers=built, new=files[0].read_bytes())
 
 
 @pytest.fixture
 def two_homes(street, strict):
     """Two fresh homes behind lax or strict servers."""
-    for home in street.homes:
-        home.file.write_bytes(street.new)
+    for file in street.files:
+        file.write_bytes(street.new)
     return [built[strict] for built in street.servers]
 
 
@@ -468,5 +471,5 @@ def test_a_model_that_never_ends_is_stopped():
     """A model that asks for tools without end does not run for ever."""
     block = {"type": "tool_use", "name": "search_devices", "input": {}}
     agent = Agent(lambda _messages, _tools: use(block))
-    with pytest.raises(RuntimeError, match="20 times"):
+    with pytest.raises(ModelError, match="20 times"):
         agent.chat("On.", mcp_executor=lambda *_: "nothing")

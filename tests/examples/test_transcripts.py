@@ -17,7 +17,7 @@ from sampling import usual
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.telemetry.setup import reset_logging
 from shared import transcript
-from shared.agent import Agent, from_langchain, langchain_model
+from shared.agent import Agent, ModelError, from_langchain, langchain_model
 from shared.transcript import Call, Scene, run_example
 
 ROOT = Path(__file__).parents[2]
@@ -169,8 +169,8 @@ def test_a_call_may_use_what_an_earlier_one_gave(capsys):
 
 
 def test_a_model_that_cannot_be_used_is_told_in_one_line(capsys):
-    """Without LangChain, the provider's package or a key, the exit code is 2."""
-    assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 2
+    """Without LangChain, the provider's package or a key, the exit code is 1."""
+    assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 1
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 1
     assert told[0].startswith("nobody:nothing cannot be used")
@@ -218,5 +218,5 @@ def langchain_script(answers, told):
 
 def test_a_langchain_model_that_is_not_there_says_what_it_needs():
     """The error names the model and what to install."""
-    with pytest.raises(RuntimeError, match="pip install langchain"):
+    with pytest.raises(ModelError, match="pip install langchain"):
         langchain_model("nobody:nothing", "")
