@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 from html import escape
 from pathlib import Path
 from time import strftime
-from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from typing import TYPE_CHECKING, Annotated, Any, cast
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from fastmcp.exceptions import ToolError
 from pydantic import Field
@@ -67,6 +67,7 @@ Outcome = Annotated[str, "What was done. 完成描述。"]
 Success = Annotated[bool, "Whether the task succeeded. 是否成功完成。"]
 Selector = Annotated[str | None, "CSS selector; by default the whole page. CSS 选择器。"]
 State = dict[str, Any]
+WITHOUT_PAGE = {"browser_wait", "browser_close_session"}
 
 
 def missing() -> str | None:
@@ -83,44 +84,45 @@ def executable() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def told(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Answer what Playwright raises as an error of the tool, in one line."""
-
-    @functools.wraps(tool)
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        if problem := missing():
-            raise ToolError(problem)
-        from playwright.async_api import Error
-
-        try:
-            return await tool(*args, **kwargs)
-        except Error as error:
-            waiting = re.findall(r"waiting for [^\n]+", error.message)[:1]
-            raise ToolError(", ".join([error.message.splitlines()[0], *waiting])) from error
-
-    return call
-
-
 class BrowserUse(Group):
     """A browser with its tabs, started by the first call; ``data`` is the folder for pictures and PDF files."""
 
     def __init__(self, data: Path, library: Library) -> None:
         self._data, self._library = data / "browser", library
-        self._starting, self._loaded = asyncio.Lock(), asyncio.Event()
+        self._opening, self._loaded = asyncio.Lock(), asyncio.Event()
         self._running = contextlib.AsyncExitStack()
         self._context: BrowserContext | None = None
-        self._current: Page | None = None
+        self._page = cast("Page", None)  # every tool that needs it finds it open
         self._log: list[str] = []
 
     @property
     def tools(self) -> list[Callable[..., Any]]:
         """The functions that are served."""
-        return [told(tool) for tool in super().tools]
+        return [self._guarded(tool) for tool in super().tools]
 
     async def close(self) -> None:
         """Close the browser."""
         await self._running.aclose()
-        self._context = self._current = None
+        self._context = None
+
+    def _guarded(self, tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """Open the page before a tool runs, and answer what Playwright raises as an error in one line."""
+
+        @functools.wraps(tool)
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            if problem := missing():
+                raise ToolError(problem)
+            from playwright.async_api import Error
+
+            try:
+                if tool.__name__ not in WITHOUT_PAGE:
+                    await self._open()
+                return await tool(*args, **kwargs)
+            except Error as error:
+                waiting = re.findall(r"waiting for [^\n]+", error.message)[:1]
+                raise ToolError(", ".join([error.message.splitlines()[0], *waiting])) from error
+
+        return call
 
     async def browser_use_execute_task(
         self,
@@ -132,7 +134,7 @@ class BrowserUse(Group):
         steps, done, error = plan(task), list[State](), None
         try:
             for name, given in steps[:max_steps]:
-                await told(self._step)(name, *given)
+                await self._guarded(self._step)(name, *given)
                 url = (await self._state(settled=True))["url"]
                 done.append({"action": name, "given": given, "url": url})
         except ToolError as failed:
@@ -144,9 +146,8 @@ class BrowserUse(Group):
     async def browser_navigate(self, url: Url) -> State:
         """Open an address in the current tab (导航到指定网址)."""
         if urlsplit(url).scheme not in {"http", "https"} and not url.startswith("/"):
-            msg = f"{url!r} is neither an http(s) address nor a path."
-            raise ToolError(msg)
-        await (await self._page()).goto(url)
+            raise ToolError(f"{url!r} is neither an http(s) address nor a path.")
+        await self._page.goto(url)
         return await self._state()
 
     async def browser_search_google(self, query: Query) -> State:
@@ -156,7 +157,7 @@ class BrowserUse(Group):
 
     async def browser_go_back(self) -> State:
         """Go back to the previous page (返回上一页)."""
-        await (await self._page()).go_back()
+        await self._page.go_back()
         return await self._state()
 
     async def browser_click_element(self, index: Index) -> State:
@@ -172,7 +173,7 @@ class BrowserUse(Group):
 
     async def browser_send_keys(self, keys: Keys) -> State:
         """Press a key or shortcut (发送特殊键或快捷键)."""
-        await (await self._page()).keyboard.press(keys)
+        await self._page.keyboard.press(keys)
         return await self._state(settled=True)
 
     async def browser_scroll_down(self, amount: Amount = None) -> State:
@@ -185,39 +186,37 @@ class BrowserUse(Group):
 
     async def browser_scroll_to_text(self, text: Shown) -> State:
         """Scroll to the first element with a text (滚动到包含指定文本的元素)."""
-        page = await self._page()
-        await page.get_by_text(text).first.scroll_into_view_if_needed()
-        return {"text": text, "scrolled_to": await page.evaluate("scrollY")}
+        await self._page.get_by_text(text).first.scroll_into_view_if_needed()
+        return {"text": text, "scrolled_to": await self._page.evaluate("scrollY")}
 
     async def browser_switch_tab(self, page_id: Tab) -> State:
         """Go to another tab (切换到指定标签)."""
-        self._current = await self._tab(page_id)
-        await self._current.bring_to_front()
+        self._page = self._tab(page_id)
+        await self._page.bring_to_front()
         return await self._state()
 
     async def browser_open_tab(self, url: Url) -> State:
         """Open an address in a new tab (在新标签中打开 URL)."""
-        self._current = await (await self._browser()).new_page()
+        self._page = await self._page.context.new_page()
         return await self.browser_navigate(url)
 
     async def browser_close_tab(self, page_id: Tab) -> State:
         """Close a tab; the last one left becomes the current tab (关闭指定标签)."""
-        await (await self._tab(page_id)).close()
+        await self._tab(page_id).close()
+        await self._open()
         return await self._state()
 
     async def browser_extract_content(self, goal: Goal, include_links: Links = False) -> State:  # noqa: FBT002 - as above
         """Return the sentences of the page that fit a goal best (从页面提取特定内容)."""
-        page = await self._page()
-        text = await page.inner_text("body")
-        found: State = {"url": page.url, "content": best_sentences(text, goal, 5) or [text[:1000]]}
+        text = await self._page.inner_text("body")
+        found: State = {"url": self._page.url, "content": best_sentences(text, goal, 5) or [text[:1000]]}
         if include_links:
-            found["links"] = await page.eval_on_selector_all("a[href]", LINKS)
+            found["links"] = await self._page.eval_on_selector_all("a[href]", LINKS)
         return found
 
     async def browser_get_ax_tree(self, number_of_elements: Elements) -> list[State]:
         """Return the accessibility tree of the page as a list (获取页面的可访问性树结构)."""
-        page = await self._page()
-        session = await page.context.new_cdp_session(page)
+        session = await self._page.context.new_cdp_session(self._page)
         nodes = (await session.send("Accessibility.getFullAXTree"))["nodes"]
         await session.detach()
         return [
@@ -230,16 +229,14 @@ class BrowserUse(Group):
         """List the options of a drop-down (获取下拉菜单的所有选项)."""
         read: State | None = await (await self._element(index)).evaluate(OPTIONS)
         if read is None:
-            msg = f"Element {index} is no drop-down."
-            raise ToolError(msg)
+            raise ToolError(f"Element {index} is no drop-down.")
         return read
 
     async def browser_select_dropdown_option(self, index: Index, text: Option) -> State:
         """Choose an option of a drop-down by its text (选择下拉菜单中的选项)."""
         menu = await self.browser_get_dropdown_options(index)
         if text not in menu["options"]:
-            msg = f"There is no option {text!r}; the options are {menu['options']}."
-            raise ToolError(msg)
+            raise ToolError(f"There is no option {text!r}; the options are {menu['options']}.")
         await (await self._element(index)).select_option(label=text)
         return {**menu, "selected": text}
 
@@ -254,26 +251,23 @@ class BrowserUse(Group):
         steps: DragSteps = 10,
     ) -> State:
         """Drag from an element or point to another; elements go before points (执行拖拽操作)."""
-        page = await self._page()
         source = await self._point(element_source, coord_source_x, coord_source_y)
         target = await self._point(element_target, coord_target_x, coord_target_y)
-        await page.mouse.move(*source)
-        await page.mouse.down()
-        await page.mouse.move(*target, steps=steps)
-        await page.mouse.up()
-        return {"source": source, "target": target, "text": await page.inner_text("body")}
+        await self._page.mouse.move(*source)
+        await self._page.mouse.down()
+        await self._page.mouse.move(*target, steps=steps)
+        await self._page.mouse.up()
+        return {"source": source, "target": target, "text": await self._page.inner_text("body")}
 
     async def browser_save_pdf(self) -> State:
         """Save the page as PDF in the data folder (将当前页面保存为 PDF)."""
-        page = await self._page()
         path = self._file(f"page-{strftime('%H%M%S')}.pdf")
-        return {"file": str(path), "bytes": len(await page.pdf(path=path))}
+        return {"file": str(path), "bytes": len(await self._page.pdf(path=path))}
 
     async def browser_screenshot(self, filename: Filename = None) -> State:
         """Take a picture of the visible part of the page (截取当前页面截图)."""
-        page = await self._page()
         path = self._file(filename or f"page-{strftime('%H%M%S')}.png").with_suffix(".png")
-        return {"file": str(path), "bytes": len(await page.screenshot(path=path))}
+        return {"file": str(path), "bytes": len(await self._page.screenshot(path=path))}
 
     async def browser_wait(self, seconds: Seconds = 3) -> State:
         """Wait (等待指定秒数)."""
@@ -287,18 +281,17 @@ class BrowserUse(Group):
 
     async def browser_get_page_info(self) -> State:
         """Return the page's address, title, scroll position, tabs and numbered elements (获取当前页面信息)."""
-        page = await self._page()
-        elements = await page.locator(ELEMENTS).filter(visible=True).evaluate_all(DESCRIBE)
+        elements = await self._page.locator(ELEMENTS).filter(visible=True).evaluate_all(DESCRIBE)
         return {
             **await self._state(),
-            "tabs": [each.url for each in page.context.pages],
-            "scroll": await page.evaluate(SCROLL, 0),
+            "tabs": [each.url for each in self._page.context.pages],
+            "scroll": await self._page.evaluate(SCROLL, 0),
             "elements": [f"{index} {element}" for index, element in enumerate(elements)],
         }
 
     async def browser_get_current_url(self) -> str:
         """Return the address of the page (获取当前页面 URL)."""
-        return (await self._page()).url
+        return self._page.url
 
     async def browser_close_session(self) -> State:
         """Close the browser with all tabs (关闭浏览器会话)."""
@@ -308,27 +301,33 @@ class BrowserUse(Group):
 
     async def browser_get_content(self, selector: Selector = None) -> State:
         """Return the HTML of the page, or of the first element that a selector finds (获取页面内容)."""
-        page = await self._page()
-        found = page.locator(selector).first.evaluate("one => one.outerHTML") if selector else page.content()
-        return {"html": await found}
+        if selector is None:
+            return {"html": await self._page.content()}
+        return {"html": await self._page.locator(selector).first.evaluate("one => one.outerHTML")}
 
-    async def _browser(self) -> BrowserContext:
+    async def _open(self) -> None:
+        """Make sure that there is a current tab; a new browser gets one with the shop."""
+        async with self._opening:
+            self._context = context = self._context or await self._launched()
+            if not self._page or self._page.is_closed():
+                self._page = context.pages[-1] if context.pages else await context.new_page()
+                if self._page.url == "about:blank":
+                    await self._page.goto("/")
+
+    async def _launched(self) -> BrowserContext:
         from playwright.async_api import async_playwright
 
-        async with self._starting:
-            if self._context is None:
-                playwright = await self._running.enter_async_context(async_playwright())
-                # Chromium has no sandbox of its own for root, as in a container.
-                options: Any = {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
-                launched = await playwright.chromium.launch(**options)
-                browser = await self._running.enter_async_context(launched)
-                self._context = await browser.new_context(base_url=SITE)
-                self._context.set_default_timeout(5000)
-                self._context.on("request", self._asked)
-                self._context.on("requestfailed", self._settled)
-                self._context.on("page", lambda page: page.on("domcontentloaded", self._settled))
-                await self._context.route(f"{SITE}/**", self._serve)
-            return self._context
+        playwright = await self._running.enter_async_context(async_playwright())
+        # Chromium has no sandbox of its own for root, as in a container.
+        options: Any = {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
+        browser = await self._running.enter_async_context(await playwright.chromium.launch(**options))
+        context = await browser.new_context(base_url=SITE)
+        context.set_default_timeout(5000)
+        context.on("request", self._asked)
+        context.on("requestfailed", self._settled)
+        context.on("page", lambda page: page.on("domcontentloaded", self._settled))
+        await context.route(f"{SITE}/**", self._serve)
+        return context
 
     def _asked(self, request: Request) -> None:
         if request.is_navigation_request():
@@ -342,46 +341,40 @@ class BrowserUse(Group):
         kind = "text/html; charset=utf-8"
         await route.fulfill(status=200 if page else 404, content_type=kind, body=page or "No such page.")
 
-    async def _page(self) -> Page:
-        """Return the current tab; a new browser gets one with the shop."""
-        context = await self._browser()
-        if self._current is None or self._current.is_closed():
-            self._current = context.pages[-1] if context.pages else await context.new_page()
-            if self._current.url == "about:blank":
-                await self._current.goto("/")
-        return self._current
-
     async def _state(self, *, settled: bool = False) -> State:
-        page = await self._page()
         if settled:
-            await page.wait_for_timeout(200)  # until a page that was asked for begins to load
+            await self._page.wait_for_timeout(200)  # until a page that was asked for begins to load
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), 5)
-        if not self._log or self._log[-1] != page.url:
-            self._log.append(page.url)
-        return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}
+        if not self._log or self._log[-1] != self._page.url:
+            self._log.append(self._page.url)
+        return {
+            "url": self._page.url,
+            "title": await self._page.title(),
+            "page_id": self._page.context.pages.index(self._page),
+        }
 
-    async def _tab(self, page_id: int) -> Page:
-        pages = (await self._browser()).pages
+    def _tab(self, page_id: int) -> Page:
+        pages = self._page.context.pages
         return pages[_checked("tab", page_id, len(pages))]
 
     async def _element(self, index: int) -> Locator:
-        elements = (await self._page()).locator(ELEMENTS).filter(visible=True)
+        elements = self._page.locator(ELEMENTS).filter(visible=True)
         return elements.nth(_checked("element", index, await elements.count()))
 
     async def _scroll(self, direction: int, amount: int | None) -> State:
-        page = await self._page()
-        at, most = await page.evaluate(SCROLL, direction * (amount or await page.evaluate("innerHeight")))
+        at, most = await self._page.evaluate(
+            SCROLL, direction * (amount or await self._page.evaluate("innerHeight"))
+        )
         return {"scrolled_to": at, "end": most}
 
     async def _point(self, selector: str | None, x: int | None, y: int | None) -> tuple[float, float]:
         if selector is not None:
-            box = await (await self._page()).locator(selector).first.bounding_box()
+            box = await self._page.locator(selector).first.bounding_box()
             if box is not None:
                 return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         if x is None or y is None:
-            msg = "A drag needs a source and a target, each a visible element or both coordinates."
-            raise ToolError(msg)
+            raise ToolError("A drag needs a source and a target, each a visible element or both coordinates.")
         return x, y
 
     def _file(self, name: str) -> Path:
@@ -389,7 +382,7 @@ class BrowserUse(Group):
         return self._data / Path(name).name
 
     async def _step(self, name: str, *given: str) -> None:
-        page = await self._page()
+        page = self._page
         actions: dict[str, Callable[..., Awaitable[Any]]] = {
             "open": self.browser_navigate,
             "open_first": page.locator("a.result, a[href]").first.click,
@@ -406,24 +399,21 @@ class BrowserUse(Group):
 
 def _checked(what: str, index: int, count: int) -> int:
     if index >= count:
-        msg = f"There is no {what} {index}; the {what}s are 0 to {count - 1}."
-        raise ToolError(msg)
+        raise ToolError(f"There is no {what} {index}; the {what}s are 0 to {count - 1}.")
     return index
 
 
 QUOTED = r"[\"'“「]?(.+?)[\"'”」]?"
 STEPS = (
-    ("open_first", r"(?:open|click|打开|点击)\s*(?:on )?(?:the )?(?:first|第一).*"),
-    ("open", r"(?:open|go to|visit|打开|访问)\s*(https?://\S+|/\S*)"),
-    ("type", rf"(?:type|enter|输入)\s*{QUOTED}\s*(?:into|in|到)\s*(?:the )?{QUOTED}"),
-    ("click", rf"(?:click|点击)\s*(?:on )?{QUOTED}"),
-    ("press", rf"(?:press|按下?)\s*{QUOTED}"),
-    ("scroll", r"(?:scroll down|向下滚动).*"),
-    ("search", rf"(?:search for|search|find|look up|搜索|查找)?\s*{QUOTED}"),
+    ("open_first", "open|click|打开|点击", r"(?:on )?(?:the )?(?:first|第一).*"),
+    ("open", "open|go to|visit|打开|访问", r"(https?://\S+|/\S*)"),
+    ("type", "type|enter|输入", rf"{QUOTED}\s*(?:into|in|到)\s*(?:the )?{QUOTED}"),
+    ("click", "click|点击", rf"(?:on )?{QUOTED}"),
+    ("press", "press|按下?", QUOTED),
+    ("scroll", "scroll down|向下滚动", ".*"),
+    ("search", "search for|search|find|look up|搜索|查找|", QUOTED),
 )
-VERBS = (
-    "open|go to|visit|type|enter|click|press|scroll|search|find|look up|打开|访问|输入|点击|按|向下|搜索|查找"
-)
+VERBS = "|".join(verbs.strip("|") for _, verbs, _ in STEPS)
 BREAK = rf"(?:\s*(?:[,;，；。]|\.(?=\s)|\bthen\b|\band\b|然后|并且|并|再))+\s*(?={VERBS})|[.。]?\s*$"
 
 
@@ -431,32 +421,39 @@ def plan(task: str) -> list[tuple[str, tuple[str, ...]]]:
     """Read a task as steps; what names no step is searched for."""
     flags = re.IGNORECASE | re.DOTALL
     parts = [part.strip() for part in re.split(BREAK, task, flags=re.IGNORECASE) if part.strip()]
-    readings = ([(name, re.fullmatch(pattern, part, flags)) for name, pattern in STEPS] for part in parts)
+    readings = (
+        [(name, re.fullmatch(rf"(?:{verbs})\s*{rest}", part, flags)) for name, verbs, rest in STEPS]
+        for part in parts
+    )
     return [next((name, found.groups()) for name, found in each if found) for each in readings]
 
 
 def page_at(url: str, library: Library) -> str | None:
     """Return the page at an address of the site; None where there is none."""
     address = urlsplit(url)
-    asked = dict(parse_qsl(address.query))
     if address.path == "/search":
-        return _results(asked.get("q", ""), library)
-    documents = {path.relative_to(library.root).as_posix(): path for path in library.files()}
-    pages = {f"/{path.name}": path for path in PAGES.iterdir()} | {"/": PAGES / "index.html"}
-    path = documents.get(asked.get("source", "")) if address.path == "/document" else pages.get(address.path)
-    if path is None:
-        return None
-    text = path.read_text("utf-8", "replace")
-    return text if path.suffix == ".html" else _page(asked["source"], f"<pre>{escape(text)}</pre>")
+        query = dict(parse_qsl(address.query)).get("q", "")
+        return _page(f"Search: {query}", _results(query, library))
+    files = {f"/document/{path.relative_to(library.root).as_posix()}": path for path in library.files()}
+    files |= {f"/{path.name}": path for path in PAGES.iterdir()} | {"/": PAGES / "index.html"}
+    path = files.get(unquote(address.path))
+    text = path.read_text("utf-8", "replace") if path else None
+    return (
+        text
+        if path is None or text is None or path.parent == PAGES
+        else _page(path.name, f"<pre>{escape(text)}</pre>")
+    )
 
 
 def _results(query: str, library: Library) -> str:
-    found = "".join(
-        f'<p><a class="result" href="/document?source={quote(hit.source)}">{escape(hit.heading)}</a> '
-        f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
-        for hit in library.search(query, 10)
+    return (
+        "".join(
+            f'<p><a class="result" href="/document/{quote(hit.source)}">{escape(hit.heading)}</a> '
+            f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
+            for hit in library.search(query, 10)
+        )
+        or "<p>Nothing was found.</p>"
     )
-    return _page(f"Search: {query}", found or "<p>Nothing was found.</p>")
 
 
 def _page(title: str, content: str) -> str:

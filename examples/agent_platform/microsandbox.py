@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
 
+import anyio
 from fastmcp.exceptions import ToolError
 from pydantic import Field
 
@@ -67,7 +68,10 @@ class Microsandbox(Group):
             await self._stop(name)
 
     async def microsandbox_execute(
-        self, code: Code, session_id: Id = None, timeout: Timeout = None
+        self,
+        code: Code,
+        session_id: Id = None,
+        timeout: Timeout = None,  # noqa: ASYNC109 - a parameter of the tool
     ) -> Answer:
         """Run Python code in a sandbox; return its output and the value of its last expression (执行 Python 代码)."""
         name = session_id or f"once-{uuid4().hex[:8]}"
@@ -106,8 +110,9 @@ class Microsandbox(Group):
     async def microsandbox_close_session(self, session_id: Open) -> Answer:
         """Close a session and remove its files (关闭会话)."""
         if session_id not in self._sessions:
-            msg = f"There is no session {session_id!r}. Open are: {', '.join(self._sessions) or 'none'}."
-            raise ToolError(msg)
+            raise ToolError(
+                f"There is no session {session_id!r}. Open are: {', '.join(self._sessions) or 'none'}."
+            )
         await self._stop(session_id)
         return {"closed": session_id}
 
@@ -146,8 +151,9 @@ class Microsandbox(Group):
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
             if len(self._sessions) >= MOST_SESSIONS:
-                msg = f"{MOST_SESSIONS} sessions are open. Close one with microsandbox_close_session first."
-                raise ToolError(msg)
+                raise ToolError(
+                    f"{MOST_SESSIONS} sessions are open. Close one with microsandbox_close_session first."
+                )
             self._sessions[name] = Session(self._data / "sessions" / f"{name}-{uuid4().hex[:8]}")
             self._sessions[name].folder.mkdir(parents=True)
         session = self._sessions[name]
@@ -165,8 +171,9 @@ class Microsandbox(Group):
             answer = json.loads(await asyncio.wait_for(process.stdout.readline(), seconds))
         except asyncio.TimeoutError:
             self._counts["timeouts"] += 1
-            msg = f"The code was stopped after {seconds} s. The session lost its variables, not its files."
-            raise ToolError(msg) from None
+            raise ToolError(
+                f"The code was stopped after {seconds} s. The session lost its variables, not its files."
+            ) from None
         except ValueError:  # it ended, or wrote what is no answer
             return {"success": False, "error": "The sandbox's process ended."}
         finally:
@@ -180,14 +187,22 @@ class Microsandbox(Group):
     async def _start(self, session: Session) -> Process:
         shared, own = self._data / "packages", session.folder / "packages"
         shared.mkdir(parents=True, exist_ok=True)
+        sandbox = _bubblewrap(session.folder, shared)
         if not self._isolation:
-            probe = await _spawn(_bubblewrap(session.folder, shared, "-c", "print(6 * 7)"), session.folder)
-            self._isolation = "bubblewrap" if (await probe.communicate())[0] == b"42\n" else "process"
+            works = shutil.which("bwrap") and await anyio.run_process([*sandbox, PYTHON, "-V"], check=False)
+            self._isolation = "bubblewrap" if works and not works.returncode else "process"
         limits = map(str, (MEGABYTES_OF_MEMORY << 20, MEGABYTES_OF_A_FILE << 20, OPEN_FILES))
-        worker = ("-I", str(WORKER), *limits, str(own), str(shared))
-        isolated = self._isolation == "bubblewrap"
-        command = _bubblewrap(session.folder, shared, *worker) if isolated else [PYTHON, *worker]
-        return await _spawn(command, session.folder)
+        return await asyncio.create_subprocess_exec(
+            *(sandbox if self._isolation == "bubblewrap" else ()),
+            *(PYTHON, "-I", str(WORKER), *limits, str(own), str(shared)),
+            cwd=session.folder,
+            env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(session.folder)},
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            start_new_session=True,
+            limit=1 << 22,
+        )
 
     async def _stop(self, name: str) -> None:
         session = self._sessions.pop(name)
@@ -206,38 +221,20 @@ async def install(requirement: str, folder: Path) -> list[str]:
     """
     pip = "-m pip install --disable-pip-version-check --no-input --only-binary=:all: --upgrade --target"
     command = [sys.executable, *pip.split(), str(folder), "--", requirement]
-    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
-    out, err = (text.decode("utf-8", "replace") for text in await process.communicate())
-    if process.returncode:
-        reason = (re.findall(r"^ERROR: (.*)", err, re.MULTILINE) or ["pip failed."])[-1]
-        msg = f"{requirement} was not installed. {reason}"
-        raise ToolError(msg)
-    return " ".join(re.findall(r"^Successfully installed (.*)", out, re.MULTILINE)).split()
+    done = await anyio.run_process(command, check=False)
+    if done.returncode:
+        reasons = re.findall(r"^ERROR: (.*)", done.stderr.decode("utf-8", "replace"), re.MULTILINE)
+        raise ToolError(f"{requirement} was not installed. {(reasons or ['pip failed.'])[-1]}")
+    installed = re.findall(r"^Successfully installed (.*)", done.stdout.decode(), re.MULTILINE)
+    return " ".join(installed).split()
 
 
-def _bubblewrap(folder: Path, shared: Path, *arguments: str) -> list[str]:
-    """Build the command of a sandbox: no network, no other processes, and of the disk Python and its own folder."""
-    binds = [part for path in SYSTEM for part in ("--ro-bind-try", path, path)]
-    for path in (WORKER, shared):
-        binds += ["--ro-bind", str(path), str(path)]
+def _bubblewrap(folder: Path, shared: Path) -> list[str]:
+    """Build the start of a command: no network, no other processes, and of the disk Python and its own folder."""
+    seen = [part for path in SYSTEM for part in ("--ro-bind-try", path, path)]
+    seen += [part for path in (WORKER, shared) for part in ("--ro-bind", str(path), str(path))]
     options = "--unshare-all --die-with-parent --new-session --proc /proc --dev /dev --tmpfs /tmp".split()
-    own = ["--bind", str(folder), str(folder), "--chdir", str(folder)]
-    return ["bwrap", *options, *binds, *own, PYTHON, *arguments]
-
-
-async def _spawn(command: list[str], folder: Path) -> Process:
-    if not shutil.which(command[0]):
-        command = ["false"]
-    return await asyncio.create_subprocess_exec(
-        *command,
-        cwd=folder,
-        env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder)},
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        start_new_session=True,
-        limit=1 << 22,
-    )
+    return ["bwrap", *options, *seen, "--bind", str(folder), str(folder), "--chdir", str(folder)]
 
 
 async def _end(session: Session) -> None:

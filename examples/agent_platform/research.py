@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import os
 import re
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 from fastmcp.exceptions import ToolError
 from pydantic import Field
 
@@ -143,19 +143,15 @@ class SearchTool(Group):
     async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> Report:
         """Find the lines of a file, or of all files in a folder, that match a pattern (搜索文件内容)."""
         files = map(str, _files(self._path(file_path)))
-        command = [sys.executable, "-X", "utf8", "-c", SEARCH, regex_pattern, *files]  # it can be stopped
-        process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
+        command = [sys.executable, "-X", "utf8", "-c", SEARCH, regex_pattern, *files]
         try:
-            out, err = await asyncio.wait_for(process.communicate(), 10)
-        except asyncio.TimeoutError:
-            process.kill()
-            await process.wait()
-            msg = "The search was stopped after 10 s. Use a simpler pattern or a smaller folder."
-            raise ToolError(msg) from None
-        if process.returncode:
-            msg = f"The pattern cannot be searched: {err.decode().splitlines()[-1]}"
-            raise ToolError(msg)
-        found = [line.split("\0") for line in out.decode().splitlines()]
+            with anyio.fail_after(10):  # a pattern that takes for ever cannot be stopped in a thread
+                done = await anyio.run_process(command, check=False)
+        except TimeoutError:
+            raise ToolError("The search was stopped after 10 s. Use a simpler pattern or folder.") from None
+        if done.returncode:
+            raise ToolError(f"The pattern cannot be searched: {done.stderr.decode().splitlines()[-1]}")
+        found = [line.split("\0") for line in done.stdout.decode().splitlines()]
         matches = [{"file": self._name(file), "line": int(line), "text": text} for file, line, text in found]
         return {"count": len(matches), "matches": matches[:MOST]}
 
@@ -185,36 +181,36 @@ class SearchTool(Group):
     def _path(self, path: str) -> Path:
         found = (self._root / path).resolve()
         if not found.is_relative_to(self._root) or not found.exists():
-            msg = f"There is no {path!r} in the project. Paths are relative to its folder, such as README.md."
-            raise ToolError(msg)
+            raise ToolError(
+                f"There is no {path!r} in the project. Paths are relative to its folder, such as README.md."
+            )
         return found
 
     def _name(self, path: str | Path) -> str:
         return Path(path).relative_to(self._root).as_posix()
 
 
-def _files(top: Path) -> Iterator[Path]:
+def _files(top: Path) -> list[Path]:
     """List a file, or the files of a folder that are not hidden."""
-    if top.is_file():
-        yield top
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(name for name in folders if name[0] != ".")
-        yield from (Path(folder, name) for name in sorted(names) if name[0] != ".")
+    found = (path for path in sorted(top.rglob("*")) if path.is_file())
+    return (
+        [top]
+        if top.is_file()
+        else [path for path in found if "/." not in f"/{path.relative_to(top).as_posix()}"]
+    )
 
 
 def _definitions(path: Path) -> Iterator[tuple[int, str, str]]:
     """Read line, name and kind of each function and class, the methods of a class after its name."""
-    try:
+    with suppress(SyntaxError, ValueError):
         nodes: list[tuple[ast.AST, str]] = [(ast.parse(path.read_bytes()), "")]
-    except (SyntaxError, ValueError):
-        return
-    for node, owner in nodes:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ClassDef):
-                nodes.append((child, f"{owner}{child.name}."))
-                yield child.lineno, owner + child.name, "class"
-            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield child.lineno, owner + child.name, "function"
+        for node, owner in nodes:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.ClassDef):
+                    nodes.append((child, f"{owner}{child.name}."))
+                if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                    kind = "class" if isinstance(child, ast.ClassDef) else "function"
+                    yield child.lineno, owner + child.name, kind
 
 
 def _fitting(words: dict[str, str], text: str) -> list[str]:

@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from fastmcp import FastMCP
 from fastmcp.server import create_proxy
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_openai_messages
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -40,7 +40,6 @@ from shared.agent import (
     MOST_TURNS,
     Definition,
     Executor,
-    Message,
     Model,
     ModelError,
     object_input,
@@ -156,7 +155,7 @@ class GraphAgent:
         return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
 
     def _ask(self, state: MessagesState) -> dict[str, Any]:
-        content = self._model([_told(each) for each in state["messages"]], self._definitions)["content"]
+        content = self._model(convert_to_openai_messages(state["messages"]), self._definitions)["content"]
         calls: Any = [
             {"name": use["name"], "args": object_input(use["input"]), "id": use.get("id") or uuid4().hex}
             for use in content
@@ -167,20 +166,6 @@ class GraphAgent:
 
 def _denied(call_id: str) -> ToolMessage:
     return ToolMessage("The user did not allow it.", tool_call_id=call_id, status="error")
-
-
-def _told(message: BaseMessage) -> Message:
-    """Return a message of LangChain in the form of the shared models."""
-    if isinstance(message, HumanMessage):
-        return {"role": "user", "content": message.text}
-    if isinstance(message, ToolMessage):
-        block = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.text}
-        return {"role": "user", "content": [{**block, "is_error": message.status == "error"}]}
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
-    uses = [
-        {"type": "tool_use", "id": call["id"], "name": call["name"], "input": call["args"]} for call in calls
-    ]
-    return {"role": "assistant", "content": [{"type": "text", "text": message.text}, *uses]}
 
 
 def restarted(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -199,22 +184,22 @@ SCENES = [
         ],
         answer="It is eight or nine hours later in Seoul than in Lisbon."),
     Scene("What is 6 by 7, and the mean of 1, 4, 9 and 16? Draw them.",
-        Call("math_multiply", {"a": "6", "b": [7]}, "text_to_integer array_to_scalar", gives=42),
-        Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, "json_text_to_array", gives=7.5),
+        Call("math_multiply", {"a": "6", "b": [7]}, "text_to_integer array_to_scalar", gives="42"),
+        Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, "json_text_to_array", gives="7.5"),
         Call("math_plot", {"numbers": "1, 4, 9, 16"}, "delimited_text_to_array", gives="4 bars"),
-        Call("math_mean", {"numbers": "a few"}, refused="INVALID_NUMBERS_TYPE"),
+        Call("math_mean", {"numbers": "a few"}, "INVALID_NUMBERS_TYPE"),
         answer="42 and 7.5; the picture shows four bars."),
     Scene("What becomes of a call that has two readings? Keep my note on it.",
-        Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives=[{}, {}]),
+        Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives="one reading"),
         Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, "rename_case",
              gives="My note is kept."),
         answer="It is refused, and both readings are named. Your note is kept."),
     Scene("Is my note still there?",
-        Call("library_retrieve", lambda _: restarted({"query": "my note", "limit": [1]}), "array_to_scalar", gives=[{"title": "My note"}]),
+        Call("library_retrieve", lambda _: restarted({"query": "my note", "limit": [1]}), "array_to_scalar", gives="My note"),
         answer="It is."),
     Scene("Then remove it.",
-        Call("library_remove", {"titles": "My note"}, refused="INVALID_TITLES_TYPE"),
-        Call("library_remove", {"titles": '["My note"]'}, "json_text_to_array", gives=1),
+        Call("library_remove", {"titles": "My note"}, "INVALID_TITLES_TYPE"),
+        Call("library_remove", {"titles": '["My note"]'}, "json_text_to_array", gives="1"),
         answer="It is gone."),
 ]  # fmt: skip
 

@@ -37,8 +37,7 @@ def get_current_time(timezone: Annotated[str, "An IANA name, such as Asia/Seoul.
     try:
         return f"{datetime.now(ZoneInfo(timezone)):%Y-%m-%d %H:%M:%S} in {timezone}"
     except (ZoneInfoNotFoundError, ValueError):
-        message = f"There is no time zone {timezone!r}."
-        raise ToolError(message) from None
+        raise ToolError(f"There is no time zone {timezone!r}.") from None
 
 
 Numbers = Annotated[list[float], Field(min_length=1, description="The numbers.")]

@@ -106,8 +106,7 @@ def langchain_model(name: str, system: str) -> Model:
         return from_langchain(init_chat_model(name), system)
     except Exception as error:  # each provider raises its own where a key is missing
         needs = "It needs `pip install langchain`, the provider's package and a key in the environment."
-        msg = f"{name} cannot be used: {_first_line(error)} {needs}"
-        raise ModelError(msg) from error
+        raise ModelError(f"{name} cannot be used: {_first_line(error)} {needs}") from error
 
 
 def from_langchain(chat: BaseChatModel, system: str) -> Model:
@@ -122,8 +121,7 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
         try:
             answer = (chat.bind_tools(offered) if offered else chat).invoke(history)
         except Exception as error:  # each provider raises its own
-            msg = f"The model gave no answer: {_first_line(error)}"
-            raise ModelError(msg) from error
+            raise ModelError(f"The model gave no answer: {_first_line(error)}") from error
         calls = [
             {"type": "tool_use", "id": call["id"], "name": call["name"], "input": object_input(call["args"])}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)

@@ -49,16 +49,14 @@ class Call:
         tool: The name that the model calls.
         sent: The arguments as the model writes them: an object, a text, or a function that makes them from the
             texts that the tools have answered since the user spoke.
-        repairs: The rules that repair it, in any order, separated by spaces.
-        refused: The ``error_code`` of the answer; empty where the tool runs.
-        gives: What the answer holds: of an object these keys, of a list each entry, of a text this part.
+        outcome: The rules that repair it, in any order, or the ``error_code`` of its refusal; empty if it runs as sent.
+        gives: A part of the answer, as it is written in the transcript.
     """
 
     tool: str
     sent: Any
-    repairs: str = ""
-    refused: str = ""
-    gives: Any = None
+    outcome: str = ""
+    gives: str = ""
 
 
 class Scene:
@@ -107,10 +105,12 @@ def _says(text: str) -> Response:
 
 
 def _results(messages: Sequence[Message]) -> list[str | None]:
-    """Return the texts that the tools have answered since the user last spoke; None for an error."""
+    """Return what the tools have answered since the user last spoke, in Anthropic's form or OpenAI's; None for an error."""
     results: list[Any] = []
     for message in messages:
-        if message["role"] == "user":
+        if message["role"] == "tool":
+            results.append(message)
+        elif message["role"] == "user":
             results = [] if isinstance(message["content"], str) else results + message["content"]
     return [None if result.get("is_error") else result["content"] for result in results]
 
@@ -240,15 +240,12 @@ class Player:
             self._print("tool", "green", _written(value(result)))
 
     def _check(self, call: Call, result: CallToolResult) -> None:
-        code = envelope(result).get("error_code", "no code") if result.is_error else ""
-        made, wanted = sorted(each["rule"] for each in repairs(result)), sorted(call.repairs.split())
-        if code != call.refused:
-            did, should = (f"refused as {each}" if each else "run" for each in (code, call.refused))
-            self._issue(f"{did}, not {should}")
-        elif not code and made != wanted:
-            self._issue(f"repaired by {made}, not {wanted}")
-        elif call.gives is not None and not _holds(value(result), call.gives):
-            self._issue(f"the answer does not hold {call.gives!r}")
+        rules = sorted(each["rule"] for each in repairs(result))
+        outcome = [envelope(result).get("error_code", "an error")] if result.is_error else rules
+        if outcome != sorted(call.outcome.split()):
+            self._issue(f"{' '.join(outcome) or 'as sent'}, not {call.outcome or 'as sent'}")
+        elif call.gives not in _written(value(result)):
+            self._issue(f"the answer does not hold {call.gives}")
 
     def _issue(self, text: str) -> None:
         self._off += 1
@@ -290,13 +287,3 @@ def envelope(result: CallToolResult) -> dict[str, Any]:
 
 def _written(told: Any) -> str:
     return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
-
-
-def _holds(given: Any, wanted: Any) -> bool:
-    if isinstance(wanted, dict) and isinstance(given, dict):
-        return all(key in given and _holds(given[key], part) for key, part in wanted.items())
-    if isinstance(wanted, list) and isinstance(given, list):
-        return len(wanted) == len(given) and all(map(_holds, given, wanted))
-    if isinstance(wanted, str) and isinstance(given, str):
-        return wanted in given
-    return bool(given == wanted)
