@@ -66,13 +66,11 @@ def plot(numbers: Numbers) -> list[Any]:
 
 def _png(rows: list[bytes]) -> bytes:
     """Write rows of gray pixels as a PNG image."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
     head = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
     data = zlib.compress(b"".join(b"\0" + row for row in rows))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    chunks = (b"IHDR" + head, b"IDAT" + data, b"IEND")
+    framed = (struct.pack(">I", len(one) - 4) + one + struct.pack(">I", zlib.crc32(one)) for one in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
 
 
 @contextmanager

@@ -60,14 +60,16 @@ class Library:
             if self._database is None:
                 self._database = sqlite3.connect(":memory:", check_same_thread=False)
                 for path in self.files():
-                    name = path.relative_to(self.root).as_posix()
-                    store(self._database, split(name, path.read_text("utf-8", "replace")))
+                    store(
+                        self._database,
+                        split(path.relative_to(self.root).as_posix(), path.read_text("utf-8", "replace")),
+                    )
             return search(self._database, query, limit)
 
     def files(self) -> list[Path]:
         """List the files that are indexed."""
         tops = [self.root / part for part in self._parts]
-        found = [path for top in tops for path in ([top] if top.is_file() else sorted(top.rglob("*")))]
+        found = (path for top in tops for path in [top, *sorted(top.rglob("*"))])
         return [path for path in found if path.suffix in STARTS and path.is_file()]
 
     def close(self) -> None:
@@ -101,8 +103,7 @@ def terms(query: str) -> list[str]:
     """Return what a query looks for: its words, and each pair of neighbors in Han text."""
     found = []
     for word in re.findall(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+", query.casefold()):
-        pairs = HAN.match(word) and len(word) > 1
-        found += [word[at : at + 2] for at in range(len(word) - 1)] if pairs else [word]
+        found += [word[at : at + 2] for at in range(len(word) - 1)] if HAN.match(word[1:]) else [word]
     return [term for term in dict.fromkeys(found) if term not in COMMON]
 
 

@@ -141,7 +141,11 @@ def run_example(
         The exit code: 1 if anything is off, or the model cannot be used.
     """
     about = sys.modules["__main__"].__doc__ or ""
-    options = _options(arguments, about)
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--serve", action="store_true", help="serve over stdio, without a transcript")
+    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
+    parser.add_argument("--model", metavar="PROVIDER:NAME", help="let a real model drive, through LangChain")
+    options = parser.parse_args(arguments)
     if options.serve:
         build_server(DATA, not options.bare).run(show_banner=False)
         return 0
@@ -150,27 +154,19 @@ def run_example(
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     try:
         model = langchain_model(options.model, system) if options.model else scripted(*scenes)
+        console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+        console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
+        console.print(about.partition("\n")[0], end="\n\n")
         with TemporaryDirectory() as folder:
             server = build_server(Path(folder), not options.bare)
             with connected(server, None if options.bare else session) as (execute, tools):
-                player = Player(agent(model, tools), execute, checked=not options.model)
-                player.introduce(
-                    title + (", without mcp-lenient" if options.bare else ""), about.partition("\n")[0]
-                )
+                player = Player(console, agent(model, tools), execute, checked=not options.model)
                 for scene in scenes:
                     player.play(scene)
+        return player.sum_up()
     except ModelError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    return player.sum_up()
-
-
-def _options(arguments: Sequence[str] | None, about: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--serve", action="store_true", help="serve over stdio, without a transcript")
-    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
-    parser.add_argument("--model", metavar="PROVIDER:NAME", help="let a real model drive, through LangChain")
-    return parser.parse_args(arguments)
 
 
 @contextmanager
@@ -198,17 +194,11 @@ async def _call(client: Client[Any], name: str, sent: Any) -> CallToolResult:
 class Player:
     """Plays scenes, prints them, and counts what is off; unless ``checked``, nothing is."""
 
-    def __init__(self, agent: Any, execute: Execute, *, checked: bool) -> None:
-        self._agent, self._executor, self._checked = agent, execute, checked
-        self._console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+    def __init__(self, console: Console, agent: Any, execute: Execute, *, checked: bool) -> None:
+        self._console, self._agent, self._executor, self._checked = console, agent, execute, checked
         self._counts = dict.fromkeys(_KINDS, 0)
         self._expected: list[Call] = []
         self._off = 0
-
-    def introduce(self, title: str, about: str) -> None:
-        """Print what is shown."""
-        self._console.rule(Text(title, "bold"))
-        self._console.print(about, end="\n\n")
 
     def play(self, scene: Scene) -> None:
         """Play one scene."""
@@ -216,7 +206,7 @@ class Player:
         self._print("user", "bold", scene.said + (f" ({scene.english})" if scene.english else ""))
         self._print("answer", "bold", self._agent.chat(scene.said, mcp_executor=self._execute))
         if self._checked and self._expected:
-            self._issue(f"{len(self._expected)} calls were not made")
+            self._issue(f"expected {len(self._expected)} more calls")
         self._console.print()
 
     def _execute(self, name: str, sent: Any) -> CallToolResult:
@@ -243,9 +233,9 @@ class Player:
         rules = sorted(each["rule"] for each in repairs(result))
         outcome = [envelope(result).get("error_code", "an error")] if result.is_error else rules
         if outcome != sorted(call.outcome.split()):
-            self._issue(f"{' '.join(outcome) or 'as sent'}, not {call.outcome or 'as sent'}")
+            self._issue(f"expected {call.outcome or 'no repair'}, got {' '.join(outcome) or 'no repair'}")
         elif call.gives not in _written(value(result)):
-            self._issue(f"the answer does not hold {call.gives}")
+            self._issue(f"expected {call.gives} in the answer")
 
     def _issue(self, text: str) -> None:
         self._off += 1
