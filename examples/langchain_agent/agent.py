@@ -35,16 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file 
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.langchain import to_langchain
-from shared.agent import (
-    ENDLESS,
-    MOST_TURNS,
-    Definition,
-    Executor,
-    Model,
-    ModelError,
-    object_input,
-    said,
-)
+from shared.agent import ENDLESS, MOST_TURNS, Definition, Executor, Model, ModelError, object_input, said
 from shared.transcript import DATA, Call, Scene, run_example
 
 HERE = Path(__file__).resolve().parent
