@@ -1,4 +1,4 @@
-"""A smart home: finds devices, gives them commands, and understands what people say in Chinese and English.
+"""A smart home: finds devices, runs commands, and understands what people say in Chinese and English.
 
 python examples/smart_home.py           a transcript of a few conversations
 python examples/smart_home.py --serve   the server over stdio

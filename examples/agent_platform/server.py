@@ -1,8 +1,10 @@
-"""The agent platform: forty tools that run code, drive a browser, search and research, lenient by ``tools.yaml``.
+"""An agent platform: forty tools that run code, drive a browser, search files, and research questions.
 
 python examples/agent_platform/server.py            a transcript of calls as models make them
 python examples/agent_platform/server.py --serve    all forty tools over stdio
 python examples/agent_platform/server.py --http     four servers over HTTP, on ports 8090 8082 8086 8080 or four you add
+
+tools.yaml lists other names for the parameters, in English and Chinese, and bounds for their values.
 """
 
 from __future__ import annotations
@@ -90,16 +92,16 @@ SCENES = [
         Call("microsandbox_execute", {"session_id": "sums", "timeout": 30}, "MISSING_CODE"),
         Call("microsandbox_execute", {"args": {"code": "round(total ** 0.5, 2)", "session_id": "sums"}},
              "unwrap_arguments", gives="71.06"),
-        answer="和是 5050, 平方根约为 71.06。"),
-    Scene("What becomes of null? Look it up thoroughly.",
-        Call("research", {"query": "What becomes of null?", "initialQueries": '["null_to_absent"]', "max_loops": 2.0},
+        answer="和是 5050, 平方根约为 71.06。", english="Add up 1 to 100, then take the square root."),
+    Scene("Why does mcp-lenient sometimes leave null out? Find the code, too.",
+        Call("research", {"query": "Why is null sometimes left out?", "initialQueries": '["null_to_absent"]', "max_loops": 2.0},
              "rename_alias rename_case json_text_to_array", gives="## Sources"),
         Call("search_file_content", {"path": "mcp_lenient/rules", "regex": "^def null_", "toolCallId": "call_7"},
              "rename_alias rename_alias drop_injected"),
-        answer="null_to_absent leaves null out; null_text_to_null and null_text_to_absent read the word."),
+        answer="It leaves null out where a schema forbids it: null_to_absent in mcp_lenient/rules/rules.py."),
     Scene("我要把数据画成图表, 需要哪些工具?",
         Call("analyze_tool_needs", {"任务": "把数据画成图表"}, "rename_alias", gives="matplotlib"),
-        answer="microsandbox_execute 可以运行代码, 并需要安装 matplotlib。"),
+        answer="microsandbox_execute 可以运行代码, 并需要安装 matplotlib。", english="I want to chart data; which tools do I need?"),
 ]  # fmt: skip
 BROWSER_SCENES = [
     Scene("Order oolong for Li in the tea shop.",
@@ -113,7 +115,8 @@ BROWSER_SCENES = [
     Scene("打开 /about.html, 说说这家店。",
         Call("browser_use_execute_task", {"query": "打开 /about.html", "max_steps": 500, "wait_for_previous": True},
              "rename_alias clamp drop_injected", gives='"success": true'),
-        answer="1987 年由两姐妹在杭州开店。"),
+        Call("browser_extract_content", {"goal": "founded in Hangzhou", "links": "no"}, "rename_alias", gives="1987"),
+        answer="1987 年由两姐妹在杭州开店。", english="Open /about.html and tell me about the shop."),
 ]  # fmt: skip
 
 

@@ -1,10 +1,10 @@
-"""An agent of LangGraph on three MCP servers, by stdio and HTTP, as config.json names them.
+"""A LangGraph agent that uses three MCP servers, two over stdio and one over HTTP, which know nothing of mcp-lenient.
 
 python examples/langchain_agent/agent.py            a transcript; the HTTP server is started, and restarted in the middle
 python examples/langchain_agent/agent.py --serve    the tools of all three over stdio, made lenient
 
-The servers do not know mcp-lenient, which is a proxy in front of them. The graph stops and asks the user before it
-runs a destructive tool.
+config.json lists the servers; mcp-lenient is a proxy in front of them. The graph stops and asks the user before it runs
+a destructive tool.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ STARTED: list[HttpServer] = []
 
 def approved(tool: str, arguments: Any) -> bool:
     """Say yes for the user of the transcript; an agent of your own asks its user here."""
-    print(f"guard   {tool}({json.dumps(arguments, ensure_ascii=False)}) destroys something. Run it? yes")
+    print(f"guard   {tool}({json.dumps(arguments, ensure_ascii=False)}) deletes data. Run it? yes")
     return True
 
 
@@ -163,7 +163,7 @@ def restarted(arguments: dict[str, Any]) -> dict[str, Any]:
     """Restart the HTTP server, then send these arguments."""
     STARTED[-1].stop()
     STARTED[-1].start()
-    print("server  the library was restarted")
+    print("server  the library server was restarted")
     return arguments
 
 
@@ -180,11 +180,11 @@ SCENES = [
         Call("math_plot", {"numbers": "1, 4, 9, 16"}, "delimited_text_to_array", gives="4 bars"),
         Call("math_mean", {"numbers": "a few"}, "INVALID_NUMBERS_TYPE"),
         answer="42 and 7.5; the picture shows four bars."),
-    Scene("What becomes of a call that has two readings? Keep my note on it.",
+    Scene("What happens to a call that can be read two ways? Keep a note for me.",
         Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives="one reading"),
         Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, "rename_case",
              gives="My note is kept."),
-        answer="It is refused, and both readings are named. Your note is kept."),
+        answer="It is refused, and both readings are named. I kept a note."),
     Scene("Is my note still there?",
         Call("library_retrieve", lambda _: restarted({"query": "my note", "limit": [1]}), "array_to_scalar", gives="My note"),
         answer="It is."),

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -91,7 +92,10 @@ def retrieve(
 ) -> list[dict[str, str]]:
     """Find the documents that answer a question best."""
     with _documents() as database:
-        return [{"title": hit.heading, "text": hit.text[:160]} for hit in search(database, query, limit)]
+        return [
+            {"title": hit.heading, "text": shorten(hit.text, 160, placeholder=" ...")}
+            for hit in search(database, query, limit)
+        ]
 
 
 @library.tool

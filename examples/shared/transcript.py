@@ -252,6 +252,10 @@ class Player:
         told = ", ".join(f"{count} {kind}" for kind, count in self._counts.items())
         off = f"; {self._off} off" if self._off else ""
         style = "bold red" if off else "bold"
+        self._console.print(
+            "A repair line names the place, the rule (docs/rules.md), and the types before and after.",
+            style="dim",
+        )
         self._console.print(f"{sum(self._counts.values())} calls: {told}{off}.", style=style)
         return 1 if self._off else 0
 
