@@ -82,6 +82,8 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
 async def serve(made: Mapping[str, Group], ports: Mapping[str, int] = PORTS) -> None:
     """Serve each group over HTTP on its port, until interrupted."""
     servers = [(build_server({name: made[name]}), port) for name, port in ports.items()]
+    for name, port in ports.items():
+        print(f"{name}: http://127.0.0.1:{port}/mcp", flush=True)
     await asyncio.gather(*(server.run_http_async(port=port, show_banner=False) for server, port in servers))
 
 
