@@ -105,8 +105,8 @@ def langchain_model(name: str, system: str) -> Model:
 
         return from_langchain(init_chat_model(name), system)
     except Exception as error:  # each provider raises its own where a key is missing
-        needs = "It needs `pip install langchain`, the provider's package and a key in the environment."
-        raise ModelError(f"{name} cannot be used: {_first_line(error)} {needs}") from error
+        needs = "`pip install langchain`, the provider's package and a key in the environment"
+        raise ModelError(f"{name} cannot be used ({_first_line(error)}). It needs {needs}.") from error
 
 
 def from_langchain(chat: BaseChatModel, system: str) -> Model:
@@ -126,8 +126,11 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
             {"type": "tool_use", "id": call["id"], "name": call["name"], "input": object_input(call["args"])}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)
         ]
-        text = [{"type": "text", "text": str(answer.text)}] if answer.text else []
-        return {"stop_reason": "tool_use" if calls else "end_turn", "content": [*text, *calls]}
+        text = str(answer.text) or (
+            "" if calls else "(no answer)"
+        )  # providers refuse an empty message later on
+        said_first = [{"type": "text", "text": text}] if text else []
+        return {"stop_reason": "tool_use" if calls else "end_turn", "content": [*said_first, *calls]}
 
     return model
 

@@ -275,7 +275,7 @@ def test_a_provider_that_is_not_there_is_told_in_one_line(python, tmp_path):
 
 def test_a_missing_key_is_told_in_one_line(python, tmp_path):
     """Without a key, one line says what is needed."""
-    failed(run(python, "smart_home.py", tmp_path), "openai:gpt-4o-mini cannot be used: ")
+    failed(run(python, "smart_home.py", tmp_path), "openai:gpt-4o-mini cannot be used (")
 
 
 def test_a_missing_package_is_told_in_one_line(tmp_path):
