@@ -19,7 +19,7 @@ import mcp_lenient
 import mcp_lenient.adapters.litellm
 import mcp_lenient.adapters.mcp_sdk
 import mcp_lenient.testing
-from context_store import ContextStore, build_server
+from context_store import build_server
 from mcp_lenient.rules.catalogue import CATALOGUE
 from mcp_lenient.telemetry.setup import reset_logging
 
@@ -99,7 +99,7 @@ def _without_links(text):
 @pytest.mark.parametrize(("kind", "tool", "arguments", "told"), ANSWERS)
 async def test_shown_answers_are_real(kind, tool, arguments, told, tmp_path, capsys):
     """What a document shows of an answer or an event is what the example server gives."""
-    server = build_server(ContextStore(tmp_path / "contexts.db"), lenient=kind != "alone")
+    server = build_server(tmp_path / "contexts.db", lenient=kind != "alone")
     async with Client(server) as client:
         result = await client.call_tool_mcp(tool, json.loads(arguments))
     text = "".join(block.text for block in result.content)
