@@ -8,13 +8,15 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.telemetry.otel import trace_ids
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from typing_extensions import Unpack
 
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
 
@@ -55,21 +57,15 @@ class LenientCalls:
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
-    def __init__(
-        self,
-        policy: Policy | None = None,
-        *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: str | Path | None = None,
-    ) -> None:
-        self._gate = Gate(policy, tools=tools, definitions=definitions)
+    @takes_settings
+    def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
+        self._gate = Gate(policy, **settings)
         self._compiled: dict[str, CompiledTool] = {}
 
     def check(self, tool: ToolObject | Mapping[str, Any], arguments: Any) -> OutgoingCall:

@@ -5,22 +5,23 @@ The host runs the tool with the verdict's arguments, or answers with its refusal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio.to_thread
 
-from mcp_lenient.adapters.settings import settings
+from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined
-from mcp_lenient.declare.policies import Policies
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizingValidator
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import (
     META_KEY,
+    UPSTREAM_KEY,
     envelope,
     note_language,
     repairs_note,
@@ -29,15 +30,16 @@ from mcp_lenient.refusal.envelope import (
     written,
 )
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
+from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from typing_extensions import Unpack
 
-    from mcp_lenient.declare.definitions import Definitions
+    from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.declare.policies import Policies
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.telemetry.log import LibraryEventName
@@ -103,8 +105,12 @@ class ToolSource(Protocol):
         """
         ...
 
-    async def names(self) -> Iterable[str]:
-        """Return the names of all tools."""
+    async def names(self) -> Collection[str] | None:
+        """Return the names of all tools; None where the host shows only the tool that is called.
+
+        Raises:
+            ToolsUnknownError: When the host cannot say.
+        """
         ...
 
 
@@ -127,10 +133,11 @@ class HostCall:
 
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """A tool and what decides about its calls."""
+    """A tool, what decides about its calls, and the policies that this was made with."""
 
     tool: HostTool
     contract: ToolContract
+    policies: Policies
 
     @property
     def policy(self) -> Policy:
@@ -154,22 +161,25 @@ class Verdict:
         arguments: What the tool is run with; None for what was sent.
         repairs: What was changed.
         refusal: The result in the tool's place, in the protocol's terms.
+        if_refused: Of a call that goes on although its schema forbids it: returns the refusal, for where the server
+            refuses it as well.
         note_language: The language of the text block that tells the model what was repaired; None for no block.
     """
 
     arguments: dict[str, Any] | None = None
     repairs: tuple[Repair, ...] = ()
     refusal: dict[str, Any] | None = None
+    if_refused: Callable[[], dict[str, Any]] | None = None
     note_language: str | None = None
 
     def told(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return a result in the protocol's terms with the repairs in its ``_meta``."""
+        """Return a result in the protocol's terms with the repairs in its ``_meta``; what is there already moves aside."""
         if not self.repairs:
             return result
-        changed = {
-            **result,
-            "_meta": {**(result.get("_meta") or {}), META_KEY: repairs_told(self.repairs)},
-        }
+        meta = dict(result.get("_meta") or {})
+        if META_KEY in meta:
+            meta[UPSTREAM_KEY] = meta.pop(META_KEY)
+        changed = {**result, "_meta": {**meta, META_KEY: repairs_told(self.repairs)}}
         if self.note_language is not None:
             text = repairs_note(self.repairs, language=self.note_language)
             note = {"type": "text", "text": text}
@@ -201,7 +211,9 @@ def is_destructive(annotations: object) -> bool:
 def _recorded(call: HostCall, compiled: CompiledTool) -> RecordedCall:
     sent = call.arguments if isinstance(call.arguments, Mapping) else None
     told = shown(compiled.policy, compiled.contract.plan.root, sent)
-    return RecordedCall(call.name, call.started, call.who, secret=compiled.policy.secret, sent=told)
+    return RecordedCall(
+        call.name, call.started, call.who, secret=compiled.policy.secret, sent=told, arguments=sent
+    )
 
 
 class Gate:
@@ -209,33 +221,19 @@ class Gate:
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        tools: Policies for tool names that match a pattern; the first match wins.
-        definitions: A YAML or TOML file that declares aliases, normalizers and policies by tool; left out, the one
-            that ``MCP_LENIENT_CONFIG`` names.
-        clients: Names of clients that metrics tell apart, besides the well-known ones.
+        settings: Everything else that the operator says.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
-    def __init__(
-        self,
-        policy: Policy | None = None,
-        *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: str | Path | None = None,
-        clients: Collection[str] = (),
-    ) -> None:
-        own = settings()
-        file = own.config if definitions is None else definitions
-        self._policies = Policies(
-            policy, tools or {}, None if file is None else _loaded(file), bounded=own.bounded
-        )
-        self._telemetry = CallTelemetry(clients)
+    def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
+        self._operator = Operator(policy, **settings)
+        self._telemetry = self._operator.telemetry
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, apart from what the tool's author says of it."""
-        return self._policies.named(tool)
+        return self._operator.policies.named(tool)
 
     async def verdict(self, call: HostCall, source: ToolSource) -> Verdict:
         """Decide what becomes of one call, and record it; the host does the rest."""
@@ -247,6 +245,9 @@ class Gate:
             return AS_SENT
 
     async def _verdict(self, call: HostCall, source: ToolSource) -> Verdict:
+        is_new = self._operator.reloads and await self._operator.reload(partial(self._check, source))
+        if is_new or not source.compiled:
+            await self._warn_of_unused(source)
         tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
         if tool is None:
             return await self._unknown(call, source)
@@ -272,6 +273,8 @@ class Gate:
             tool: Its tool, as it is now.
             compiled: The contracts that were made before, by name; that of this tool is added.
         """
+        if self._operator.reloads:
+            self._operator.reload_at_once()
         known = self._compiled(tool, compiled)
         if known.policy.mode == "off":
             return AS_SENT
@@ -328,7 +331,7 @@ class Gate:
             return AS_SENT
         if not certain and policy.unrepairable == "forward":
             self._record("call_forwarded", call, compiled, violations=violations)
-            return AS_SENT
+            return Verdict(if_refused=partial(compiled.refusal, call.name, violations, ()))
         self._record("call_rejected", call, compiled, repairs=repairs, violations=violations)
         return Verdict(refusal=compiled.refusal(call.name, violations, repairs))
 
@@ -337,7 +340,7 @@ class Gate:
         policy = self.policy_for(call.name)
         if policy.mode == "off" or not (source.certain_names or policy.unrepairable == "refuse"):
             return AS_SENT
-        names = near(call.name, set(await source.names()) - {call.name})
+        names = near(call.name, set(await source.names() or ()) - {call.name})
         answer = unknown_tool(call.name, names, language=policy.language)
         event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
         self._telemetry.record(
@@ -350,14 +353,37 @@ class Gate:
         )
 
     def _compiled(self, tool: HostTool, kept: dict[str, CompiledTool]) -> CompiledTool:
-        cached = kept.get(tool.name)
-        if cached is not None and (cached.tool is tool or cached.tool == tool):
+        cached, policies = kept.get(tool.name), self._operator.policies
+        is_same = cached is not None and (cached.tool is tool or cached.tool == tool)
+        if cached is not None and is_same and cached.policies is policies:
             return cached
         if len(kept) >= _MOST:
             kept.pop(next(iter(kept)), None)
-        contract = contract_of(tool, self._policies, self._telemetry.log.warn_once)
-        compiled = kept[tool.name] = CompiledTool(tool, contract)
+        contract = contract_of(tool, policies, self._telemetry.log.warn_once)
+        compiled = kept[tool.name] = CompiledTool(tool, contract, policies)
         return compiled
+
+    async def _check(self, source: ToolSource, policies: Policies) -> None:
+        """Raise a DefinitionError where a changed file contradicts a tool of this host."""
+        for name in policies.stated:
+            try:
+                tool = await source.tool(name, fresh=False)
+            except ToolsUnknownError:
+                return  # the file is in force before the tools are known, as when the host starts
+            if tool is not None and tool.name == name:
+                contract_of(tool, policies, self._telemetry.log.warn_once)
+
+    async def _warn_of_unused(self, source: ToolSource) -> None:
+        """Log what a file declares of no tool, where the host can say which tools it has."""
+        definitions = self._operator.policies.definitions
+        names = None if definitions is None else await source.names()
+        if definitions is None or names is None:
+            return
+        schemas: dict[str, Mapping[str, Any]] = {name: {} for name in names}
+        for name in definitions.names.keys() & schemas.keys():
+            tool = await source.tool(name, fresh=False)
+            schemas[name] = {} if tool is None else tool.schema
+        self._operator.warn_of_unused(schemas)
 
     def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
         self._telemetry.record(event, _recorded(call, compiled), **outcome)
@@ -399,13 +425,6 @@ def contract_of(
     if not declared.normalizers:
         return contract
     return ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
-
-
-def _loaded(definitions: str | Path) -> Definitions:
-    # A host without such a file does not pay for a YAML parser.
-    from mcp_lenient.declare.definitions import load_definitions
-
-    return load_definitions(definitions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ class Policies:
         bounded: What has the last word on every policy.
         mode: The mode of the server's policy, whatever that policy and the file say.
 
+    Attributes:
+        definitions: What the file declares.
+
     Raises:
         TypeError: When a policy is not a :class:`mcp_lenient.Policy`.
     """
@@ -39,13 +42,13 @@ class Policies:
     ) -> None:
         self._unrepairable = unrepairable
         self._bounded = bounded
-        self._definitions = definitions
+        self.definitions = definitions
         server = _checked("policy", policy if policy is not None else Policy())
         if definitions is not None and definitions.policy:
             server = Policy().changed(**definitions.policy).under(server)
         self._server = server if mode is None else server.changed(mode=mode)
         if not isinstance(patterns, Mapping) or not all(isinstance(name, str) and name for name in patterns):
-            msg = f"LenientMiddleware: tools must map name patterns to policies, got {patterns!r}."
+            msg = f"tools must map name patterns to policies, got {patterns!r}."
             raise TypeError(msg)
         self._patterns = tuple(
             (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in patterns.items()
@@ -82,8 +85,14 @@ class Policies:
 
     def declared(self, tool: str) -> Declared:
         """Return the declarations of the operator's file for a tool name."""
-        own = self._definitions.declared(tool) if self._definitions is not None else None
+        own = self.definitions.declared(tool) if self.definitions is not None else None
         return own or _NO_DECLARATIONS
+
+    @property
+    def stated(self) -> list[str]:
+        """The tools of whose parameters the operator's file says what they are."""
+        tools = self.definitions.tools if self.definitions is not None else {}
+        return [name for name, declared in tools.items() if declared.stated]
 
     def _pattern(self, tool: str) -> Policy | None:
         return next((policy for pattern, policy in self._patterns if fnmatchcase(tool, pattern)), None)
@@ -94,7 +103,7 @@ _NO_DECLARATIONS = Declared()
 
 def _checked(name: str, policy: object) -> Policy:
     if not isinstance(policy, Policy):
-        msg = f"LenientMiddleware: {name} must be a Policy, got {policy!r}."
+        msg = f"{name} must be a Policy, got {policy!r}."
         raise TypeError(msg)
     return policy
 

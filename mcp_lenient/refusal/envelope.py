@@ -23,6 +23,8 @@ Subject = Literal["tool", "prompt", "resource"]
 """What arguments are sent to."""
 META_KEY: Final = "mcp_lenient"
 """The key in a result's ``_meta`` for the envelope or the repairs."""
+UPSTREAM_KEY: Final = "mcp_lenient_upstream"
+"""The key for what a server itself has under ``mcp_lenient``, where whoever calls it needs that key."""
 MAX_MESSAGE = 4_000
 MAX_PARAMETER = 64
 MAX_POINTER = 300

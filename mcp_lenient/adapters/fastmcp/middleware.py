@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
@@ -32,14 +31,12 @@ from mcp_lenient.adapters.fastmcp.tools import (
     run_raising,
     version_asked,
 )
-from mcp_lenient.adapters.settings import settings
-from mcp_lenient.declare.policies import Policies
+from mcp_lenient.adapters.settings import Operator, takes_settings
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.errors import DefinitionError
 from mcp_lenient.refusal.envelope import note_language, unknown_tool
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook, RecordedCall
+from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import plain
@@ -47,7 +44,7 @@ from mcp_lenient.values.names import near, same_tool_name, tool_target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
+    from os import PathLike
 
     from fastmcp.prompts import PromptResult
     from fastmcp.resources import ResourceResult
@@ -55,24 +52,14 @@ if TYPE_CHECKING:
     from fastmcp.tools import Tool, ToolResult
     from mcp.server.context import ServerRequestContext
     from mcp.types import GetPromptRequestParams, ListToolsRequest, ReadResourceRequestParams
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
-    from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions
+    from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.contract import Decision
-    from mcp_lenient.rules.policy import Mode, Unrepairable
+    from mcp_lenient.rules.policy import Unrepairable
     from mcp_lenient.telemetry.events import EventName
-
-    class _Settings(TypedDict, total=False):
-        """The arguments of :class:`LenientMiddleware` besides ``definitions``."""
-
-        policy: Policy | None
-        tools: Mapping[str, Policy] | None
-        clients: Collection[str]
-        mode: Mode | None
-        on_decision: Callable[[Decision], object] | None
-        decision_values: bool
-        warm: bool
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
@@ -241,100 +228,82 @@ class LenientMiddleware(Middleware):
 
     Args:
         policy: What may be repaired; by default :class:`Policy` without arguments.
-        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-            In a server with mounted ones the name is the one that this server publishes. They come before
-            a policy that ``@lenient`` gives a tool, and that comes before ``policy``.
-        definitions: A file's declarations for tools, see :meth:`from_file`; by default the file that
-            ``MCP_LENIENT_CONFIG`` names.
-        clients: Further client names that metrics distinguish, besides the well-known ones.
-        mode: The mode of the server-wide policy, whatever ``policy`` and the file say.
-        on_decision: Called with the :class:`Decision` about each call, before its tool runs; accepted calls included. It
-            must not block. Its exceptions fail no call.
-        decision_values: Whether these decisions hold values: the arguments, messages, received values and fixes.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes a few milliseconds for each tool.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.
 
     Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
         PolicyError: Where ``MCP_LENIENT_MODE`` is not a mode.
         TypeError: Where ``on_decision`` is not a function, or a coroutine or generator function.
     """
 
     unrepairable: ClassVar[Unrepairable] = "forward"
 
+    @takes_settings
     def __init__(
-        self,
-        policy: Policy | None = None,
-        *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: Definitions | None = None,
-        clients: Collection[str] = (),
-        mode: Mode | None = None,
-        on_decision: Callable[[Decision], object] | None = None,
-        decision_values: bool = False,
-        warm: bool = False,
+        self, policy: Policy | None = None, *, warm: bool = False, **settings: Unpack[HostSettings]
     ) -> None:
-        own = settings()
-        if definitions is None and own.config is not None:
-            from mcp_lenient.declare.definitions import load_definitions
-
-            definitions = load_definitions(own.config)
-        self._policies_with = partial(
-            Policies, policy, tools or {}, unrepairable=self.unrepairable, bounded=own.bounded, mode=mode
+        self._operator = Operator(
+            policy, unrepairable=self.unrepairable, own_spans=host.SPAN_IS_INSIDE, **settings
         )
-        self._watched: WatchedDefinitions | None = None
-        hook = None if on_decision is None else DecisionHook(on_decision, values=decision_values)
-        self._telemetry = CallTelemetry(clients, own_spans=host.SPAN_IS_INSIDE, hook=hook)
-        self._definitions, self._policies, self._tools = self._defined(definitions)
+        self._telemetry = self._operator.telemetry
+        self._tools = self._cache(self._operator.policies)
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
         hooks = (type(self).on_message, type(self).on_request)
-        self._goes_straight = hooks == (LenientMiddleware.on_message, Middleware.on_request)
+        uses_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
+        self._goes_straight = (
+            uses_none and not self._operator.reloads
+        )  # else every message must check the file
 
     @classmethod
+    @takes_settings
     def from_file(
-        cls, path: str | Path, *, reload: bool = False, **settings: Unpack[_Settings]
+        cls,
+        path: str | PathLike[str],
+        policy: Policy | None = None,
+        *,
+        warm: bool = False,
+        **settings: Unpack[HostSettings],
     ) -> LenientMiddleware:
         """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
 
         Args:
             path: The file; its suffix determines the format.
-            reload: Whether to reload a changed file, at most once a second, when a call arrives. A wrong file changes
-                nothing; a ``definitions_kept`` log line gives the reason.
-            **settings: As for :class:`LenientMiddleware`; ``policy`` and ``tools`` override the file's.
+            policy: As for :class:`LenientMiddleware`, as all that follows.
+            warm: Whether all tools are compiled at a server's first message.
+            **settings: See :class:`mcp_lenient.HostSettings`; ``definitions`` is the path.
 
         Raises:
             DefinitionError: When the file is wrong; names file, line or path, and field.
         """
-        # Servers without such a file should not load a YAML parser.
-        from mcp_lenient.declare.definitions import WatchedDefinitions, load_definitions
+        settings["definitions"] = path
+        return cls(policy, warm=warm, **settings)
 
-        watched = WatchedDefinitions(path) if reload else None
-        middleware = cls(definitions=load_definitions(path), **settings)
-        middleware._watched = watched
-        middleware._goes_straight &= not reload  # every message must check the file
-        return middleware
+    def _cache(self, policies: Policies) -> ToolCache:
+        return ToolCache(policies, self._telemetry.log.warn_once)
 
-    def _defined(self, definitions: Definitions | None) -> tuple[Definitions | None, Policies, ToolCache]:
-        policies = self._policies_with(definitions=definitions)
-        return definitions, policies, ToolCache(policies, self._telemetry.log.warn_once)
-
-    async def _reload(self, server: FastMCP, watched: WatchedDefinitions) -> None:
+    async def _reload(self, server: FastMCP) -> None:
         """Load a changed file, if it is valid and does not contradict a tool of this server."""
-        try:
-            definitions = await anyio.to_thread.run_sync(watched.load)
-            defined = self._defined(definitions)
-            await _check_statements(server, definitions, defined[-1])
-        except (DefinitionError, OSError) as error:
-            self._telemetry.log.warn_each_time("definitions_kept", watched.name, str(error))
-        else:
-            self._definitions, self._policies, self._tools = defined
+        if await self._operator.reload(partial(self._check, server)):
+            self._tools = self._cache(self._operator.policies)
+            with spans.aside():
+                # What the file declares of no tool is logged where the tools are listed; no client may list them again.
+                await server.list_tools()
+
+    async def _check(self, server: FastMCP, policies: Policies) -> None:
+        """Raise a DefinitionError where a changed file contradicts a function of a server."""
+        tools = self._cache(policies)
+        for name in policies.stated:
+            await tools.look_up(server, CallToolRequestParams(name=name))
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""
-        return self._policies.named(tool)
+        return self._operator.policies.named(tool)
 
     def __call__(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
@@ -352,9 +321,8 @@ class LenientMiddleware(Middleware):
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Reload a changed definitions file, and read arguments sent as one text; pass every message on."""
-        own, watched = context.fastmcp_context, self._watched
-        if watched is not None and own is not None and watched.is_changed():
-            await self._reload(own.fastmcp, watched)
+        if self._operator.reloads and context.fastmcp_context is not None:
+            await self._reload(context.fastmcp_context.fastmcp)
         if self._raw_requests.concern(context):
             await self._warm_up(context)
             answer = await self._raw_requests.on_message(context)
@@ -380,12 +348,8 @@ class LenientMiddleware(Middleware):
             DefinitionError: When the file contradicts a function, with the line.
         """
         tools = await call_next(context)
-        if self._definitions is not None and tools:
-            from mcp_lenient.declare.definitions import unknown_names
-
-            published = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
-            for sentence in unknown_names(self._definitions, published):
-                self._telemetry.log.warn_once("definition_unused", sentence, sentence)
+        if tools:
+            self._operator.warn_of_unused({tool.name: tool.parameters for tool in tools})
             if context.fastmcp_context is not None:
                 await self.check_statements(context.fastmcp_context.fastmcp)
         return tools
@@ -396,7 +360,8 @@ class LenientMiddleware(Middleware):
         Raises:
             DefinitionError: When it contradicts a function; names file and line.
         """
-        await _check_statements(server, self._definitions, self._tools)
+        for name in self._operator.policies.stated:
+            await self._tools.look_up(server, CallToolRequestParams(name=name))
 
     async def on_get_prompt(
         self,
@@ -674,12 +639,6 @@ class LenientMiddleware(Middleware):
     def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
         """Record in the log, on the span and in the metrics what becomes of a call."""
         self._telemetry.record(event, recorded(call.context, cached, call.started), **outcome)
-
-
-async def _check_statements(server: FastMCP, definitions: Definitions | None, tools: ToolCache) -> None:
-    for name, declared in definitions.tools.items() if definitions is not None else ():
-        if declared.stated:
-            await tools.look_up(server, CallToolRequestParams(name=name))
 
 
 async def check_statements(server: FastMCP) -> None:

@@ -12,16 +12,18 @@ from mcp.types import CallToolResult
 
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.mcp_sdk.tools import ListedTools, ServerTools
+from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from langchain_mcp_adapters.interceptors import MCPToolCallRequest, MCPToolCallResult
     from langchain_mcp_adapters.sessions import Connection
     from mcp import ClientSession
+    from typing_extensions import Unpack
 
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
 
@@ -36,23 +38,21 @@ class LenientInterceptor:
         servers: The connections that ``MultiServerMCPClient`` is given, by name; or the one session whose tools are loaded.
             They are asked for their tools at the first call, and again before a call is changed or refused.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
+    @takes_settings
     def __init__(
         self,
         servers: Mapping[str, Connection] | ClientSession,
         policy: Policy | None = None,
-        *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: str | Path | None = None,
+        **settings: Unpack[HostSettings],
     ) -> None:
         self._servers = servers
-        self._gate = Gate(policy, tools=tools, definitions=definitions)
+        self._gate = Gate(policy, **settings)
         self._kept: dict[str, ServerTools] = {}
 
     async def __call__(

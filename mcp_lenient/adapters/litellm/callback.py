@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, final
@@ -11,11 +11,13 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
 from mcp_lenient.adapters.litellm import compat
+from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.telemetry.otel import trace_ids
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from typing_extensions import Unpack
 
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
 _CALLS: Final = frozenset({"call_mcp_tool", "mcp_call"})
@@ -46,9 +48,8 @@ class _OneTool:
         """Return the tool."""
         return self._tool
 
-    async def names(self) -> Iterable[str]:
-        """Return its name."""
-        return [self._tool.name]
+    async def names(self) -> None:
+        """Return None: there may be others."""
 
 
 @final
@@ -64,22 +65,16 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        tools: Policies for tools that match a pattern of ``server/tool`` (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: A YAML or TOML file with aliases, normalizers and policies by ``server/tool``.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
-    def __init__(
-        self,
-        policy: Policy | None = None,
-        *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: str | Path | None = None,
-    ) -> None:
+    @takes_settings
+    def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
         super().__init__()
-        self._gate = Gate(policy, tools=tools, definitions=definitions)
+        self._gate = Gate(policy, **settings)
         self._compiled: dict[str, CompiledTool] = {}
 
     async def async_pre_call_hook(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,11 +13,14 @@ from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
+from mcp_lenient.adapters.settings import takes_settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
+    from typing_extensions import Unpack
+
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
     Handler = Callable[[Any], Awaitable[Any]]
@@ -28,14 +31,8 @@ ServerT = TypeVar("ServerT")
 _SDK: Any = types
 
 
-def make_lenient(
-    server: ServerT,
-    policy: Policy | None = None,
-    *,
-    tools: Mapping[str, Policy] | None = None,
-    definitions: str | Path | None = None,
-    clients: Collection[str] = (),
-) -> ServerT:
+@takes_settings
+def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> ServerT:
     """Make every tool of a server on the official SDK lenient, those that are added later included.
 
     Arguments that the tool accepts go on untouched; others are repaired if they can be read in exactly one way that
@@ -49,9 +46,7 @@ def make_lenient(
         server: The server. A low-level one must have its handler of calls already, since a handler that is
             registered later replaces the lenient one.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
-        clients: Names of clients that metrics tell apart, besides the well-known ones.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Returns:
         The same server.
@@ -61,7 +56,6 @@ def make_lenient(
         TypeError: When it is not a server of the official SDK.
         ValueError: When the server has no handler of calls yet.
     """
-    settings: dict[str, Any] = {"tools": tools, "definitions": definitions, "clients": clients}
     handlers = compat.request_handlers(server)
     if handlers is None:
         _middleware_of(server).append(_middleware(policy, **settings))
@@ -84,7 +78,7 @@ def _middleware_of(server: object) -> list[Any]:
     return middleware
 
 
-def _middleware(policy: Policy | None, **settings: Any) -> Any:
+def _middleware(policy: Policy | None, **settings: Unpack[HostSettings]) -> Any:
     from mcp_lenient.adapters.mcp_sdk.middleware import LenientServerMiddleware
 
     return LenientServerMiddleware(policy, **settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
@@ -18,12 +18,13 @@ from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
+from mcp_lenient.adapters.settings import takes_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from typing_extensions import Unpack
 
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
     Request = ServerRequestContext[Any, Any]
@@ -49,23 +50,15 @@ class LenientServerMiddleware:
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        tools: Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins).
-        definitions: A YAML or TOML file with aliases, normalizers and policies by tool.
-        clients: Names of clients that metrics tell apart, besides the well-known ones.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
-    def __init__(
-        self,
-        policy: Policy | None = None,
-        *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: str | Path | None = None,
-        clients: Collection[str] = (),
-    ) -> None:
-        self._gate = Gate(policy, tools=tools, definitions=definitions, clients=clients)
+    @takes_settings
+    def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
+        self._gate = Gate(policy, **settings)
         self._kept: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
 
     async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
 from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolsUnknownError
@@ -58,7 +58,7 @@ class FunctionTools:
             self._functions[name] = found, tool
         return tool
 
-    async def names(self) -> Iterable[str]:
+    async def names(self) -> Collection[str]:
         """Return the names of all tools."""
         return [tool.name for tool in await self._server.list_tools()]
 
@@ -90,7 +90,7 @@ class ListedTools:
         """Return a tool as the server lists it, asked anew at most once for this call."""
         return (await self._listed(fresh=fresh)).get(name)
 
-    async def names(self) -> Iterable[str]:
+    async def names(self) -> Collection[str]:
         """Return the names of all tools."""
         return await self._listed(fresh=True)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from os import PathLike
+from os import PathLike, stat_result
 from pathlib import Path as FilePath
+from stat import S_ISREG
+from threading import Lock
 from time import monotonic
 from types import MappingProxyType
 from typing import Final
@@ -31,6 +33,9 @@ from mcp_lenient.values.limits import Limits
 MAX_FAULTS = 20
 _PAUSE: Final = 1.0
 """Seconds between two looks at a file."""
+_NO_FILE: Final = "this is not a file"
+_EMPTY: Final = "the file is empty"
+_CHANGING: Final = "the file was changed while it was read"
 
 
 def load_definitions(path: str | PathLike[str]) -> Definitions:
@@ -67,32 +72,62 @@ class WatchedDefinitions:
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = FilePath(path)
         self.name = str(path)
-        self._stamp = self._read_stamp()
+        self._handled = self._found = self._look()
         self._next = monotonic() + _PAUSE
+        self._claimed = Lock()
 
-    def is_changed(self) -> bool:
-        """Return whether the file changed since this was last True; looks at most once a second."""
+    def claim(self) -> bool:
+        """Return whether the file has changed and the caller is to load it, and then to release it.
+
+        It is looked at once a second at most. Nobody else can claim it meanwhile, or an older state of it could come
+        into force after a newer one.
+        """
         now = monotonic()
-        if now < self._next:
+        if now < self._next or not self._claimed.acquire(blocking=False):
             return False
-        self._next = now + _PAUSE
-        before, self._stamp = self._stamp, self._read_stamp()
-        return before != self._stamp
+        self._next, self._found = now + _PAUSE, self._look()
+        if self._found != self._handled:
+            return True
+        self._claimed.release()
+        return False
+
+    def release(self, *, handled: bool) -> None:
+        """Let others claim the file; where its state was not handled, such as by a call that was cancelled, this one."""
+        if handled:
+            self._handled = self._found
+        self._claimed.release()
 
     def load(self) -> Definitions:
-        """Load the file as it is now; raises as :func:`load_definitions`, and where it is empty."""
-        if not self._path.stat().st_size:
-            # Most programs empty a file before they write it: what it kept secret must not be shown meanwhile.
-            msg = f"{self.name}: the file is empty."
-            raise DefinitionError(msg)
-        return load_definitions(self._path)
+        """Load the file as it is now.
 
-    def _read_stamp(self) -> tuple[int, int, int] | None:
+        Raises:
+            DefinitionError: When it is wrong or empty, no file, or was changed while it was read.
+            OSError: When it cannot be read.
+        """
+        found = self._path.stat()
+        if not S_ISREG(found.st_mode):
+            raise self._unread(_NO_FILE)
+        if not found.st_size:
+            # Most programs empty a file before they write it: what it kept secret must not be shown meanwhile.
+            raise self._unread(_EMPTY)
+        definitions = load_definitions(self._path)
+        if _stamp(self._path.stat()) != _stamp(found):
+            raise self._unread(_CHANGING)
+        return definitions
+
+    def _unread(self, reason: str) -> DefinitionError:
+        return DefinitionError(f"{self.name}: {reason}.")
+
+    def _look(self) -> tuple[int, ...] | None:
         try:
-            found = self._path.stat()
+            return _stamp(self._path.stat())
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _stamp(found: stat_result) -> tuple[int, ...]:
+    # The time of its inode changes with its permissions as well: a file that could not be read may be readable now.
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -32,14 +31,22 @@ from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import NotConnectedError
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
 from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
-from mcp_lenient.refusal.envelope import META_KEY, envelope, upstream_timed_out, upstream_unavailable
+from mcp_lenient.refusal.envelope import (
+    META_KEY,
+    UPSTREAM_KEY,
+    envelope,
+    upstream_timed_out,
+    upstream_unavailable,
+)
+from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
-from mcp_lenient.values.display import encodable, is_label, sentence
+from mcp_lenient.values.display import encodable, is_label
 from mcp_lenient.values.language import ENGLISH, Language
 from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from os import PathLike
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -48,66 +55,20 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext, Next
-    from mcp_lenient.declare.definitions import Definitions
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
 
-LONGEST: Final = 2_000
-"""Characters of a server's own text that an envelope carries."""
 REFUSED_UPSTREAM: Final = "REFUSED_UPSTREAM"
 """The envelope's code where the schema takes the arguments and the server does not."""
 _LOOKED_AT: Final = 64 * 2**10
-_CODE: Final = re.compile(r"(?:MCP error -32602: )+")
-_NO_ARGUMENTS: Final = re.compile(
-    r"(?:unknown tool|no such tool|tool not found|output validation error"
-    r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
-    re.IGNORECASE,
-)
-_MORE: Final = re.compile(r"^ *For further information visit \S+$", re.MULTILINE)
-_FORMS: Final = (
-    re.compile(r"Input validation error: "),  # TypeScript, Python 1.x
-    re.compile(r"Invalid arguments for tool "),  # TypeScript before 1.20
-    re.compile(r"(?:invalid params: )?validating \"arguments\": "),  # Go
-    re.compile(r"required argument \"[^\"\n]{1,200}\" not found"),  # mcp-go
-    re.compile(r"argument \"[^\"\n]{1,200}\" (?:is not|cannot be) "),  # mcp-go
-    re.compile(r"Tool input validation failed: "),  # Java
-    re.compile(r"failed to deserialize parameters: "),  # Rust
-)
-# Pydantic's text is one of arguments only where its title is what an SDK calls the arguments of this very
-# tool: a tool's body may leak a text about a model of its own.
-_PYDANTIC: Final = (
-    r"(?:Error executing tool {tool}: )?\d+ validation errors? for (?:call\[\w+\]|{tool}Arguments)\n"
-)
 
 
 def refusal_in(result: object, tool: str) -> str | None:
-    """Return the text with which a server says that it does not accept the arguments of a call.
-
-    Only the forms that the official SDKs and FastMCP use are recognized, and JSON-RPC's own code for it
-    (-32602) if the TypeScript SDK writes it into the text. Other errors are not refusals of arguments.
-
-    Args:
-        result: What the server answered.
-        tool: The name of the tool.
-
-    Returns:
-        The server's text in one line without addresses, at most 2,000 characters; None where the call
-        failed for another reason, or did not fail.
-    """
+    """Return what :func:`refusal_in_text` reads in the result of a call; None where it is no error."""
     if not isinstance(result, ToolResult) or not result.is_error or not result.content:
         return None
     return refusal_in_text(_first_text(result.content[0]), tool)
-
-
-def refusal_in_text(text: str, tool: str) -> str | None:
-    """Do the same for the text of an error."""
-    coded = _CODE.match(text)
-    rest = text[coded.end() :] if coded else text
-    if coded is not None:
-        return None if _NO_ARGUMENTS.match(rest) else _one_line(rest)
-    pydantic = re.compile(_PYDANTIC.format(tool=re.escape(tool)))
-    return _one_line(rest) if any(form.match(rest) for form in (*_FORMS, pydantic)) else None
 
 
 def as_refused(error: BaseException | None) -> ToolResult | None:
@@ -155,12 +116,6 @@ def _first_text(block: ContentBlock) -> str:
     return block.text[:_LOOKED_AT] if isinstance(block, TextContent) else ""
 
 
-def _one_line(text: str) -> str:
-    return sentence(_MORE.sub("", text.removeprefix("Input validation error: ")), LONGEST)
-
-
-UPSTREAM_KEY: Final = "mcp_lenient_upstream"
-"""The metadata key for what the server itself has under ``mcp_lenient``, where this proxy needs that key."""
 MALFORMED: Final = "MALFORMED_ANSWER"
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
@@ -235,7 +190,7 @@ class ProxyMiddleware(LenientMiddleware):
         policy: Policy | None = None,
         *,
         tools: Mapping[str, Policy] | None = None,
-        definitions: Definitions | None = None,
+        definitions: str | PathLike[str] | None = None,
         upstream: Mapping[FastMCP, Upstream],
         times: Times = NO_LIMITS,
     ) -> None:

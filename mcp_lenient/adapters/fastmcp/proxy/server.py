@@ -97,7 +97,7 @@ def create_lenient_proxy(
     servers, has_own_name = _servers(target, forward_headers, times)
     composed = _alone if len(servers) == 1 else _composed
     proxy, behind = composed(servers, times, settings)
-    middleware = _middleware(behind, policy, tools, definitions, times)
+    middleware = ProxyMiddleware(policy, tools=tools, definitions=definitions, upstream=behind, times=times)
     if not structured_errors:
         proxy.add_middleware(PlainErrors())
     proxy.add_middleware(middleware)
@@ -109,22 +109,6 @@ def create_lenient_proxy(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
     )
     return proxy
-
-
-def _middleware(
-    behind: Mapping[FastMCP, Upstream],
-    policy: Policy | None,
-    tools: Mapping[str, Policy] | None,
-    definitions: str | Path | None,
-    times: Times,
-) -> ProxyMiddleware:
-    loaded = None
-    if definitions is not None:
-        # Proxies without such a file should not load a YAML parser.
-        from mcp_lenient.declare.definitions import load_definitions
-
-        loaded = load_definitions(definitions)
-    return ProxyMiddleware(policy, tools=tools, definitions=loaded, upstream=behind, times=times)
 
 
 _Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]

@@ -6,7 +6,8 @@ import pytest
 from fastmcp.tools import ToolResult
 from mcp_types import TextContent
 
-from mcp_lenient.adapters.fastmcp.proxy.middleware import LONGEST, refusal_in
+from mcp_lenient.adapters.fastmcp.proxy.middleware import refusal_in
+from mcp_lenient.refusal.upstream import LONGEST
 
 _URL = "    For further information visit https://errors.pydantic.dev/2.14/v/missing"
 

@@ -1,0 +1,58 @@
+"""Read whether a server's own error refuses the arguments of a call, as each SDK words it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mcp_lenient.values.display import sentence
+
+LONGEST: Final = 2_000
+"""Characters of a server's own text that an envelope carries."""
+_CODE: Final = re.compile(r"(?:MCP error -32602: )+")
+_NO_ARGUMENTS: Final = re.compile(
+    r"(?:unknown tool|no such tool|tool not found|output validation error"
+    r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
+    re.IGNORECASE,
+)
+_MORE: Final = re.compile(r"^ *For further information visit \S+$", re.MULTILINE)
+_FORMS: Final = (
+    re.compile(r"Input validation error: "),  # TypeScript, Python 1.x
+    re.compile(r"Invalid arguments for tool "),  # TypeScript before 1.20
+    re.compile(r"(?:invalid params: )?validating \"arguments\": "),  # Go
+    re.compile(r"required argument \"[^\"\n]{1,200}\" not found"),  # mcp-go
+    re.compile(r"argument \"[^\"\n]{1,200}\" (?:is not|cannot be) "),  # mcp-go
+    re.compile(r"Tool input validation failed: "),  # Java
+    re.compile(r"failed to deserialize parameters: "),  # Rust
+)
+# Pydantic's text is one of arguments only where its title is what an SDK calls the arguments of this very
+# tool: a tool's body may leak a text about a model of its own.
+_PYDANTIC: Final = (
+    r"(?:Error executing tool {tool}: )?\d+ validation errors? for (?:call\[\w+\]|{tool}Arguments)\n"
+)
+
+
+def refusal_in_text(text: str, tool: str) -> str | None:
+    """Return the text with which a server says that it does not accept the arguments of a call.
+
+    Only the forms that the official SDKs and FastMCP use are recognized, and JSON-RPC's own code for it
+    (-32602) if the TypeScript SDK writes it into the text. Other errors are not refusals of arguments.
+
+    Args:
+        text: The text of the error that a server answered with.
+        tool: The name of the tool.
+
+    Returns:
+        The server's text in one line without addresses, at most 2,000 characters; None where the call
+        failed for another reason.
+    """
+    coded = _CODE.match(text)
+    rest = text[coded.end() :] if coded else text
+    if coded is not None:
+        return None if _NO_ARGUMENTS.match(rest) else _one_line(rest)
+    pydantic = re.compile(_PYDANTIC.format(tool=re.escape(tool)))
+    return _one_line(rest) if any(form.match(rest) for form in (*_FORMS, pydantic)) else None
+
+
+def _one_line(text: str) -> str:
+    return sentence(_MORE.sub("", text.removeprefix("Input validation error: ")), LONGEST)
