@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.telemetry.otel import trace_ids
+from mcp_lenient.telemetry.otel import trace_fields
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
@@ -84,16 +84,10 @@ class LenientCalls:
             keys = ", ".join(sorted(map(repr, listed))) or "none"
             msg = f"A tool must have a 'name' and an 'inputSchema' that is an object; this one has the keys {keys}."
             raise SchemaError(msg)
-        call = HostCall(listed["name"], arguments, perf_counter_ns(), _who)
+        call = HostCall(listed["name"], arguments, perf_counter_ns(), trace_fields)
         verdict = self._gate.verdict_at_once(call, HostTool.listed(listed), self._compiled)
         if verdict.refusal is not None:
             return OutgoingCall(arguments, refusal=verdict.refusal["content"][0]["text"])
         if verdict.arguments is None:
             return OutgoingCall(arguments)
         return OutgoingCall(verdict.arguments, verdict.repairs)
-
-
-def _who() -> dict[str, str | None]:
-    """Return what is known of the caller, which is this process."""
-    trace_id, span_id = trace_ids()
-    return {"trace_id": trace_id, "span_id": span_id}

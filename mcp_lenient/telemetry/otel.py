@@ -109,12 +109,15 @@ def own_span(tool: str) -> Iterator[None]:
         yield
 
 
-def trace_ids() -> tuple[str | None, str | None]:
-    """Return trace id and span id of the current span in hexadecimal, or None for both."""
+def trace_fields() -> dict[str, str | None]:
+    """Return the fields of an event that name the current span, in hexadecimal; None for both without one."""
     context = trace.get_current_span().get_span_context()
     if not context.is_valid:
-        return None, None
-    return trace.format_trace_id(context.trace_id), trace.format_span_id(context.span_id)
+        return {"trace_id": None, "span_id": None}
+    return {
+        "trace_id": trace.format_trace_id(context.trace_id),
+        "span_id": trace.format_span_id(context.span_id),
+    }
 
 
 UNKNOWN_TOOL: Final = "(unknown)"

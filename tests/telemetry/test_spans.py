@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
 from mcp_lenient.telemetry.events import LEVELS
-from mcp_lenient.telemetry.otel import record, trace_ids
+from mcp_lenient.telemetry.otel import record, trace_fields
 from mcp_lenient.types import Repair, Violation
 
 PRIVATE = "sk-live-4242424242"
@@ -112,22 +112,22 @@ def test_long_lists_are_cut(tracer, exporter):
 def test_without_a_span():
     """Without a span there are no ids and nothing happens."""
     record("call_rejected", repairs=REPAIRS, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
-    assert trace_ids() == (None, None)
+    assert trace_fields() == {"trace_id": None, "span_id": None}
 
 
 def test_a_span_that_is_not_sampled():
     """A span that is not recorded keeps its ids for the log and gets nothing else."""
     with TracerProvider(sampler=ALWAYS_OFF).get_tracer("test").start_as_current_span("call") as span:
         record("call_rejected", error_code="INVALID_LIMIT_TYPE")
-        trace_id, span_id = trace_ids()
+        trace_id, span_id = trace_fields().values()
     assert not span.is_recording()
     assert (len(trace_id), len(span_id)) == (32, 16)
 
 
-def test_trace_ids(tracer):
+def test_trace_fields(tracer):
     """The ids are those of the current span, in the form in which traces are looked up."""
     with tracer.start_as_current_span("call") as span:
-        trace_id, span_id = trace_ids()
+        trace_id, span_id = trace_fields().values()
     assert int(trace_id, 16) == span.get_span_context().trace_id
     assert int(span_id, 16) == span.get_span_context().span_id
     assert (len(trace_id), len(span_id)) == (32, 16)

@@ -9,11 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fastmcp import Client, FastMCP
-from fastmcp.client.transports.config import MCPConfigTransport
-from mcp.shared.exceptions import MCPError
+from mcp import ClientSession
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
+from mcp_lenient.adapters.client.compat import MCPError, field
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 from mcp_lenient.refusal.envelope import unknown_tool, written
 from mcp_lenient.text_calls.responses import (
@@ -27,7 +26,7 @@ from mcp_lenient.values.language import language
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
-    from mcp import ClientSession
+    from fastmcp import Client, FastMCP
     from mcp.types import ContentBlock
 
     Target = FastMCP | Client[Any] | ClientSession | LenientSession
@@ -133,11 +132,13 @@ async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -
 async def _session(target: Target) -> AsyncIterator[LenientSession]:
     if isinstance(target, LenientSession):
         yield target
-    elif isinstance(target, FastMCP | Client):
+    elif isinstance(target, ClientSession):
+        yield lenient_session(target)
+    else:
+        from fastmcp import Client, FastMCP
+
         async with Client(target) if isinstance(target, FastMCP) else target as client:
             yield lenient_session(client)
-    else:
-        yield lenient_session(target)
 
 
 def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,14 +147,14 @@ def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
     for name, tool in tools.items():
         for separator in _SEPARATOR.finditer(name):
             rest = name[separator.end() :]
-            found[rest] = {} if rest in found else tool.input_schema
-    return {**found, **{name: tool.input_schema for name, tool in tools.items()}}
+            found[rest] = {} if rest in found else field(tool, "input_schema")
+    return {**found, **{name: field(tool, "input_schema") for name, tool in tools.items()}}
 
 
 def _prefixes(session: LenientSession) -> tuple[str, ...]:
     """Return the names of the servers behind a client that has several."""
-    transport = getattr(session, "transport", None)
-    return tuple(transport.config.mcpServers) if isinstance(transport, MCPConfigTransport) else ()
+    config = getattr(getattr(session, "transport", None), "config", None)
+    return tuple(getattr(config, "mcpServers", ()))
 
 
 async def _called(
@@ -201,12 +202,13 @@ def _answer(tool: str, done: DispatchedCall) -> ToolAnswer:
     """Return what a model is shown of a result."""
     result = done.result
     texts = [text for block in result.content if (text := _text(block)) is not None]
-    if not result.content and result.structured_content is not None:
-        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
+    structured = field(result, "structured_content")
+    if not result.content and structured is not None:
+        texts = [json.dumps(structured, ensure_ascii=False)]
     images = tuple(
-        (block.mime_type, block.data) for block in result.content if isinstance(block, ImageContent)
+        (field(block, "mime_type"), block.data) for block in result.content if isinstance(block, ImageContent)
     )
-    return ToolAnswer(tool, done.id, "\n".join(texts), bool(result.is_error), images)
+    return ToolAnswer(tool, done.id, "\n".join(texts), bool(field(result, "is_error")), images)
 
 
 def _text(block: ContentBlock) -> str | None:

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import is_dataclass, replace
 from time import monotonic, perf_counter_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from fastmcp import Client
-from fastmcp.client.client import CallToolResult as ParsedResult
-from fastmcp.exceptions import ToolError
-from mcp import ClientSession
-from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS, CallToolResult, PaginatedRequestParams, TextContent
+from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
 from typing_extensions import Self
 
-from mcp_lenient.adapters.fastmcp.caller import caller_fields
-from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.proxy.middleware import UPSTREAM_KEY, refusal_in_text
-from mcp_lenient.adapters.settings import settings
-from mcp_lenient.declare.policies import Policies
-from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.refusal.envelope import META_KEY, envelope, repairs_told, written
-from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
-from mcp_lenient.types import Repair, Violation
+from mcp_lenient.adapters.client import compat
+from mcp_lenient.adapters.client.compat import MCPError
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool, Verdict
+from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.refusal.upstream import refusal_in_text
+from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
+    from fastmcp import Client
+    from fastmcp.client.client import CallToolResult as ParsedResult
+    from mcp import ClientSession
     from mcp.types import Tool
+    from typing_extensions import Unpack
 
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
-    from mcp_lenient.telemetry.events import EventName
 
     Session = ClientSession | Client[Any]
     Answer = CallToolResult | ParsedResult
@@ -42,23 +36,58 @@ _FRESH: Final = 1.0
 """Seconds for which a list of tools is used to change or refuse a call before it is asked for again."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A call before it is sent.
+class _Listed:
+    """The tools that a server lists.
+
+    Args:
+        session: The client's session.
 
     Attributes:
-        name: The tool's name.
-        arguments: What is sent.
-        repairs: What was changed.
-        refusal: The envelope of arguments that the schema forbids.
-        held: Whether it is not sent at all.
+        tools: The tools by name, as the SDK has them.
+        compiled: The contracts that were made of them, by name.
     """
 
-    name: str
-    arguments: Any
-    repairs: tuple[Repair, ...] = ()
-    refusal: dict[str, Any] | None = None
-    held: bool = False
+    certain_names = False
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.tools: dict[str, Tool] = {}
+        self.compiled: dict[str, CompiledTool] = {}
+        self._hosted: dict[str, HostTool] = {}
+        self._when = -_FRESH
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
+        """Return a tool; the server is asked where it is unknown, or where that may be old."""
+        if fresh or not self.tools:
+            await self.list_anew(unless_fresh=name in self.tools)
+        return self._hosted.get(name)
+
+    async def names(self) -> Collection[str]:
+        """Return the names of all tools."""
+        await self.list_anew()
+        return self.tools
+
+    async def list_anew(self, *, unless_fresh: bool = True) -> None:
+        """Ask the server for its tools, unless it was asked within the last second."""
+        if unless_fresh and monotonic() - self._when < _FRESH:
+            return
+        found: dict[str, Tool] = {}
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await compat.tools_page(self._session, cursor)
+            found.update((tool.name, tool) for tool in page.tools)
+            cursor = compat.field(page, "next_cursor")
+            if not cursor:
+                break
+        else:
+            msg = f"The server lists tools on more than {_MOST_PAGES} pages."
+            raise RuntimeError(msg)
+        known = {name: tool for name, tool in self.tools.items() if found.get(name) == tool}
+        self._hosted = {
+            name: self._hosted[name] if name in known else HostTool.listed(tool.model_dump(by_alias=True))
+            for name, tool in found.items()
+        }
+        self.tools, self._when = found, monotonic()
 
 
 class LenientSession:
@@ -67,14 +96,13 @@ class LenientSession:
     :func:`lenient_session` makes one. It may be entered in place of the session: ``async with lenient_session(client)``.
     """
 
+    @takes_settings
     def __init__(
-        self, session: Session, policy: Policy | None = None, *, tools: Mapping[str, Policy] | None = None
+        self, session: Session, policy: Policy | None = None, **settings: Unpack[HostSettings]
     ) -> None:
         self._session = session
-        self._policies = Policies(policy, tools or {}, None, bounded=settings().bounded)
-        self._telemetry = CallTelemetry(own_spans=host.SPAN_IS_INSIDE)
-        self._contracts: dict[str, tuple[Tool, ToolContract]] = {}
-        self._listed = -_FRESH
+        self._gate = Gate(policy, **settings)
+        self._listed = _Listed(session)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the session itself has."""
@@ -100,9 +128,9 @@ class LenientSession:
         Raises:
             RuntimeError: When the server lists tools on more than 1,000 pages.
         """
-        if not self._contracts or (anew and monotonic() - self._listed >= _FRESH):
-            await self._list()
-        return {name: tool for name, (tool, _) in self._contracts.items()}
+        if anew or not self._listed.tools:
+            await self._listed.list_anew()
+        return self._listed.tools
 
     async def call_tool(self, name: str, arguments: Any = None, *rest: Any, **options: Any) -> Any:
         """Call a tool as the session does, with arguments repaired by its schema.
@@ -120,14 +148,24 @@ class LenientSession:
         Raises:
             ToolError: With the envelope as its text, where a FastMCP client raises on errors.
         """
-        return await self._call(self._session.call_tool, name, arguments, rest, options)
+        is_parsed = compat.is_fastmcp(self._session)
+        raises = is_parsed and options.get("raise_on_error", True)
+        answer = await self._call(self._session.call_tool, name, arguments, rest, options)
+        if not isinstance(answer, dict):
+            return answer
+        refused = CallToolResult.model_validate(answer)
+        if raises:
+            raise compat.raised(_text(refused))
+        if is_parsed:
+            return compat.parsed(refused.content, answer.get("structuredContent"), answer["_meta"])
+        return refused
 
     async def call_tool_mcp(self, name: str, arguments: Any, *rest: Any, **options: Any) -> CallToolResult:
         """Do the same without raising on errors: a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``."""
-        own = self._session
-        call = own.call_tool_mcp if isinstance(own, Client) else own.call_tool
-        called: CallToolResult = await self._call(call, name, arguments, rest, options)
-        return called
+        own: Any = self._session
+        call = own.call_tool_mcp if compat.is_fastmcp(own) else own.call_tool
+        answer = await self._call(call, name, arguments, rest, options)
+        return CallToolResult.model_validate(answer) if isinstance(answer, dict) else answer
 
     async def _call(
         self,
@@ -137,111 +175,31 @@ class LenientSession:
         rest: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Any:
-        prepared = await self._prepared(name, arguments)
-        is_parsed = isinstance(self._session, Client) and call == self._session.call_tool
-        raises = is_parsed and options.get("raise_on_error", True)
-        if prepared.held and prepared.refusal is not None:
-            return _refused(prepared.refusal, is_parsed=is_parsed, raises=raises)
+        """Return what the session returns, or a refusal in the protocol's terms."""
+        verdict = await self._gate.verdict(
+            HostCall(name, arguments, perf_counter_ns(), trace_fields), self._listed
+        )
+        if verdict.refusal is not None:
+            return verdict.refusal
         try:
-            answer = await call(name, prepared.arguments, *rest, **options)
-        except (ToolError, MCPError) as error:
-            refusal = _refusal(error, prepared)
-            if refusal is None:
+            sent = arguments if verdict.arguments is None else verdict.arguments
+            answer = await call(name, sent, *rest, **options)
+        except compat.errors_of(self._session) as error:
+            if verdict.if_refused is None or not _refuses(error, name):
                 raise
-        else:
-            refusal = _refusal(answer, prepared)
-            if refusal is None:
-                return _with_repairs(answer, prepared.repairs)
-        return _refused(refusal, is_parsed=is_parsed, raises=raises)
+            return verdict.if_refused()
+        if verdict.if_refused is not None and _refuses(answer, name):
+            return verdict.if_refused()
+        return _with_repairs(answer, verdict)
 
     def language_of(self, name: str) -> str:
         """Return the language of messages about a tool."""
-        return self._policies.named(name).language
-
-    async def _prepared(self, name: str, sent: Any) -> _Prepared:
-        started = perf_counter_ns()
-        policy = self._policies.named(name)
-        if policy.mode == "off":
-            return _Prepared(name, sent)
-        arguments, read = ({} if sent is None else sent), None
-        if not isinstance(sent, Mapping | None):
-            read = arguments_in_text(sent, policy)
-        known = await self._known(name)
-        if known is None:
-            return _Prepared(name, sent)
-        if isinstance(arguments, Mapping) and known.accepts(arguments):
-            return _Prepared(name, sent)
-        known = await self._known(name, anew=True) or known
-        if not isinstance(arguments, Mapping) and read is None:
-            return self._outcome(name, known, sent, (), (not_an_object(sent),), started, sent=sent)
-        decision = known.decide(arguments) if read is None else known.decide_parsed(read[0])
-        repairs = (*(() if read is None else (read[1],)), *decision.repairs)
-        return self._outcome(
-            name, known, decision.arguments, repairs, decision.violations, started, sent=sent
-        )
-
-    def _outcome(
-        self,
-        name: str,
-        known: ToolContract,
-        arguments: Any,
-        repairs: tuple[Repair, ...],
-        violations: tuple[Violation, ...],
-        started: int,
-        sent: Any,
-    ) -> _Prepared:
-        """Record what was decided, and return what is sent."""
-        policy = known.plan.policy
-        is_object = isinstance(sent, Mapping)
-        told = shown(policy, known.plan.root, sent if is_object else None)
-        info = RecordedCall(
-            name, started, partial(caller_fields, None, None), secret=policy.secret, sent=told
-        )
-        held = not is_object or policy.unrepairable == "refuse"
-        event: EventName = "call_rejected" if held else "call_forwarded"
-        if policy.mode == "observe":
-            self._telemetry.record("call_observed", info, repairs=repairs, violations=violations)
-            return _Prepared(name, sent)
-        if not violations:
-            if repairs:
-                self._telemetry.record("call_repaired", info, repairs=repairs)
-            return _Prepared(name, arguments, repairs)
-        self._telemetry.record(event, info, repairs=repairs, violations=violations)
-        refusal = envelope(name, known.plan.root, violations, repairs, language=policy.language)
-        return _Prepared(name, sent, refusal=refusal, held=held)
-
-    async def _known(self, name: str, *, anew: bool = False) -> ToolContract | None:
-        """Return what is known of a tool; the server is asked where it is unknown, or where that may be old."""
-        if (anew or name not in self._contracts) and monotonic() - self._listed >= _FRESH:
-            await self._list()
-        return self._contracts[name][1] if name in self._contracts else None
-
-    async def _list(self) -> None:
-        session = self._session if isinstance(self._session, ClientSession) else self._session.session
-        found: dict[str, tuple[Tool, ToolContract]] = {}
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-            found.update((tool.name, (tool, self._contract(tool))) for tool in page.tools)
-            cursor = page.next_cursor
-            if not cursor:
-                self._contracts, self._listed = found, monotonic()
-                return
-        msg = f"The server lists tools on more than {_MOST_PAGES} pages."
-        raise RuntimeError(msg)
-
-    def _contract(self, tool: Tool) -> ToolContract:
-        known = self._contracts.get(tool.name)
-        if known is not None and known[0] == tool:
-            return known[1]
-        policy = self._policies.named(tool.name)
-        hint = tool.annotations is not None and tool.annotations.destructive_hint is True
-        destructive = hint if policy.destructive is None else policy.destructive
-        return ToolContract.of_schema(tool.input_schema, policy, destructive=destructive, tool=tool.name)
+        return self._gate.policy_for(name).language
 
 
+@takes_settings
 def lenient_session(
-    session: Session, policy: Policy | None = None, *, tools: Mapping[str, Policy] | None = None
+    session: Session, policy: Policy | None = None, **settings: Unpack[HostSettings]
 ) -> LenientSession:
     """Wrap a client's session so that it repairs arguments before it sends them.
 
@@ -251,51 +209,44 @@ def lenient_session(
     refusal is answered with the envelope; with ``Policy(unrepairable="refuse")`` it is not sent.
 
     Args:
-        session: A :class:`mcp.ClientSession` or a :class:`fastmcp.Client`, connected or not.
+        session: A :class:`mcp.ClientSession` of the official SDK 1 or 2, or a :class:`fastmcp.Client`, connected or not.
         policy: What may be repaired; the defaults of :class:`Policy` when left out.
-        tools: Policies for tool names that match a pattern, as for :class:`mcp_lenient.LenientMiddleware`.
+        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Returns:
         A session that is used in place of the other one.
+
+    Raises:
+        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
-    return LenientSession(session, policy, tools=tools)
+    return LenientSession(session, policy, **settings)
 
 
-def _refusal(answer: Exception | Answer, prepared: _Prepared) -> Mapping[str, Any] | None:
-    """Return the envelope where a server does not accept arguments that its schema forbids."""
+def _refuses(answer: Exception | Answer, tool: str) -> bool:
+    """Return whether a server does not accept the arguments of a call."""
     if isinstance(answer, MCPError):
-        refused = answer.error.code == INVALID_PARAMS
-    else:
-        refused = refusal_in_text(_error_text(answer), prepared.name) is not None
-    return prepared.refusal if refused else None
+        return answer.error.code == INVALID_PARAMS
+    return refusal_in_text(str(answer) if isinstance(answer, Exception) else _text(answer), tool) is not None
 
 
-def _error_text(answer: Exception | Answer) -> str:
-    if isinstance(answer, Exception):
-        return str(answer)
-    first = answer.content[0] if answer.is_error and answer.content else None
+def _text(answer: Answer) -> str:
+    """Return the first text of an error result."""
+    is_error = _is_result(answer) and compat.field(answer, "is_error")
+    first = answer.content[0] if is_error and answer.content else None
     return first.text if isinstance(first, TextContent) else ""
 
 
-def _refused(refusal: Mapping[str, Any], *, is_parsed: bool, raises: bool) -> Answer:
-    told, text = written(refusal)
-    if raises:
-        raise ToolError(text)
-    content = [TextContent(type="text", text=text)]
-    meta = {META_KEY: told}
-    if is_parsed:
-        return ParsedResult(list(content), None, meta, is_error=True)
-    return CallToolResult.model_validate({"content": content, "isError": True, "_meta": meta})
+def _is_result(answer: object) -> bool:
+    """Return whether a call has ended with a result, and not with a task or a request for input."""
+    return isinstance(answer, CallToolResult) or is_dataclass(answer)
 
 
-def _with_repairs(answer: Answer, repairs: tuple[Repair, ...]) -> Answer:
-    """Return the answer with the repairs in ``meta``; what the server itself has there moves aside."""
-    if not repairs or not isinstance(answer, CallToolResult | ParsedResult):
+def _with_repairs(answer: Any, verdict: Verdict) -> Any:
+    """Return the answer with the repairs in ``meta``."""
+    if not verdict.repairs or not _is_result(answer):
         return answer
-    meta = dict(answer.meta or {})
-    if META_KEY in meta:
-        meta[UPSTREAM_KEY] = meta.pop(META_KEY)
-    meta[META_KEY] = repairs_told(repairs)
-    if isinstance(answer, ParsedResult):
-        return replace(answer, meta=meta)
-    return answer.model_copy(update={"meta": meta})
+    told = CallToolResult.model_validate(verdict.told({"content": [], "_meta": answer.meta}))
+    changed = {"content": [*answer.content, *told.content], "meta": told.meta}
+    if isinstance(answer, CallToolResult):
+        return answer.model_copy(update=changed)
+    return replace(answer, **changed)

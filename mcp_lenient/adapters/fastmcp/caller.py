@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fastmcp.server.dependencies import get_access_token
 
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.telemetry.otel import trace_ids
+from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 def caller_fields(context: Context | None, mounted: str | None) -> dict[str, str | None]:
     """Return the fields of an event that identify the caller; unknown ones are None, as outside of a request."""
-    trace_id, span_id = trace_ids()
     if context is None:
-        return {"mounted": mounted, "trace_id": trace_id, "span_id": span_id}
+        return {"mounted": mounted, **trace_fields()}
     request = context.request_context
     name, version = host.client_of(request) if request is not None else (None, None)
     return {
@@ -29,8 +28,7 @@ def caller_fields(context: Context | None, mounted: str | None) -> dict[str, str
         "session_id": context.session_id if request else None,
         "request_id": str(request.request_id) if request and request.request_id is not None else None,
         "transport": context.transport,
-        "trace_id": trace_id,
-        "span_id": span_id,
+        **trace_fields(),
     }
 
 

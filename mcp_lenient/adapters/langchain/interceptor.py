@@ -13,7 +13,7 @@ from mcp.types import CallToolResult
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.mcp_sdk.tools import ListedTools, ServerTools
 from mcp_lenient.adapters.settings import takes_settings
-from mcp_lenient.telemetry.otel import trace_ids
+from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -98,5 +98,4 @@ def _with_headers(connection: Mapping[str, Any], headers: Mapping[str, Any] | No
 
 
 def _who(server: str) -> dict[str, str | None]:
-    trace_id, span_id = trace_ids()
-    return {"server": server, "trace_id": trace_id, "span_id": span_id}
+    return {"server": server, **trace_fields()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
+from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def to_langchain(tool: Tool, call: Called) -> BaseTool:
 
     async def called(**arguments: Any) -> tuple[Content, dict[str, Any] | None]:
         result = await call(tool.name, arguments)
-        if result.is_error:
+        if field(result, "is_error"):
             raise ToolException(
                 "\n".join(block.text for block in result.content if isinstance(block, TextContent))
             )
@@ -61,7 +62,7 @@ def to_langchain(tool: Tool, call: Called) -> BaseTool:
     return StructuredTool(
         name=tool.name,
         description=tool.description or "",
-        args_schema=tool.input_schema,
+        args_schema=field(tool, "input_schema"),
         coroutine=called,
         response_format="content_and_artifact",
         handle_tool_error=True,
@@ -72,7 +73,7 @@ def to_langchain(tool: Tool, call: Called) -> BaseTool:
 def _artifact(result: CallToolResult) -> dict[str, Any] | None:
     """Return what a program finds beside the content; None where there is nothing."""
     repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs")
-    found = {"structured_content": result.structured_content, "repairs": repairs}
+    found = {"structured_content": field(result, "structured_content"), "repairs": repairs}
     return {name: value for name, value in found.items() if value} or None
 
 
@@ -87,7 +88,7 @@ def _block(block: ContentBlock) -> dict[str, Any]:
     if isinstance(block, TextContent):
         return {"type": "text", "text": block.text}
     if isinstance(block, (ImageContent, AudioContent)):
-        return {"type": block.type, "base64": block.data, "mime_type": block.mime_type}
+        return {"type": block.type, "base64": block.data, "mime_type": field(block, "mime_type")}
     if isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
         return {"type": "text", "text": block.resource.text}
     return {"type": "text", "text": block.model_dump_json(by_alias=True, exclude_none=True)}

@@ -12,7 +12,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
 from mcp_lenient.adapters.litellm import compat
 from mcp_lenient.adapters.settings import takes_settings
-from mcp_lenient.telemetry.otel import trace_ids
+from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -120,13 +120,11 @@ def _who(data: Mapping[str, Any]) -> dict[str, str | None]:
     metadata = data.get("metadata")
     headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
     session = headers.get("mcp-session-id") if isinstance(headers, Mapping) else None
-    trace_id, span_id = trace_ids()
     return {
         "server": _text(data.get("mcp_server_name")),
         "subject": _text(data.get("user_api_key_user_id")),
         "session_id": _text(session),
-        "trace_id": trace_id,
-        "span_id": span_id,
+        **trace_fields(),
     }
 
 

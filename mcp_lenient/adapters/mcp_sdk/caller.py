@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
 
-from mcp_lenient.telemetry.otel import trace_ids
+from mcp_lenient.telemetry.otel import trace_fields
 
 
 def who_called(server: Any, request: Any) -> dict[str, str | None]:
@@ -16,12 +16,7 @@ def who_called(server: Any, request: Any) -> dict[str, str | None]:
         server: The low-level server; None where it cannot be told.
         request: The SDK's context of the request; None where Python code calls.
     """
-    trace_id, span_id = trace_ids()
-    known: dict[str, str | None] = {
-        "server": getattr(server, "name", None),
-        "trace_id": trace_id,
-        "span_id": span_id,
-    }
+    known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields()}
     if request is None:
         return known
     params, over_http, token = request.session.client_params, request.request, get_access_token()

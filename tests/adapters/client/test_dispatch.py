@@ -238,9 +238,9 @@ async def test_a_lenient_session_keeps_the_list_of_tools():
     server = web()
     async with lenient_session(Client(server)) as session:
         await dispatch(session, [ANTHROPIC])
-        listed = session._listed = session._listed - 2
+        listed = session._listed._when = session._listed._when - 2
         await dispatch(session, [{**ANTHROPIC, "input": {"query": "tea"}}])
-        assert session._listed == listed
+        assert session._listed._when == listed
 
         @server.tool
         def late(query: str) -> str:
