@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -291,8 +292,9 @@ class LenientMiddleware(Middleware):
         """Load a changed file, if it is valid and does not contradict a tool of this server."""
         if await self._operator.reload(partial(self._check, server)):
             self._tools = self._cache(self._operator.policies)
-            with spans.aside():
-                # What the file declares of no tool is logged where the tools are listed; no client may list them again.
+            # What the file declares of no tool is logged when the tools are listed, and clients that know them do not
+            # list them again. What others do to a list must not fail the call that came first after the change.
+            with suppress(Exception), spans.aside():
                 await server.list_tools()
 
     async def _check(self, server: FastMCP, policies: Policies) -> None:

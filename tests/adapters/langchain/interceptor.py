@@ -1,12 +1,16 @@
 """Tests of ``LenientInterceptor``: run in an environment of its own by ``test_agents.py``, which reads what this prints."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import fastmcp
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 from fastmcp.server.dependencies import get_http_headers
 from fastmcp.server.middleware import Middleware
 from langchain_core.messages import ToolMessage
@@ -15,12 +19,12 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
-from running import print_outcomes
 
 from benchmarks.hosts.agents.notes import started
 from benchmarks.hosts.log import events_of
 from mcp_lenient import Policy
-from mcp_lenient.adapters.langchain import LenientInterceptor
+from mcp_lenient.adapters.langchain import LenientInterceptor, load_tools
+from tests.shared.running import print_outcomes
 
 REFUSING = Policy(unrepairable="refuse")
 CALL = {"type": "tool_call", "id": "1"}
@@ -61,10 +65,12 @@ def notes(*, page: int | None = None) -> FastMCP:
 class Agent:
     """The tools of a session, with the lenient interceptor between two that look on."""
 
-    def __init__(self, session: ClientSession, policy: Policy | None, **options: Any) -> None:
+    def __init__(
+        self, session: ClientSession, policy: Policy | None, settings: Mapping[str, Any], **options: Any
+    ) -> None:
         self.outer, self.inner = Seen(), Seen()
         self._session, self._options = session, options
-        self._lenient = LenientInterceptor(session, policy)
+        self._lenient = LenientInterceptor(session, policy, **settings)
         self._tools: dict[str, Any] = {}
 
     async def call(self, tool: str = "store", /, **arguments: Any) -> ToolMessage:
@@ -79,12 +85,15 @@ class Agent:
 
 @asynccontextmanager
 async def agent(
-    policy: Policy | None = REFUSING, server: FastMCP | None = None, **options: Any
+    policy: Policy | None = REFUSING,
+    server: FastMCP | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
 ) -> AsyncIterator[Agent]:
     """An agent in one process with its server."""
     low = (server or notes())._mcp_server
     async with create_connected_server_and_client_session(low) as session:
-        yield Agent(session, policy, **options)
+        yield Agent(session, policy, settings, **options)
 
 
 def text(message: ToolMessage) -> str:
@@ -276,6 +285,45 @@ async def test_a_server_that_cannot_be_asked_gets_the_call_as_it_came() -> None:
             await store_tool.ainvoke({**CALL, "name": "store", "args": {"content": "x", "tags": 5}})
     assert inner.requests[0].args == {"content": "x", "tags": 5}
     assert [each["event"] for each in events] == ["hook_unavailable"]
+
+
+async def test_decisions_are_told_and_a_changed_file_is_in_force() -> None:
+    """As on every host."""
+    decisions: list[Any] = []
+    with tempfile.TemporaryDirectory() as folder, events_of() as events:
+        file = Path(folder) / "tools.yaml"
+        file.write_text("tools: {store: {parameters: {content: {aliases: [body]}}}}", encoding="utf-8")
+        settings = {"definitions": file, "reload": True, "on_decision": decisions.append}
+        async with agent(settings=settings) as own:
+            assert text(await own.call(body="x")) == "x None 10"
+            file.write_text("tools: {stor: {}}", encoding="utf-8")
+            await asyncio.sleep(1.05)
+            assert (await own.call(body="x")).status == "error"
+    assert [(each.tool, each.status) for each in decisions] == [("store", "repaired"), ("store", "refused")]
+    assert [each["reason"] for each in events if each["event"] == "definition_unused"] == [
+        "There is no tool 'stor'; did you mean 'store'?"
+    ]
+
+
+async def test_tools_are_loaded_over_sdk_1() -> None:
+    """``load_tools`` needs no interceptor, over the SDK's session as over FastMCP's client."""
+    async with create_connected_server_and_client_session(notes(page=1)._mcp_server) as session:
+        await _loaded_tools_are_lenient(session)
+    async with Client(notes()) as client:
+        await _loaded_tools_are_lenient(client)
+
+
+async def _loaded_tools_are_lenient(session: Any) -> None:
+    store_tool, remove = await load_tools(session)
+    assert remove.metadata["destructiveHint"] is True
+    arguments = {"Content": "x", "tags": "['a']"}
+    message = await store_tool.ainvoke({**CALL, "name": "store", "args": arguments})
+    assert message.content == "x ['a'] 10"
+    assert message.artifact["structured_content"] == {"result": "x ['a'] 10"}
+    assert [each["rule"] for each in message.artifact["repairs"]] == ["rename_case", "json5_text_to_array"]
+    refused = await store_tool.ainvoke({**CALL, "name": "store", "args": {"content": "x", "tags": 5}})
+    assert refused.status == "error"
+    assert json.loads(refused.content)["error_code"] == "INVALID_TAGS_TYPE"
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ from typing import Any
 
 from langchain.mcp import MCPAdapter
 from langchain_core.messages import ToolMessage
-from running import print_outcomes
 
 from benchmarks.hosts.agents.notes import server, started
 from mcp_lenient import create_lenient_proxy
+from tests.shared.running import print_outcomes
 
 
 async def told(target: Any, tool: str, **arguments: Any) -> ToolMessage:

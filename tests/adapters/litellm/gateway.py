@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 import traceback
 import urllib.error
 import urllib.request
@@ -207,6 +208,33 @@ def test_modes_are_in_force() -> None:
         assert hook(callback, mcp_arguments={"tags": "a"}) is None
         assert hook(callback, mcp_arguments={"tags": "a"}, mcp_server_name="other") is None
     assert [each["event"] for each in events] == ["call_observed"]
+
+
+def test_decisions_are_told() -> None:
+    """A function is called with each, by the name that the client called."""
+    decisions: list[Any] = []
+    callback = LenientCallback(on_decision=decisions.append, decision_values=True)
+    hook(callback, mcp_arguments={"tags": "a"})
+    hook(callback, mcp_arguments={"tags": 5})
+    assert [(each.tool, each.status, each.arguments) for each in decisions] == [
+        ("keep", "repaired", {"tags": ["a"]}),
+        ("keep", "refused", {"tags": 5}),
+    ]
+
+
+def test_a_changed_file_of_definitions_is_in_force() -> None:
+    """Tools of other servers that it names are nobody's mistake."""
+    declared = "tools: {notes/keep: {parameters: {tags: {aliases: [%s]}}}, other/keep: {}}"
+    with tempfile.TemporaryDirectory() as folder, events_of() as events:
+        file = Path(folder) / "tools.yaml"
+        file.write_text(declared % "labels", encoding="utf-8")
+        callback = LenientCallback(definitions=file, reload=True)
+        assert hook(callback, mcp_arguments={"labels": ["a"]})["modified_arguments"] == {"tags": ["a"]}
+        file.write_text(declared % "words", encoding="utf-8")
+        time.sleep(1.05)
+        assert hook(callback, mcp_arguments={"words": ["a"]})["modified_arguments"] == {"tags": ["a"]}
+        assert hook(callback, mcp_arguments={"labels": ["a"]}) is None
+    assert [each["event"] for each in events] == ["call_repaired", "call_repaired", "call_forwarded"]
 
 
 def test_a_changed_schema_counts_at_once() -> None:

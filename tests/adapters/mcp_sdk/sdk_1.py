@@ -1,11 +1,11 @@
 """Tests of ``make_lenient`` on the official SDK 1: run in its own environment by ``test_sdk_1.py``, which reads what this prints."""
 
 import asyncio
-import inspect
 import json
 import sys
-import traceback
+import tempfile
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from mcp import McpError, types
@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from benchmarks.hosts.log import events_of
 from mcp_lenient import Policy
 from mcp_lenient.adapters.mcp_sdk import compat, make_lenient
+from tests.shared.running import print_outcomes
 
 SCHEMA = {
     "type": "object",
@@ -33,7 +34,8 @@ def note(text: str, ctx: Context, labels: list[str] | None = None, limit: int = 
 
 def functions(policy: Policy | None = None, *tools: Any, **settings: Any) -> FastMCP:
     """A lenient server of functions."""
-    server = make_lenient(FastMCP("notes", log_level="CRITICAL"), policy)
+    own = {name: settings.pop(name) for name in ("definitions", "reload") if name in settings}
+    server = make_lenient(FastMCP("notes", log_level="CRITICAL"), policy, **own)
     for tool in tools or (note,):
         server.tool(**settings)(tool)
     return server
@@ -42,7 +44,15 @@ def functions(policy: Policy | None = None, *tools: Any, **settings: Any) -> Fas
 class Low:
     """A lenient low-level server that notes what it gets."""
 
-    def __init__(self, policy: Policy | None = None, *, validate_input: bool = True, **tool: Any) -> None:
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        validate_input: bool = True,
+        definitions: Path | None = None,
+        reload: bool = False,
+        **tool: Any,
+    ) -> None:
         self.got: list[Any] = []
         self.tool = types.Tool(**{"name": "note", "inputSchema": SCHEMA, **tool})
         self.server = Server("low")
@@ -56,7 +66,7 @@ class Low:
             self.got.append(arguments)
             return [types.TextContent(type="text", text="ran")]
 
-        make_lenient(self.server, policy)
+        make_lenient(self.server, policy, definitions=definitions, reload=reload)
 
 
 @asynccontextmanager
@@ -291,18 +301,42 @@ async def test_a_low_level_handler_tells_whether_it_validates() -> None:
         assert compat.function_server(inner) is None
 
 
+async def test_decisions_are_told() -> None:
+    """A function is called with each, with values where it asks for them."""
+    decisions: list[Any] = []
+    server = make_lenient(FastMCP("notes"), on_decision=decisions.append, decision_values=True)
+    server.tool()(note)
+    for limit in (1, "one", None):
+        await call(server, "note", {"text": "x", "limit": limit})
+    assert [(each.tool, each.status) for each in decisions] == [
+        ("note", "accepted"),
+        ("note", "refused"),
+        ("note", "repaired"),
+    ]
+    assert [each.arguments.get("limit") for each in decisions] == [1, "one", None]
+
+
+async def test_a_changed_file_of_definitions_is_in_force() -> None:
+    """Without a restart, on functions and on a low-level server."""
+    for made in (functions, Low):
+        await _reloads(made)
+
+
+async def _reloads(made: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder, events_of() as events:
+        file = Path(folder) / "tools.yaml"
+        file.write_text("tools: {note: {parameters: {text: {aliases: [body]}}}}", encoding="utf-8")
+        built = made(definitions=file, reload=True)
+        server = getattr(built, "server", built)
+        assert rules(await call(server, "note", {"body": "x"})) == ["rename_alias"]
+        changed = "tools: {note: {parameters: {text: {aliases: [words]}}}, nota: {}}"
+        file.write_text(changed, encoding="utf-8")
+        await asyncio.sleep(1.05)
+        assert rules(await call(server, "note", {"words": "x"})) == ["rename_alias"]
+        assert (await call(server, "note", {"body": "x"})).isError
+    told = [each["reason"] for each in events if each["event"] == "definition_unused"]
+    assert told == ["There is no tool 'nota'; did you mean 'note'?"]
+
+
 if __name__ == "__main__":
-    told = {}
-    tests = {
-        name: each
-        for name, each in globals().items()
-        if name.startswith("test_") and inspect.iscoroutinefunction(each)
-    }
-    for name, test in tests.items():
-        try:
-            asyncio.run(test())
-        except BaseException:  # noqa: BLE001 - whatever went wrong is the result
-            told[name] = traceback.format_exc()
-        else:
-            told[name] = None
-    print(json.dumps(told))  # noqa: T201 - what the other file reads
+    print_outcomes(dict(globals()))

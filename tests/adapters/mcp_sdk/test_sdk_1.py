@@ -6,15 +6,11 @@ from pathlib import Path
 
 import pytest
 from own_environment import names_in, told_by
-
-from benchmarks.hosts.matrix import HOSTS
+from sdk_1_versions import NEWEST, OLDEST
 
 pytestmark = [pytest.mark.full]
 
 FILE = Path(__file__).parent / "sdk_1.py"
-NEWEST = HOSTS["sdk_1"].needs
-# The oldest one does not start with a newer Pydantic.
-OLDEST = ("mcp==1.20.0", "pydantic==2.12.*", *NEWEST[1:])
 
 
 @pytest.fixture(scope="module", params=[OLDEST, NEWEST], ids=["oldest", "newest"])

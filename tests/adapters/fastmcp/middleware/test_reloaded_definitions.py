@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from calls import Log, call, rules
 from fastmcp import FastMCP
@@ -31,19 +29,6 @@ def file(tmp_path):
     path = tmp_path / "lenient.yaml"
     path.write_text(ALIAS % "body", encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def later(monkeypatch):
-    """Let two seconds pass at once."""
-    now = time.monotonic
-    passed = [0.0]
-    monkeypatch.setattr("mcp_lenient.declare.definitions.loading.monotonic", lambda: now() + passed[0])
-
-    def wait() -> None:
-        passed[0] += 2
-
-    return wait
 
 
 def server_of(file, **settings) -> FastMCP:

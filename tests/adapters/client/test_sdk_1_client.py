@@ -1,0 +1,25 @@
+"""``lenient_session`` and ``dispatch`` on the official SDK 1, in environments of its own and without FastMCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from own_environment import names_in, told_by
+from sdk_1_versions import NEWEST, OLDEST
+
+pytestmark = [pytest.mark.full]
+
+FILE = Path(__file__).parent / "sdk_1.py"
+
+
+@pytest.fixture(scope="module", params=[OLDEST, NEWEST], ids=["oldest", "newest"])
+def told(request):
+    """What came out of each test, by its name."""
+    return told_by(FILE, *request.param)
+
+
+@pytest.mark.parametrize("test", names_in(FILE))
+def test_on_sdk_1(test, told):
+    """It comes out as its own sentence says."""
+    assert told[test] is None, told[test]

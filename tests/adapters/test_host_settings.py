@@ -1,0 +1,329 @@
+"""The settings that every host takes: decisions that are told, and definitions that are edited while it runs."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+from calls import Log
+from fastmcp import Client, FastMCP
+from fastmcp_versions import IS_3
+from mcp.types import CallToolResult as Result
+from mcp.types import ListToolsResult, TextContent, Tool
+
+from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
+from mcp_lenient.adapters.gate import Gate
+from mcp_lenient.adapters.settings import HostSettings, Operator
+
+Call = Callable[[dict[str, Any]], Awaitable[str]]
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+ALIAS = "tools: {store: {parameters: {text: {aliases: [%s]}}}}"
+REFUSING = Policy(unrepairable="refuse")
+
+
+def store(text: str, tags: list[str] | None = None) -> str:
+    """A tool."""
+    return f"{text}{tags or ''}"
+
+
+def _outcome(result: Any) -> str:
+    is_error = result.is_error if hasattr(result, "is_error") else result.isError
+    return "refused" if is_error else "ran"
+
+
+@asynccontextmanager
+async def fastmcp(**settings: Any) -> AsyncIterator[Call]:
+    """FastMCP's middleware."""
+    server: FastMCP = FastMCP("host", middleware=[LenientMiddleware(**settings)])
+    server.tool(store)
+    async with Client(server) as client:
+        yield _through(client.call_tool_mcp)
+
+
+@asynccontextmanager
+async def session(**settings: Any) -> AsyncIterator[Call]:
+    """A client's session, whose server takes everything."""
+    server: FastMCP = FastMCP("open")
+    server.tool(store)
+    async with lenient_session(Client(server), REFUSING, **settings) as lenient:
+        yield _through(lenient.call_tool_mcp)
+
+
+@asynccontextmanager
+async def calls(**settings: Any) -> AsyncIterator[Call]:
+    """A hook of an agent framework."""
+    lenient = LenientCalls(REFUSING, **settings)
+
+    async def call(arguments: dict[str, Any]) -> str:
+        made = lenient.check({"name": "store", "inputSchema": SCHEMA}, arguments)
+        return "ran" if made.refusal is None else "refused"
+
+    yield call
+
+
+@asynccontextmanager
+async def sdk_functions(**settings: Any) -> AsyncIterator[Call]:
+    """The official SDK 2, functions."""
+    from mcp.server.mcpserver import MCPServer
+
+    from mcp_lenient.adapters.mcp_sdk import make_lenient
+
+    server = make_lenient(MCPServer("host"), REFUSING, **settings)
+    server.tool()(store)
+    async with _sdk_client(server) as call:
+        yield call
+
+
+@asynccontextmanager
+async def sdk_low_level(**settings: Any) -> AsyncIterator[Call]:
+    """The official SDK 2, low level."""
+    from mcp.server import Server
+
+    from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
+
+    async def list_tools(_ctx: Any, _params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name="store", input_schema=SCHEMA)])
+
+    async def call_tool(_ctx: Any, params: Any) -> Result:
+        return Result(content=[TextContent(type="text", text=store(**params.arguments))])
+
+    server: Any = Server("host", on_list_tools=list_tools, on_call_tool=call_tool)
+    server.middleware.append(LenientServerMiddleware(REFUSING, **settings))
+    async with _sdk_client(server) as call:
+        yield call
+
+
+@asynccontextmanager
+async def _sdk_client(server: Any) -> AsyncIterator[Call]:
+    from mcp import Client as SdkClient
+
+    async with SdkClient(server) as client:
+        yield _through(client.call_tool)
+
+
+def _through(call_tool: Callable[..., Awaitable[Any]]) -> Call:
+    async def call(arguments: dict[str, Any], tool: str = "store") -> str:
+        return _outcome(await call_tool(tool, arguments))
+
+    return call
+
+
+SDK_2 = [] if IS_3 else [sdk_functions, sdk_low_level]
+HOSTS = [fastmcp, session, calls, *SDK_2]
+EACH = pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
+LISTING = pytest.mark.parametrize(
+    "host", [each for each in HOSTS if each is not calls], ids=lambda host: host.__name__
+)
+"""All but the host that knows only the tool that is called."""
+pytestmark = pytest.mark.usefixtures("events")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file that declares the alias ``body``."""
+    path = tmp_path / "lenient.yaml"
+    path.write_text(ALIAS % "body", encoding="utf-8")
+    return path
+
+
+@EACH
+async def test_each_decision_is_told_without_values(host):
+    """What was decided about which tool, and nothing of what was sent."""
+    decisions = []
+    async with host(on_decision=decisions.append) as call:
+        for tags in (["b"], "['b']", 5):
+            await call({"text": "a", "tags": tags})
+    assert [(each.tool, each.status) for each in decisions] == [
+        ("store", "accepted"),
+        ("store", "repaired"),
+        ("store", "refused"),
+    ]
+    assert all(each.arguments == {} and each.mode == "repair" for each in decisions)
+    assert [each.pointer for each in decisions[2].violations] == ["/tags"]
+    assert not decisions[2].violations[0].message
+
+
+@EACH
+async def test_decisions_hold_values_on_request(host):
+    """Arguments are those that the tool gets, and of a refused call those that were sent."""
+    decisions = []
+    async with host(on_decision=decisions.append, decision_values=True) as call:
+        for tags in (["b"], "['b']", 5):
+            await call({"text": "a", "tags": tags})
+    assert [each.arguments["tags"] for each in decisions] == [["b"], ["b"], 5]
+
+
+@EACH
+async def test_a_hook_that_raises_or_changes_what_it_gets_harms_nothing(host, caplog):
+    """The call runs as without it, and the first error is reported."""
+
+    def hook(decision):
+        decision.arguments.clear()
+        for violation in decision.violations:
+            violation.allowed_values[0].clear()
+        raise RuntimeError
+
+    async with host(on_decision=hook, decision_values=True) as call:
+        with caplog.at_level(logging.WARNING, "mcp_lenient"):
+            told = [await call({"text": "a", "tags": tags}) for tags in (["b"], "['b']", 5)]
+    assert told == ["ran", "ran", "refused"]
+    assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
+
+
+@EACH
+async def test_a_changed_file_is_in_force(host, file, later, events: Log):
+    """What it says counts for the next call, and what it said before no longer."""
+    async with host(definitions=file, reload=True) as call:
+        assert await call({"body": "a"}) == "ran"
+        file.write_text(ALIAS % "words", encoding="utf-8")
+        assert await call({"words": "a"}) == "refused", "it is looked at once a second"
+        later()
+        assert await call({"words": "a"}) == "ran"
+        assert await call({"body": "a"}) == "refused"
+    assert not {"definitions_kept", "definition_unused"} & set(events.names)
+
+
+@EACH
+async def test_a_file_is_read_once_without_reload(host, file, later):
+    """As long as the host runs."""
+    async with host(definitions=file) as call:
+        file.write_text(ALIAS % "words", encoding="utf-8")
+        later()
+        assert await call({"body": "a"}) == "ran"
+
+
+def _emptied(file):
+    file.write_text("", encoding="utf-8")
+
+
+def _wrong(file):
+    file.write_text("tools: {store: {parameters: {text: {alias: [words]}}}}", encoding="utf-8")
+
+
+def _binary(file):
+    file.write_bytes(b"\xff\xfe\x00")
+
+
+def _deep(file):
+    file.write_text("tools: " + "[" * 20_000, encoding="utf-8")
+
+
+def _folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+@EACH
+@pytest.mark.quick_rows("emptied-session", "wrong-calls", "folder-fastmcp")
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(_emptied, id="emptied"),
+        pytest.param(_wrong, id="wrong"),
+        pytest.param(_binary, id="binary"),
+        pytest.param(_deep, id="deep"),
+        pytest.param(_folder, id="folder"),
+        pytest.param(lambda file: file.unlink(), id="gone"),
+    ],
+)
+async def test_a_file_that_cannot_be_used_changes_nothing(host, spoil, file, later, events: Log):
+    """What it said before stays in force, and one line says why, until it changes again."""
+    async with host(definitions=file, reload=True) as call:
+        spoil(file)
+        for _ in range(2):
+            later()
+            assert await call({"body": "a"}) == "ran"
+        (kept,) = [each for each in events if each["event"] == "definitions_kept"]
+        assert kept["subject"] == str(file)
+        with suppress(OSError):
+            file.rmdir()
+        file.write_text(ALIAS % "words", encoding="utf-8")
+        later()
+        assert await call({"words": "a"}) == "ran"
+
+
+@LISTING
+async def test_a_tool_that_a_file_names_and_nobody_has_is_logged(host, file, events: Log):
+    """Without a client that lists the tools, but on FastMCP."""
+    file.write_text("tools: {stor: {}}", encoding="utf-8")
+    async with host(definitions=file) as call:
+        await call({"text": "a"})
+    if host is not fastmcp:
+        assert _unused(events) == ["There is no tool 'stor'; did you mean 'store'?"]
+
+
+@LISTING
+async def test_a_tool_that_a_changed_file_names_and_nobody_has_is_logged(host, file, later, events: Log):
+    """As in the file that a host starts with."""
+    async with host(definitions=file, reload=True) as call:
+        await call({"text": "a"})
+        file.write_text("tools: {stor: {}, store: {parameters: {txt: {}}}}", encoding="utf-8")
+        later()
+        await call({"text": "a"})
+    assert _unused(events) == [
+        "There is no tool 'stor'; did you mean 'store'?",
+        "Tool 'store' has no parameter 'txt'; did you mean 'text'?",
+    ]
+
+
+def _unused(events: Log) -> list[str]:
+    return [each["reason"] for each in events if each["event"] == "definition_unused"]
+
+
+@EACH
+async def test_a_host_may_observe(host):
+    """The mode stands above the policy."""
+    decisions = []
+    async with host(mode="observe", on_decision=decisions.append) as call:
+        with suppress(Exception):
+            await call({"text": "a", "tags": 5})
+    assert [(each.status, each.mode) for each in decisions] == [("refused", "observe")]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [Gate, LenientCalls, LenientMiddleware, LenientMiddleware.from_file, lenient_session],
+    ids=lambda function: function.__qualname__,
+)
+def test_help_shows_every_setting(function):
+    """By name, with its default, also where a type checker reads a TypedDict."""
+    shown = inspect.signature(function).parameters
+    if function is Gate:
+        shown = inspect.signature(Operator).parameters
+    assert set(HostSettings.__annotations__) <= shown.keys()
+    assert shown["reload"].default is False
+    assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in shown.values())
+
+
+def test_threads_may_share_calls(file, later):
+    """While a file changes, each call is judged by one state of it."""
+    lenient = LenientCalls(REFUSING, definitions=file, reload=True)
+    tool = {"name": "store", "inputSchema": SCHEMA}
+    told: list[object] = []
+
+    def work() -> None:
+        for number in range(200):
+            made = lenient.check(tool, {("body", "words")[number % 2]: "a"})
+            told.append(made.arguments if made.refusal is None else "refused")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for word in ("words", "body") * 10:
+        file.write_text(ALIAS % word, encoding="utf-8")
+        later()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert len(told) == 800
+    assert all(each in ({"text": "a"}, "refused") for each in told)
