@@ -61,10 +61,12 @@ class ToolContract:
     Attributes:
         plan: The compiled schema and policy.
         validator: The tool's own validation, run after the normalizers that its author declared.
+        as_texts: Whether a client can send nothing but strings, as to a prompt; the violations ask for nothing else.
     """
 
     plan: Plan
     validator: Validator
+    as_texts: bool = False
 
     @classmethod
     def of_schema(
@@ -75,6 +77,7 @@ class ToolContract:
         destructive: bool = False,
         tool: str | None = None,
         validator: Validator | None = None,
+        as_texts: bool = False,
     ) -> ToolContract:
         """Make the contract of a tool with this input schema.
 
@@ -84,6 +87,7 @@ class ToolContract:
             destructive: Whether the tool destroys something.
             tool: The tool's name, where it is known.
             validator: The tool's own validator; None where only the published schema is known.
+            as_texts: Whether a client can send nothing but strings.
 
         Raises:
             SchemaError: When the schema is not a JSON object.
@@ -94,9 +98,8 @@ class ToolContract:
 
             read = closed(read)
         plan = Plan(read, policy, destructive=destructive, tool=tool)
-        return cls(
-            plan, PublishedSchemaValidator(read) if validator is None else own_validator(plan, validator)
-        )
+        judge = PublishedSchemaValidator(read) if validator is None else own_validator(plan, validator)
+        return cls(plan, judge, as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""
@@ -152,4 +155,5 @@ class ToolContract:
             destructive=plan.destructive,
             again=still_wrong(plan, validator),
             tool=plan.tool,
+            as_texts=self.as_texts,
         )

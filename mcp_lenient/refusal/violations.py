@@ -105,7 +105,9 @@ def _not_as_text(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
         return told or (words("Write it as a JSON object, not as text.") if kinds == {"object"} else "")
     if sample[0] in "[{":
         return words("Write it as JSON, like {sample}, not as text.", sample=sample)
-    return "" if allowed_values(problem.forms, partly=True) else _in_digits(kinds, sample, words)
+    if allowed_values(problem.forms, partly=True):
+        return ""
+    return _in_digits(kinds, sample, words, quoted=_is_text_alone(refusal, problem.places[0].path))
 
 
 def _like(refusal: Refusal, problem: Problem) -> str:
@@ -151,18 +153,48 @@ _BARE = {
 }
 
 
-def _in_digits(kinds: set[str], sample: str, words: Language) -> str:
+def _in_digits(kinds: set[str], sample: str, words: Language, *, quoted: bool) -> str:
     if not kinds <= {"integer", "number", "boolean"}:
         return ""
-    if kinds == {"boolean"}:
-        return words("Write true or false, without quotes.")
-    if "number" in kinds and "boolean" in kinds:
-        return words("Write a number in digits, or true or false, without quotes.")
     if "boolean" in kinds:
-        return words("Write a whole number in digits, or true or false, without quotes.")
+        also = "number" if "number" in kinds else "integer" if "integer" in kinds else "boolean"
+        return words(_TRUE_OR_FALSE[also][quoted])
     if "number" in kinds:
         return words("Write a number in digits, like {sample}.", sample=sample)
     return words("Write a whole number in digits, like {sample}.", sample=sample)
+
+
+_TRUE_OR_FALSE = {
+    "boolean": (marked("Write true or false, without quotes."), marked("Write true or false.")),
+    "number": (
+        marked("Write a number in digits, or true or false, without quotes."),
+        marked("Write a number in digits, or true or false."),
+    ),
+    "integer": (
+        marked("Write a whole number in digits, or true or false, without quotes."),
+        marked("Write a whole number in digits, or true or false."),
+    ),
+}
+"""How to write a boolean where JSON can be sent, and where only a string can."""
+
+
+def _is_text_alone(refusal: Refusal, path: Path) -> bool:
+    """Return whether a client can send nothing but a string to a place, as to each argument of a prompt."""
+    return refusal.as_texts and len(path) == 1
+
+
+def _in_json_text(refusal: Refusal, path: Path, choices: Forms) -> str:
+    """Return what is expected at a place that takes a container and to which only a string can be sent; else nothing."""
+    wanted, words = refusal.say(expected, choices), refusal.words
+    kinds = {kind for form in choices for kind in likely_kinds(form)}
+    if not wanted or not _is_text_alone(refusal, path) or kinds.isdisjoint(_CONTAINERS):
+        return ""
+    sample = refusal.of_schema(example, choices)
+    if sample is None:
+        return words("{expected}, sent as a string that holds JSON", expected=wanted)
+    return words(
+        "{expected}, sent as a string that holds JSON, like {sample}", expected=wanted, sample=in_json(sample)
+    )
 
 
 def leave_out(refusal: Refusal, problem: Problem) -> str:
@@ -227,7 +259,7 @@ def _lacks(refusal: Refusal, problem: Problem, parent: Location) -> str:
             expected=refusal.say(expected, parent.forms),
         )
     told = words("{place} is required but was not sent{more}.", place=place, more=more)
-    wanted = refusal.say(expected, choices)
+    wanted = _in_json_text(refusal, spot.path, choices) or refusal.say(expected, choices)
     if not wanted:
         return told
     return words.sentences(
@@ -437,8 +469,16 @@ def _wrong_type(refusal: Refusal, problem: Problem) -> Violation:
     if not wanted:
         return _wrong_value(refusal, problem)
     kinds = {kind for form in problem.forms for kind in likely_kinds(form)} - {"null"}
-    told = _must_be(refusal, problem, wanted)
-    return _about_value(refusal, problem, refusal.words.sentences(told, hint(refusal, problem, kinds)))
+    words = refusal.words
+    in_text = _in_json_text(refusal, problem.places[0].path, problem.forms)
+    if in_text:
+        told, more = (
+            words("{place} must be {expected}.", place=named(problem, words), expected=in_text),
+            leave_out(refusal, problem),
+        )
+    else:
+        told, more = _must_be(refusal, problem, wanted), hint(refusal, problem, kinds)
+    return _about_value(refusal, problem, words.sentences(told, more))
 
 
 def _wrong_enum(refusal: Refusal, problem: Problem) -> Violation:
@@ -722,6 +762,7 @@ def violations(
     destructive: bool = False,
     again: Callable[[Mapping[str, Any]], Sequence[ValidationIssue]] | None = None,
     tool: str | None = None,
+    as_texts: bool = False,
 ) -> tuple[Violation, ...]:
     """Return the violations of a refused call, 20 at most.
 
@@ -736,8 +777,18 @@ def violations(
         destructive: Whether the tool is destructive, so that no fix is offered.
         again: Returns the remaining issues of arguments after repair; a fix may need a repair as well.
         tool: The tool's name, if it is known.
+        as_texts: Whether a client can send nothing but strings, so that no message asks for anything else.
     """
-    refusal = Refusal(reader, outcome, validator, policy, destructive=destructive, again=again, tool=tool)
+    refusal = Refusal(
+        reader,
+        outcome,
+        validator,
+        policy,
+        destructive=destructive,
+        again=again,
+        tool=tool,
+        as_texts=as_texts,
+    )
     ties = outcome.ties[:MAX_VIOLATIONS]
     groups, more = _groups(_leading(refusal))
     problems = _problems(refusal, groups)

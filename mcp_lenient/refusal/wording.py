@@ -723,7 +723,7 @@ class Refusal:
     """A refused call: the tool's published schema, the partly repaired arguments, and the tool's validator.
 
     ``reader`` may be shared by all refusals under one schema. ``again`` returns the remaining issues of arguments
-    after repair. ``words`` is the language of the messages.
+    after repair. ``as_texts`` says that a client can send nothing but strings. ``words`` is the language of the messages.
     """
 
     reader: FormReader
@@ -735,6 +735,7 @@ class Refusal:
         default=None, compare=False
     )
     tool: str | None = None
+    as_texts: bool = False
     places: dict[Path, Location] = field(default_factory=dict, compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
     words: Language = field(init=False, compare=False, repr=False)

@@ -82,7 +82,7 @@ async def repaired_prompt(
         return context
     schema = compat.schema_of(prompt.fn)
     judged = await anyio.to_thread.run_sync(_open_to_converted, schema, prompt, sent)
-    decision = ToolContract.of_schema(judged, policy, tool=message.name).decide(sent)
+    decision = ToolContract.of_schema(judged, policy, tool=message.name, as_texts=True).decide(sent)
     arguments = _as_texts(decision.arguments, sent)
     if decision.status != "refused" and not await anyio.to_thread.run_sync(_renders, prompt, arguments):
         return context
@@ -120,7 +120,9 @@ async def check_resource(
         "type": "object",
         "properties": {name: TypeAdapter(kind).json_schema() for name, kind in types.items()},
     }
-    decision = ToolContract.of_schema(schema, policy.changed(rules=()), tool=template.name).decide(wrong)
+    decision = ToolContract.of_schema(
+        schema, policy.changed(rules=()), tool=template.name, as_texts=True
+    ).decide(wrong)
     _record(telemetry, own, template.name, decision, policy, started)
     if policy.mode == "repair" and not _is_nested(own):
         raise _refused(template.name, schema, decision, policy, subject="resource")

@@ -10,7 +10,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import PromptError
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -107,6 +107,40 @@ async def test_the_rest_is_refused_by_an_envelope(events: Log, sent, code, point
     assert told["message"].startswith("Invalid arguments for prompt 'review': ")
     assert [violation["pointer"] for violation in told["details"]["violations"]] == [pointer]
     assert events.names == ["call_rejected"]
+
+
+class Person(BaseModel):
+    """A parameter that is an object."""
+
+    name: str
+
+
+def asked(one: list[int], who: Person, *, really: bool, each: dict[str, list[int]] | None = None) -> str:
+    """A prompt that takes no plain text."""
+    return f"{one}{who}{really}{each}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"one": "1 and 2"}, """'one' must be an array of integers, sent as a string that holds JSON, like "[1, 2]"."""),
+        ({"one": None}, """'one' is required but was not sent. It must be an array of integers, sent as a string that holds JSON, like "[1, 2]"."""),
+        ({"who": "ann"}, """'who' must be an object, sent as a string that holds JSON, like "{\\"name\\": \\"a\\"}"."""),
+        ({"really": "perhaps"}, """'really' must be a boolean, but got the string "perhaps". Write true or false."""),
+        ({"one": '["x"]'}, """'one[0]' must be an integer, but got the string "x". Write a whole number in digits, like 1."""),
+    ],
+    ids=["array", "missing", "object", "boolean", "inside of JSON"],
+)  # fmt: skip
+async def test_no_message_asks_for_anything_but_a_string(wrong, message):
+    """A client cannot send anything else to a prompt."""
+    server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
+    server.prompt(asked)
+    sent = {"one": "[1]", "who": '{"name": "ann"}', "really": "true", **wrong}
+    async with Client(server) as client:
+        with pytest.raises(host.MCPError) as caught:
+            await client.get_prompt("asked", {name: text for name, text in sent.items() if text is not None})
+    (violation,) = caught.value.error.data["details"]["violations"]
+    assert violation["message"] == message
 
 
 @pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
