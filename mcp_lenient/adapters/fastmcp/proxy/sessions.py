@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import wraps
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, TypeVar, cast
 
 import anyio
 import httpx2
+from fastmcp.exceptions import ToolError
 from fastmcp.server.dependencies import get_context
 from fastmcp.server.providers.proxy import ProxyClient
 from mcp.shared.exceptions import MCPError
@@ -39,6 +41,8 @@ _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResour
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 _WANTS_CREDENTIALS: Final = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 _BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
+_CALL: Final = "'tools/call'"
+"""How the SDK names a call in its own error of a request that ran out of time."""
 
 
 class NotConnectedError(MCPError):
@@ -115,6 +119,7 @@ class UpstreamClient(ProxyClient[Any]):
         self.kept_for: tuple[Any, ...] | None = None
         self._ending: asyncio.Task[None] | None = None
         self.busy = False
+        self._began = 0.0
         self.used_at = 0.0
         self.session_is_gone = False
         self.refused_caller = False
@@ -133,7 +138,7 @@ class UpstreamClient(ProxyClient[Any]):
         Raises:
             NotConnectedError: When no connection can be made, or not in time.
         """
-        self.busy = True
+        self.busy, self._began = True, monotonic()
         try:
             await self._connected_in_time()
         except BaseException:
@@ -166,13 +171,26 @@ class UpstreamClient(ProxyClient[Any]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the session unless it is kept and nothing went wrong with it."""
+        """End the session unless it is kept and nothing went wrong with it.
+
+        Raises:
+            ToolError: When a call ran out of its time. FastMCP logs any other error of a call with a traceback, and the
+                proxy logs this one itself.
+        """
         self.busy, self.used_at = False, monotonic()
         if self.kept_for is None or not _breaks(error):
             await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
         else:
             # By a task of its own, since this one may be cancelled.
             self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
+        if error is not None and self._is_late_call(error):
+            raise ToolError(str(error), log_level=logging.DEBUG) from error
+
+    def _is_late_call(self, error: BaseException) -> bool:
+        limit = self._times.answer
+        if limit is None or not isinstance(error, MCPError) or monotonic() - self._began < limit:
+            return False
+        return error.error.code == REQUEST_TIMEOUT and _CALL in error.error.message
 
     async def end(self) -> None:
         """End the session, whoever holds it; a server that does not let go of it is not waited for."""

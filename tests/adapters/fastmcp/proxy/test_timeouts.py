@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -65,6 +66,31 @@ async def test_an_answer_that_is_not_there_in_time_is_an_envelope(mode, events):
         ("call_accepted", None),
         ("call_unanswered", "TIMED_OUT"),
     ]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
+async def test_a_late_call_is_one_line_of_the_log(mode, several, events, caplog):
+    """FastMCP prints no traceback beside it, nor a line of its own."""
+    target = _slow()
+    with serving(target) if several else nullcontext() as url:
+        behind = {"mcpServers": {"a": {"url": url}, "b": {"url": url}}} if several else target
+        front = create_lenient_proxy(behind, timeout=0.2)
+        with caplog.at_level(logging.INFO), _fastmcps_log_to(caplog.handler):
+            tool = "a_wait" if several else "wait"
+            assert (await _called(front, tool, {"seconds": 30}, mode=mode)).is_error
+    assert [event["event"] for event in events] == ["call_accepted", "call_unanswered"]
+    assert [each.message for each in caplog.records if each.name.startswith("fastmcp")] == []
+
+
+@contextmanager
+def _fastmcps_log_to(handler: logging.Handler):
+    logger = logging.getLogger("fastmcp")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 async def test_an_answer_in_time_passes():
