@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
     from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
     from mcp_lenient.adapters.fastmcp.tools import tool_error
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.declare.normalizers import (
         aliases,
         clamp,
@@ -57,6 +58,7 @@ __all__ = [
     "DefinitionError",
     "Dispatched",
     "DispatchedCall",
+    "HostSettings",
     "LenientCalls",
     "LenientError",
     "LenientMiddleware",
@@ -105,6 +107,7 @@ _HOMES = {
     "mcp_lenient.adapters.client.dispatch": "Dispatched DispatchedCall dispatch",
     "mcp_lenient.adapters.client.session": "LenientSession lenient_session",
     "mcp_lenient.adapters.fastmcp.decorator": "lenient",
+    "mcp_lenient.adapters.settings": "HostSettings",
     "mcp_lenient.engine.contract": "Decision",
     "mcp_lenient.errors": "DefinitionError LenientError LoggingError NoToolCallError NormalizationError PolicyError "
     "SchemaError ToolCallError",

@@ -55,9 +55,10 @@ class LenientCalls:
     >>> call.arguments, call.refusal
     ({'tags': ['a']}, None)
 
+    All other settings are those of :class:`mcp_lenient.HostSettings`.
+
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.

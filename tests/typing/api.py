@@ -7,10 +7,16 @@ from typing import Annotated, Any
 
 from fastmcp import Context, FastMCP
 from fastmcp.tools import tool
-from typing_extensions import assert_type
+from mcp import ClientSession
+from mcp.server.mcpserver import MCPServer
+from typing_extensions import Unpack, assert_type
 
 from mcp_lenient import (
+    Decision,
+    HostSettings,
+    LenientCalls,
     LenientMiddleware,
+    LenientSession,
     NormalizationError,
     Normalized,
     Normalizer,
@@ -18,11 +24,13 @@ from mcp_lenient import (
     aliases,
     clamp,
     lenient,
+    lenient_session,
     normalize,
     normalizer,
     strip,
     tags,
 )
+from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
 
 mcp: FastMCP[Any] = FastMCP("types")
 mcp.add_middleware(LenientMiddleware(tools={"pay_*": Policy.strict()}))
@@ -127,6 +135,23 @@ def without_a_server() -> None:
     assert_type(normalize(schema, {"a": 1}), Normalized)
     assert_type(normalize(schema, '{"a": 1}', Policy.strict()), Normalized)
     assert_type(Normalizer(schema, policy=Policy())({"a": 1}), Normalized)
+
+
+def seen_by(decision: Decision) -> None:
+    """What an application does with a decision."""
+    assert_type(decision.tool, str | None)
+
+
+def hosts(session: ClientSession, **settings: Unpack[HostSettings]) -> None:
+    """Every host takes the same settings, and so may a function of one's own."""
+    assert_type(lenient_session(session, Policy(), **settings), LenientSession)
+    assert_type(make_lenient(MCPServer("types"), reload=True, definitions="tools.yaml"), MCPServer)
+    LenientServerMiddleware(on_decision=seen_by, decision_values=True, clients=["acme"])
+    LenientMiddleware.from_file("tools.yaml", warm=True, mode="observe")
+    LenientCalls(tools={"pay_*": 5})  # type: ignore[dict-item]
+    LenientCalls(reload="yes")  # type: ignore[arg-type]
+    LenientCalls(toolz={})  # type: ignore[call-arg]
+    LenientCalls(warm=True)  # type: ignore[call-arg]
 
 
 def refused() -> None:

@@ -227,11 +227,12 @@ class LenientMiddleware(Middleware):
     >>> mcp = FastMCP("notes")
     >>> mcp.add_middleware(LenientMiddleware(tools={"delete_*": Policy.strict()}))
 
+    All other settings are those of :class:`mcp_lenient.HostSettings`.
+
     Args:
         policy: What may be repaired; by default :class:`Policy` without arguments.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes a few milliseconds for each tool.
-        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.

@@ -34,11 +34,12 @@ class LenientInterceptor:
     can be read in exactly one way, else forwarded as it came, or with ``Policy(unrepairable="refuse")`` answered with the
     envelope. All of it is logged, without values.
 
+    All other settings are those of :class:`mcp_lenient.HostSettings`.
+
     Args:
         servers: The connections that ``MultiServerMCPClient`` is given, by name; or the one session whose tools are loaded.
             They are asked for their tools at the first call, and again before a call is changed or refused.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.

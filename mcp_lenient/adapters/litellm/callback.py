@@ -63,9 +63,10 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
     With the defaults, ``callbacks: ["mcp_lenient.adapters.litellm.lenient_callback"]`` is all that it takes. LiteLLM calls a
     hook only where the class itself defines it, so this one is not for subclassing.
 
+    All other settings are those of :class:`mcp_lenient.HostSettings`.
+
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.

@@ -48,9 +48,10 @@ class LenientServerMiddleware:
     >>> from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
     >>> mcp = MCPServer("notes", middleware=[LenientServerMiddleware(tools={"delete_*": Policy.strict()})])
 
+    All other settings are those of :class:`mcp_lenient.HostSettings`.
+
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        **settings: See :class:`mcp_lenient.HostSettings`.
 
     Raises:
         DefinitionError: When the file is wrong; names file, line or path, and field.
