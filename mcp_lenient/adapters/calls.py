@@ -59,9 +59,6 @@ class LenientCalls:
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-
-    Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     @takes_settings

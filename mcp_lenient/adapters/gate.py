@@ -222,9 +222,6 @@ class Gate:
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         settings: Everything else that the operator says.
-
-    Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:

@@ -72,7 +72,8 @@ class HostSettings(TypedDict, total=False):
     tool, and that comes before ``policy``."""
     definitions: Definitions | str | PathLike[str] | None
     """A YAML or TOML file with aliases, normalizers and policies by tool; by default the one that
-    ``MCP_LENIENT_CONFIG`` names. ``policy`` and ``tools`` override it."""
+    ``MCP_LENIENT_CONFIG`` names. ``policy`` and ``tools`` override it. A wrong file is a :class:`DefinitionError`, which
+    names file, line or path, and field."""
     reload: bool
     """Whether to load the file again when it has changed, at most once a second, when a call arrives. A wrong file
     changes nothing; a ``definitions_kept`` log line gives the reason."""

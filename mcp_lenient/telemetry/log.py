@@ -283,6 +283,7 @@ def _without_values(decision: Decision, secret: frozenset[str]) -> Decision:
                 message="",
                 received_value=None,
                 has_received_value=False,
+                allowed_values=deepcopy(violation.allowed_values),  # they are those of the schema
                 fixes=(),
             )
             for violation in decision.violations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import threading
@@ -16,7 +17,7 @@ from fastmcp_versions import IS_3
 from mcp.types import CallToolResult as Result
 from mcp.types import ListToolsResult, TextContent, Tool
 
-from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
+from mcp_lenient import DefinitionError, LenientCalls, LenientMiddleware, Policy, lenient_session
 from mcp_lenient.adapters.gate import Gate
 from mcp_lenient.adapters.settings import HostSettings, Operator
 
@@ -181,6 +182,22 @@ async def test_a_hook_that_raises_or_changes_what_it_gets_harms_nothing(host, ca
     assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
 
 
+@pytest.mark.parametrize("values", [False, True])
+def test_a_hook_cannot_change_the_schema(values):
+    """The values that an enum allows are copies."""
+
+    def hook(decision):
+        for violation in decision.violations:
+            for value in violation.allowed_values:
+                value.clear()
+
+    tool = {"name": "pick", "inputSchema": {"properties": {"one": {"enum": [[1], [2]]}}}}
+    lenient = LenientCalls(REFUSING, on_decision=hook, decision_values=values)
+    first, second = (lenient.check(tool, {"one": [3]}).refusal for _ in range(2))
+    assert first == second
+    assert lenient.check(tool, {"one": [1]}).refusal is None
+
+
 @EACH
 async def test_a_changed_file_is_in_force(host, file, later, events: Log):
     """What it says counts for the next call, and what it said before no longer."""
@@ -251,6 +268,65 @@ async def test_a_file_that_cannot_be_used_changes_nothing(host, spoil, file, lat
         file.write_text(ALIAS % "words", encoding="utf-8")
         later()
         assert await call({"words": "a"}) == "ran"
+
+
+async def test_a_reload_that_is_cancelled_is_made_up_for(file, later):
+    """The client of the call that came first after the change may have gone away."""
+    operator = Operator(definitions=file, reload=True)
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    later()
+
+    async def cancelled(_policies):
+        raise asyncio.CancelledError
+
+    async def checked(_policies):
+        """Find nothing."""
+
+    with pytest.raises(asyncio.CancelledError):
+        await operator.reload(cancelled)
+    later()
+    assert await operator.reload(checked)
+    assert operator.policies.declared("store").aliases == {"text": ("words",)}
+
+
+async def test_only_one_caller_loads_a_file(file, later):
+    """A slow check must not put an older state of the file into force after a newer one."""
+    operator = Operator(definitions=file, reload=True)
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    later()
+
+    async def slow(_policies):
+        file.write_text(ALIAS % "newest", encoding="utf-8")
+        later()
+        assert not await operator.reload(slow)
+
+    assert await operator.reload(slow)
+    later()
+    assert not await operator.reload(lambda _policies: _contradiction())
+    assert operator.policies.declared("store").aliases == {"text": ("words",)}
+
+
+async def _contradiction():
+    msg = "no"
+    raise DefinitionError(msg)
+
+
+def test_a_file_is_found_after_the_working_directory_changes(file, later, monkeypatch):
+    """A relative path is one from where the program was when it named the file."""
+    monkeypatch.chdir(file.parent)
+    operator = Operator(definitions=file.name, reload=True)
+    monkeypatch.chdir("/")
+    file.write_text(ALIAS % "words", encoding="utf-8")
+    later()
+    operator.reload_at_once()
+    assert operator.policies.declared("store").aliases == {"text": ("words",)}
+
+
+@pytest.mark.parametrize("properties", [None, [], "text", 5])
+def test_names_are_looked_for_in_any_schema(file, properties, events: Log):
+    """A stranger's server publishes what it likes."""
+    Operator(definitions=file).warn_of_unused({"store": {"properties": properties}})
+    assert _unused(events) == ["Tool 'store' has no parameter 'text'."]
 
 
 @LISTING

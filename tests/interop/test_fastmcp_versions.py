@@ -33,6 +33,11 @@ CALLS = {
     "decorator, repaired": "runs",
     "decorator, refused": "refused INVALID_TAGS_TYPE",
 }
+CLIENT = {
+    "repaired": "runs rename_case json5_text_to_array",
+    "refused": "refused INVALID_TAGS_TYPE",
+    "dispatched": "runs text_to_integer",
+}
 EVENTS = ["call_repaired"] * 6 + ["call_rejected"] * 5
 ON_3 = {"strict": ("the SDK's own error", ["hook_unavailable"])}
 ON_4 = {"strict": ("runs json_text_to_array", ["call_repaired"])}
@@ -72,6 +77,7 @@ def test_a_smoke_set_of_calls(version):
     told = json.loads(done.stdout)
     strict, logged = (ON_3 if told["version"].startswith("3.") else ON_4)["strict"]
     assert told["calls"] == {**CALLS, "strict": strict}
+    assert told["client"] == CLIENT
     events = {"middleware": EVENTS, "decorator": ["call_repaired", "call_rejected"], "strict": logged}
     assert told["events"] == events
     assert told["commands"] == dict.fromkeys(told["commands"], 0)

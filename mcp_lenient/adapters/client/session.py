@@ -215,9 +215,6 @@ def lenient_session(
 
     Returns:
         A session that is used in place of the other one.
-
-    Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
     return LenientSession(session, policy, **settings)
 

@@ -238,7 +238,6 @@ class LenientMiddleware(Middleware):
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.
 
     Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
         PolicyError: Where ``MCP_LENIENT_MODE`` is not a mode.
         TypeError: Where ``on_decision`` is not a function, or a coroutine or generator function.
     """

@@ -40,9 +40,6 @@ class LenientInterceptor:
         servers: The connections that ``MultiServerMCPClient`` is given, by name; or the one session whose tools are loaded.
             They are asked for their tools at the first call, and again before a call is changed or refused.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-
-    Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     @takes_settings

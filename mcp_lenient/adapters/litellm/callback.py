@@ -67,9 +67,6 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-
-    Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     @takes_settings

@@ -52,7 +52,6 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
         The same server.
 
     Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
         TypeError: When it is not a server of the official SDK.
         ValueError: When the server has no handler of calls yet.
     """

@@ -52,9 +52,6 @@ class LenientServerMiddleware:
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-
-    Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
     """
 
     @takes_settings

@@ -70,7 +70,7 @@ class WatchedDefinitions:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._path = FilePath(path)
+        self._path = FilePath(path).absolute()  # the program may change its working directory
         self.name = str(path)
         self._handled = self._found = self._look()
         self._next = monotonic() + _PAUSE

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import fastmcp
-from fastmcp import Client
+from fastmcp import Client, FastMCP
 from fastmcp.client.transports import PythonStdioTransport
+from server import store
+
+from mcp_lenient import dispatch, lenient_session
 
 HERE = Path(__file__).parent
 SERVER = HERE / "server.py"
@@ -73,6 +76,18 @@ async def _calls(kind: str, log: Path) -> dict[str, str]:
         }
 
 
+async def _client() -> dict[str, str]:
+    """Calls of a client that is lenient by itself, of a server that is not."""
+    server: FastMCP = FastMCP("bare")
+    server.tool(store)
+    async with lenient_session(Client(server)) as session:
+        repaired = await session.call_tool_mcp("store", {"Content": "a", "tags": "['b']"})
+        refused = await session.call_tool_mcp("store", {"content": "a", "tags": 5})
+        dispatched = await dispatch(session, '<store>{"content": "a", "max_size": "3"}</store>')
+    told = {"repaired": repaired, "refused": refused, "dispatched": dispatched.calls[0].result}
+    return {name: _outcome(result) for name, result in told.items()}
+
+
 def _events(log: Path) -> list[str]:
     lines = [line for line in log.read_text(encoding="utf-8").splitlines() if line.startswith('{"timestamp"')]
     return [json.loads(line)["event"] for line in lines]
@@ -90,7 +105,13 @@ async def main() -> None:
         calls = {name: told for kind, log in logs.items() for name, told in (await _calls(kind, log)).items()}
         events = {kind: _events(log) for kind, log in logs.items()}
     commands = {name: _command(words) for name, words in COMMANDS.items()}
-    told = {"version": fastmcp.__version__, "calls": calls, "events": events, "commands": commands}
+    told = {
+        "version": fastmcp.__version__,
+        "calls": calls,
+        "client": await _client(),
+        "events": events,
+        "commands": commands,
+    }
     sys.stdout.write(json.dumps(told, indent=1))
 
 
