@@ -36,7 +36,7 @@ _FRESH: Final = 1.0
 """Seconds for which a list of tools is used to change or refuse a call before it is asked for again."""
 
 
-class _Listed:
+class _SessionTools:
     """The tools that a server lists.
 
     Args:
@@ -102,7 +102,7 @@ class LenientSession:
     ) -> None:
         self._session = session
         self._gate = Gate(policy, **settings)
-        self._listed = _Listed(session)
+        self._listed = _SessionTools(session)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the session itself has."""
