@@ -80,8 +80,7 @@ class EventLog:
         # Runs on every accepted call, so it has to be fast.
         if EVENTS.handlers and (chosen := destination()) is not None:
             return chosen.wants(event)
-        structlog = sys.modules.get("structlog")
-        if structlog is None or not structlog.is_configured():
+        if not _is_configured():
             level = LEVELS[event]
             return (
                 _STANDARD.isEnabledFor(level)
@@ -185,8 +184,9 @@ def _warn(message: str, error: str) -> None:
 
 def _is_configured() -> bool:
     """Return whether the application has configured structlog, without importing it."""
-    structlog = sys.modules.get("structlog")
-    return structlog is not None and structlog.is_configured()
+    # Another thread may be in the middle of importing it.
+    configured = getattr(sys.modules.get("structlog"), "is_configured", None)
+    return configured is not None and bool(configured())
 
 
 def _level_check(logger: Any) -> Callable[[int], Any] | None:

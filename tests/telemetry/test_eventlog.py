@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 import structlog
@@ -350,3 +351,9 @@ def test_warnings_are_escaped_and_bounded(capsys):
     assert (len(lines[0]["subject"]), len(lines[0]["reason"])) == (128, 512)
     assert (lines[0]["subject"] + lines[0]["reason"]).isprintable()
     assert read_event(json.dumps(lines[0])) is None
+
+
+def test_another_thread_may_be_importing_structlog(monkeypatch):
+    """As long as it is not done, the application has not configured it."""
+    monkeypatch.setitem(sys.modules, "structlog", ModuleType("structlog"))
+    assert EventLog().wants("call_rejected")
