@@ -26,7 +26,7 @@ def field(model: Any, name: str) -> Any:
 
 def is_fastmcp(session: object) -> bool:
     """Return whether a session is FastMCP's client, which parses results and raises on errors."""
-    return not isinstance(session, ClientSession)
+    return hasattr(type(session), "call_tool_mcp")
 
 
 def errors_of(session: object) -> tuple[type[Exception], ...]:
@@ -55,7 +55,7 @@ def _fastmcps() -> tuple[type[Exception], type[ParsedResult]]:
 
 async def tools_page(session: Any, cursor: str | None) -> Any:
     """Return a page of ``tools/list``, from a cursor on."""
-    own: Any = session.session if is_fastmcp(session) else session
+    own: Any = session if isinstance(session, ClientSession) else session.session
     if "params" not in signature(own.list_tools).parameters:  # SDK 1 until 1.22
         return await own.list_tools(cursor)
     return await own.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)

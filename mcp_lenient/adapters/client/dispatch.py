@@ -26,10 +26,12 @@ from mcp_lenient.values.language import language
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
-    from fastmcp import Client, FastMCP
+    from fastmcp import FastMCP
     from mcp.types import ContentBlock
 
-    Target = FastMCP | Client[Any] | ClientSession | LenientSession
+    from mcp_lenient.adapters.client.session import Session
+
+    Target = FastMCP | Session | LenientSession
 
 UNREADABLE: Final = "UNREADABLE_CALL"
 """The envelope's code for a text that holds a call which cannot be read."""
@@ -137,8 +139,11 @@ async def _session(target: Target) -> AsyncIterator[LenientSession]:
     else:
         from fastmcp import Client, FastMCP
 
-        async with Client(target) if isinstance(target, FastMCP) else target as client:
-            yield lenient_session(client)
+        if isinstance(target, FastMCP | Client):
+            async with Client(target) if isinstance(target, FastMCP) else target as client:
+                yield lenient_session(client)
+        else:
+            yield lenient_session(target)
 
 
 def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from mcp_lenient.telemetry.otel import trace_fields
 if TYPE_CHECKING:
     from fastmcp import Client
     from fastmcp.client.client import CallToolResult as ParsedResult
+    from mcp import Client as SdkClient
     from mcp import ClientSession
     from mcp.types import Tool
     from typing_extensions import Unpack
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
-    Session = ClientSession | Client[Any]
+    Session = ClientSession | SdkClient | Client[Any]
     Answer = CallToolResult | ParsedResult
 
 _MOST_PAGES: Final = 1_000
@@ -209,7 +210,8 @@ def lenient_session(
     refusal is answered with the envelope; with ``Policy(unrepairable="refuse")`` it is not sent.
 
     Args:
-        session: A :class:`mcp.ClientSession` of the official SDK 1 or 2, or a :class:`fastmcp.Client`, connected or not.
+        session: A :class:`mcp.ClientSession` of the official SDK 1 or 2, its own client of SDK 2, or a
+            :class:`fastmcp.Client`; connected or not.
         policy: What may be repaired; the defaults of :class:`Policy` when left out.
         **settings: See :class:`mcp_lenient.HostSettings`.
 

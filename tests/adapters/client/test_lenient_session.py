@@ -7,10 +7,10 @@ import json
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
-from fastmcp_versions import IS_3
+from fastmcp_versions import IS_3, not_on_3
 from pydantic import ValidationError
 
-from mcp_lenient import LenientMiddleware, Policy, aliases, lenient, lenient_session
+from mcp_lenient import LenientMiddleware, Policy, aliases, dispatch, lenient, lenient_session
 from mcp_lenient.adapters.client.compat import MCPError
 
 SCHEMA = {"type": "object", "properties": {"gender": {"type": "number"}}, "required": ["gender"]}
@@ -57,6 +57,20 @@ async def test_a_session_of_the_sdk_does_the_same(server):
         result = await lenient_session(client.session).call_tool("bazi", SENT)
     assert result.structured_content == {"result": "1990, 1.0, True, [1, 2, 3]"}
     assert sorted(rules(result)) == sorted(RULES)
+
+
+@not_on_3("the SDK 1 has no client of its own")
+async def test_the_sdks_own_client_does_the_same(server):
+    """Nothing is raised on errors, as by that client itself."""
+    from mcp import Client as SdkClient
+
+    async with SdkClient(server._mcp_server) as client:
+        session = lenient_session(client)
+        assert sorted(rules(await session.call_tool("bazi", SENT))) == sorted(RULES)
+        refused = await session.call_tool("bazi", {"year": "soon", "gender": 1})
+        assert json.loads(refused.content[0].text)["error_code"] == "INVALID_YEAR_TYPE"
+        done = await dispatch(client, '<bazi>{"year": "1", "gender": 1}</bazi>')
+    assert [each["rule"] for each in done.calls[0].repairs] == ["text_to_integer"]
 
 
 async def test_whole_arguments_may_come_as_text(server):
