@@ -41,13 +41,11 @@ class Check:
 
     Attributes:
         level: The severity of its findings, unless a finding has its own.
-        summary: What it looks for, in one sentence.
         why: What goes wrong if nothing is changed.
-        find: The function that looks at one tool.
+        find: The function that looks at one tool. Its docstring is the rule's summary.
     """
 
     level: Level
-    summary: str
     why: str
     find: Callable[[Surface], Iterable[Hit]]
 
@@ -55,6 +53,11 @@ class Check:
     def code(self) -> str:
         """Return its stable name, used to select and ignore it."""
         return self.find.__name__
+
+    @property
+    def summary(self) -> str:
+        """Return what it looks for, in one sentence."""
+        return self.find.__doc__ or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,10 @@ class Finding:
         return asdict(self)
 
 
+def _check(level: Level, why: str) -> Callable[[Callable[[Surface], Iterable[Hit]]], Check]:
+    return lambda find: Check(level, why, find)
+
+
 _LONGEST_REASON: Final = 200
 _TYPE_NAMES: Final = "array, boolean, integer, null, number, object or string"
 _BOUND: Final = "Write the bound itself under '{0}', as a number, and take '{1}' out."
@@ -102,8 +109,12 @@ _CORRECTIONS: Final[Mapping[str, str]] = {
 _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 
+@_check(
+    "warning",
+    "Clients that compile the schema drop the tool or the keyword, and each model reads it differently.",
+)
 def schema_invalid(surface: Surface) -> Iterator[Hit]:
-    """Find input schemas that the meta-schema of their dialect refuses."""
+    """A keyword of the input schema has a value that JSON Schema does not allow."""
     found = _issue(surface.input_schema)
     if found is None:
         return
@@ -173,8 +184,9 @@ _JSON_TEXT: Final = re.compile(
 )
 
 
+@_check("warning", "A list or number sent as text is accepted as text, so it is not repaired.")
 def untyped_parameter(surface: Surface) -> Iterator[Hit]:
-    """Find places that take any JSON value."""
+    """A parameter takes any JSON value; a note if it is described, and for the items of a list."""
     for spot in surface.spots:
         if surface.is_normalized(spot):
             continue
@@ -207,8 +219,9 @@ def _has_untyped_items(node: SchemaNode) -> bool:
     return shape.items in (None, True) or (isinstance(shape.items, Mapping) and not shape.items)
 
 
+@_check("warning", "A list sent as JSON text is accepted as text: the most frequent mistake goes unnoticed.")
 def text_or_container(surface: Surface) -> Iterator[Hit]:
-    """Find places that take text as well as a list or an object."""
+    """A parameter takes a list or an object, and also any text."""
     for spot in surface.spots:
         if surface.is_normalized(spot) or _is_untyped(spot.node):
             continue
@@ -230,8 +243,9 @@ def _takes_as_text(spot: Spot, kind: str) -> bool:
     return has_kind and text and spot.node.takes(_TEXTS[kind])
 
 
+@_check("note", "Callers send the JSON itself or escape it wrongly, and the schema cannot describe it.")
 def json_in_text(surface: Surface) -> Iterator[Hit]:
-    """Find text parameters that must contain JSON."""
+    """A text parameter must contain JSON."""
     for spot in surface.spots:
         only_text = [node for node in spot.alternatives if not node.shape.is_only("null")]
         if not only_text or not all(node.shape.is_only("string") for node in only_text):
@@ -247,8 +261,9 @@ def json_in_text(surface: Surface) -> Iterator[Hit]:
             )
 
 
+@_check("warning", "Callers guess the keys, and a misspelled key is silently accepted.")
 def free_form_object(surface: Surface) -> Iterator[Hit]:
-    """Find objects that declare nothing."""
+    """An object declares neither its properties nor the type of its values; a note if it is described."""
     has_example = '{"' in (surface.tool.description or "")
     for spot in surface.spots:
         if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.alternatives):
@@ -273,8 +288,9 @@ _FORBIDDING: Final = (
 )
 
 
+@_check("note", "A misspelled name is silently accepted, and the tool runs without its value.")
 def optional_overlooked(surface: Surface) -> Iterator[Hit]:
-    """Find objects that take any name besides optional ones."""
+    """An object with optional names takes any other name too; a warning for an object inside the arguments."""
     if surface.closed:
         return
     told: set[tuple[int, ...]] = set()
@@ -296,8 +312,11 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
         )
 
 
+@_check(
+    "note", "Many callers send null instead of leaving it out; without the middleware the call is refused."
+)
 def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
-    """Find optional parameters that refuse null, unless a middleware leaves null out."""
+    """Parameters may be left out, but not null."""
     if surface.drops_null:
         return
     names = [
@@ -320,8 +339,9 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         )
 
 
+@_check("warning", "Callers copy defaults from the schema, and the call is refused.")
 def default_refused(surface: Surface) -> Iterator[Hit]:
-    """Find defaults that the schema itself refuses."""
+    """A parameter's own default does not fit its type."""
     for spot in surface.spots:
         for default in spot.node.shape.default:
             if not spot.node.takes(default):
@@ -338,8 +358,9 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
                 )
 
 
+@_check("error", "No call can be validated, so nothing is repaired and callers do not learn what is wrong.")
 def schema_unusable(surface: Surface) -> Iterator[Hit]:
-    """Find input schemas that cannot be read in full."""
+    """The input schema is not valid, or refers to something outside it."""
     if surface.issue is not None:
         yield Hit(
             "",
@@ -348,8 +369,9 @@ def schema_unusable(surface: Surface) -> Iterator[Hit]:
         )
 
 
+@_check("warning", "Callers cannot know what to send under it.")
 def required_undeclared(surface: Surface) -> Iterator[Hit]:
-    """Find required names that are not declared."""
+    """A required name is not declared; an error if other names are forbidden."""
     for place, node in surface.objects:
         shape = node.shape
         for name in sorted(shape.required - shape.properties.keys()):
@@ -365,8 +387,11 @@ def required_undeclared(surface: Surface) -> Iterator[Hit]:
             )
 
 
+@_check(
+    "note", "Callers cannot know what comes back, and clients validate every result against it for nothing."
+)
 def output_forbids_nothing(surface: Surface) -> Iterator[Hit]:
-    """Find output schemas that allow everything."""
+    """The output schema allows everything."""
     schema = surface.output_schema
     if schema is not None and _allows_all(schema):
         yield Hit(
@@ -405,8 +430,9 @@ _AFTER_ARGUMENTS: Final = re.compile(
 _INSTEAD: Final = {"None": "null", "True": "true", "False": "false"}
 
 
+@_check("warning", "Callers copy it into their JSON, where it becomes text or invalid JSON.")
 def python_in_description(surface: Surface) -> Iterator[Hit]:
-    """Find descriptions that show Python where callers write JSON."""
+    """A description shows Python: None, True, single quotes, Optional[...]."""
     shown = _python_in(_AFTER_ARGUMENTS.sub("", surface.tool.description or ""))
     if shown is not None:
         yield _python_hit("", "The tool's description", shown)
@@ -433,8 +459,9 @@ def _python_hit(place: str, what: str, shown: str) -> Hit:
     )
 
 
+@_check("note", "Callers can only guess from the spelling of a value.")
 def enum_without_description(surface: Surface) -> Iterator[Hit]:
-    """Find lists of allowed values without an explanation."""
+    """Nothing says what the allowed values mean; a warning if a value is a number or a short code."""
     told = (surface.tool.description or "").casefold()
     for spot in surface.spots:
         values = _values(spot)
@@ -473,8 +500,9 @@ def _is_mentioned(name: str, values: list[Any], told: str) -> bool:
     return len(mentioned) * 2 >= len(values)
 
 
+@_check("warning", "A caller who mixes them up gets no error, and no repair can notice.")
 def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
-    """Find two names of one object that a typing error can confuse."""
+    """Two names of one object differ by a letter, by singular and plural, or by case style."""
     for place, node in surface.objects:
         names = list(node.property_nodes)[:_MOST_NAMES]
         for one, other in combinations(names, 2):
@@ -507,8 +535,9 @@ def _apart(one: str, other: str) -> str | None:
     return None
 
 
+@_check("warning", "Models choose a tool and its arguments by its description.")
 def tool_without_description(surface: Surface) -> Iterator[Hit]:
-    """Find tools without a description."""
+    """A tool has no description."""
     if not (surface.tool.description or "").strip():
         yield Hit(
             "",
@@ -517,96 +546,21 @@ def tool_without_description(surface: Surface) -> Iterator[Hit]:
         )
 
 
-CHECKS: Final[tuple[Check, ...]] = (
-    Check(
-        "error",
-        "The input schema is not valid, or refers to something outside it.",
-        "No call can be validated, so nothing is repaired and callers do not learn what is wrong.",
-        schema_unusable,
-    ),
-    Check(
-        "warning",
-        "A keyword of the input schema has a value that JSON Schema does not allow.",
-        "Clients that compile the schema drop the tool or the keyword, and each model reads it differently.",
-        schema_invalid,
-    ),
-    Check(
-        "warning",
-        "A required name is not declared; an error if other names are forbidden.",
-        "Callers cannot know what to send under it.",
-        required_undeclared,
-    ),
-    Check(
-        "warning",
-        "A tool has no description.",
-        "Models choose a tool and its arguments by its description.",
-        tool_without_description,
-    ),
-    Check(
-        "warning",
-        "A parameter takes any JSON value; a note if it is described, and for the items of a list.",
-        "A list or number sent as text is accepted as text, so it is not repaired.",
-        untyped_parameter,
-    ),
-    Check(
-        "warning",
-        "A parameter takes a list or an object, and also any text.",
-        "A list sent as JSON text is accepted as text: the most frequent mistake goes unnoticed.",
-        text_or_container,
-    ),
-    Check(
-        "note",
-        "A text parameter must contain JSON.",
-        "Callers send the JSON itself or escape it wrongly, and the schema cannot describe it.",
-        json_in_text,
-    ),
-    Check(
-        "warning",
-        "An object declares neither its properties nor the type of its values; a note if it is described.",
-        "Callers guess the keys, and a misspelled key is silently accepted.",
-        free_form_object,
-    ),
-    Check(
-        "note",
-        "An object with optional names takes any other name too; a warning for an object inside the arguments.",
-        "A misspelled name is silently accepted, and the tool runs without its value.",
-        optional_overlooked,
-    ),
-    Check(
-        "warning",
-        "A parameter's own default does not fit its type.",
-        "Callers copy defaults from the schema, and the call is refused.",
-        default_refused,
-    ),
-    Check(
-        "note",
-        "Parameters may be left out, but not null.",
-        "Many callers send null instead of leaving it out; without the middleware the call is refused.",
-        optional_not_nullable,
-    ),
-    Check(
-        "note",
-        "Nothing says what the allowed values mean; a warning if a value is a number or a short code.",
-        "Callers can only guess from the spelling of a value.",
-        enum_without_description,
-    ),
-    Check(
-        "warning",
-        "Two names of one object differ by a letter, by singular and plural, or by case style.",
-        "A caller who mixes them up gets no error, and no repair can notice.",
-        names_one_slip_apart,
-    ),
-    Check(
-        "warning",
-        "A description shows Python: None, True, single quotes, Optional[...].",
-        "Callers copy it into their JSON, where it becomes text or invalid JSON.",
-        python_in_description,
-    ),
-    Check(
-        "note",
-        "The output schema allows everything.",
-        "Callers cannot know what comes back, and clients validate every result against it for nothing.",
-        output_forbids_nothing,
-    ),
+CHECKS: Final = (
+    schema_unusable,
+    schema_invalid,
+    required_undeclared,
+    tool_without_description,
+    untyped_parameter,
+    text_or_container,
+    json_in_text,
+    free_form_object,
+    optional_overlooked,
+    default_refused,
+    optional_not_nullable,
+    enum_without_description,
+    names_one_slip_apart,
+    python_in_description,
+    output_forbids_nothing,
 )
 """Every rule, in the order in which the findings of a tool are listed."""
