@@ -8,15 +8,15 @@ from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from fastmcp import Client, Context, FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp import compat
@@ -161,7 +161,35 @@ ServerOrTool = FastMCP | Tool | Callable[..., Any]
 Sent = Mapping[str, Any] | str
 """Arguments as they are sent; also whole, as a text."""
 _T = TypeVar("_T")
-_REPAIR_FIELDS: Final = frozenset(Repair._fields)
+
+
+class _Meta(BaseModel, strict=True):
+    """An entry of ``_meta`` as this package writes it; a server may write anything under its key."""
+
+    pointer: Annotated[str, Field(pattern="^(/|$)")]
+
+
+class _Repaired(_Meta, extra="forbid"):
+    rule: str
+    before: str
+    after: str
+
+
+class _Violated(_Meta):
+    message: str
+
+
+class _Details(BaseModel):
+    violations: list[_Violated] = []
+
+
+class _Envelope(BaseModel):
+    error_code: str
+    details: _Details
+
+
+_REPAIRS: Final = TypeAdapter(list[_Repaired])
+_ENVELOPE: Final = TypeAdapter(_Envelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,57 +235,29 @@ class Trial:
         params = _AnyArguments(name=self.target.tool.name, arguments=sent)
         try:
             result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
+            answer = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+            is_error, meta = bool(host.field(result, "is_error")), (result.meta or {}).get(META_KEY)
         except host.MCPError as error:
-            return Attempt(sent, self.recorder.reached, (), None, str(error), is_error=True, ran=self._ran())
-        return replace(_attempt(sent, self.recorder.reached, result), ran=self._ran())
-
-    def _ran(self) -> bool:
-        return self.recorder.runs and self.recorder.reached is not None
-
-
-def _attempt(sent: Sent, reached: Reached | None, result: CallToolResult) -> Attempt:
-    told = (result.meta or {}).get(META_KEY)
-    told = told if isinstance(told, Mapping) else {}
-    text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-    envelope = told if _is_envelope(told) else None
-    return Attempt(
-        sent, reached, _repairs(told.get("repairs")), envelope, text, bool(host.field(result, "is_error"))
-    )
+            answer, is_error, meta = str(error), True, None
+        repairs = meta.get("repairs") if isinstance(meta, Mapping) else None
+        reached = self.recorder.reached
+        return Attempt(
+            sent,
+            reached,
+            repairs=tuple(Repair(**each) for each in repairs or ()) if _fits(_REPAIRS, repairs) else (),
+            envelope=meta if _fits(_ENVELOPE, meta) else None,
+            answer=answer,
+            is_error=is_error,
+            ran=self.recorder.runs and reached is not None,
+        )
 
 
-def _repairs(told: object) -> tuple[Repair, ...]:
-    """Return the repairs in a result's metadata, if they have this package's form."""
-    if not isinstance(told, list) or not all(map(_is_repair, told)):
-        return ()
-    return tuple(Repair(**each) for each in told)
-
-
-def _is_repair(told: object) -> bool:
-    return (
-        isinstance(told, Mapping)
-        and told.keys() == _REPAIR_FIELDS
-        and all(isinstance(each, str) for each in told.values())
-        and _is_pointer(told["pointer"])
-    )
-
-
-def _is_envelope(told: Mapping[str, Any]) -> bool:
-    if not isinstance(told.get("error_code"), str) or not isinstance(details := told.get("details"), Mapping):
+def _fits(form: TypeAdapter[Any], meta: object) -> bool:
+    try:
+        form.validate_python(meta, strict=True)
+    except ValidationError:
         return False
-    violations = details.get("violations", [])
-    return isinstance(violations, list) and all(map(_is_violation, violations))
-
-
-def _is_violation(told: object) -> bool:
-    return (
-        isinstance(told, Mapping)
-        and all(isinstance(told.get(key), str) for key in ("pointer", "message"))
-        and _is_pointer(told["pointer"])
-    )
-
-
-def _is_pointer(text: str) -> bool:
-    return not text or text.startswith("/")
+    return True
 
 
 class Connection:

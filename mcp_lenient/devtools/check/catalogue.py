@@ -119,7 +119,7 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
     if found is None:
         return
     path, words = found
-    keyword = _keyword(path)
+    keyword = next((part for part in reversed(path) if isinstance(part, str)), "type")
     correction = _CORRECTIONS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
     yield Hit(
         _place(path),
@@ -145,12 +145,6 @@ def _issue(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | Non
     # None of several forms is closer, and jsonschema's message for that does not describe this schema.
     words = f"{issue.instance!r} is not allowed there" if issue.validator == "anyOf" else issue.message
     return tuple(issue.absolute_path), words
-
-
-def _keyword(path: Sequence[str | int]) -> str:
-    """Return the invalid keyword: the last one of the path."""
-    names = [part for part in path if isinstance(part, str)]
-    return names[-1] if names else "type"
 
 
 def _place(path: Sequence[str | int]) -> str:
@@ -468,7 +462,7 @@ def enum_without_description(surface: Surface) -> Iterator[Hit]:
         name = spot.name or spot.place.rpartition(".")[2].partition("[")[0]
         if len(values) < 2 or spot.description or _is_mentioned(name, values, told):
             continue
-        opaque = [value for value in values if not _is_word(value)]
+        opaque = [value for value in values if not isinstance(value, str) or len(value) <= _SHORT]
         yield Hit(
             spot.place,
             f"Nothing says what the {len(values)} allowed values of '{spot.place}' mean"
@@ -487,17 +481,13 @@ def _values(spot: Spot) -> list[Any]:
     ]
 
 
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and len(value) > _SHORT
-
-
 def _is_mentioned(name: str, values: list[Any], told: str) -> bool:
-    if re.search(rf"\b{re.escape(name.casefold())}\b", told) or re.search(
-        rf"\b{re.escape(name.casefold().replace('_', ' '))}\b", told
-    ):
-        return True
-    mentioned = [value for value in values if re.search(rf"\b{re.escape(str(value).casefold())}\b", told)]
-    return len(mentioned) * 2 >= len(values)
+    def has(word: str) -> bool:
+        return re.search(rf"\b{re.escape(word.casefold())}\b", told) is not None
+
+    return (
+        has(name) or has(name.replace("_", " ")) or sum(has(str(each)) for each in values) * 2 >= len(values)
+    )
 
 
 @_check("warning", "A caller who mixes them up gets no error, and no repair can notice.")
@@ -512,13 +502,11 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
                     within(place, one),
                     f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both are accepted.",
                     "Give one of them a clearly different name.",
-                    "note" if _types_tell(node.property_nodes[one], node.property_nodes[other]) else None,
+                    # Where only one of the two is a list, a mix-up is refused.
+                    None
+                    if _takes_lists(node.property_nodes[one]) is _takes_lists(node.property_nodes[other])
+                    else "note",
                 )
-
-
-def _types_tell(one: SchemaNode, other: SchemaNode) -> bool:
-    """Return whether only one of the two is a list, so that a mix-up is refused."""
-    return _takes_lists(one) is not _takes_lists(other)
 
 
 def _takes_lists(node: SchemaNode) -> bool:

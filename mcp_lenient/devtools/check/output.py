@@ -65,13 +65,12 @@ def _indented(text: str, width: int) -> Text:
 
 def _sum(findings: Sequence[Finding], tools: int) -> str:
     counts = Counter(finding.level for finding in findings)
-    told = [f"{counts[level]} {_plural(level, counts[level])}" for level in reversed(LEVELS) if counts[level]]
-    within = f"{tools} {_plural('tool', tools)}"
-    return f"{', '.join(told)} in {within}" if told else f"nothing found in {within}"
+    listed = [_number(counts[level], level) for level in reversed(LEVELS) if counts[level]]
+    return f"{', '.join(listed) or 'nothing found'} in {_number(tools, 'tool')}"
 
 
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")
 
 
 def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:

@@ -43,20 +43,19 @@ class Spot:
     @property
     def description(self) -> str:
         """Return its description, with those of the types it refers to."""
-        told = [
-            schema["description"]
+        descriptions = (
+            schema.get("description")
             for form in self.node.tree.reader.forms(self.node.schema)
             for schema in form.parts
-            if isinstance(schema.get("description"), str)
-        ]
-        return " ".join(dict.fromkeys(told))
+        )
+        return " ".join(dict.fromkeys(text for text in descriptions if isinstance(text, str)))
 
     @property
     def own_description(self) -> str:
         """Return the description at this place only."""
         schema = self.node.schema
-        told = schema.get("description") if isinstance(schema, Mapping) else None
-        return told if isinstance(told, str) else ""
+        description = schema.get("description") if isinstance(schema, Mapping) else None
+        return description if isinstance(description, str) else ""
 
 
 def _opened(node: SchemaNode, depth: int) -> Iterator[SchemaNode]:
@@ -107,13 +106,9 @@ class Surface:
         return host.field(self.tool, "output_schema")
 
     @cached_property
-    def _tree(self) -> SchemaTree:
-        return SchemaTree(readable(self.input_schema))
-
-    @property
     def top(self) -> SchemaNode:
         """Return the node of the whole arguments."""
-        return self._tree.top
+        return SchemaTree(readable(self.input_schema)).top
 
     @cached_property
     def issue(self) -> str | None:
@@ -165,10 +160,9 @@ def _below(node: SchemaNode, place: str, depth: int) -> Iterator[Spot]:
         yield Spot(child, within(place, name), name, name not in shape.required, depth + 1)
     for at in range(len(shape.prefix)):
         yield Spot(node.item(at, mixed=False), f"{place}[{at}]", None, optional=False, depth=depth + 1)
-    if _says(shape.items) and not shape.prefix:
+    if isinstance(shape.items, Mapping) and shape.items and not shape.prefix:
         yield Spot(node.item(0, mixed=False), f"{place}[]", None, optional=False, depth=depth + 1)
-    if _says(shape.extra):
-        # Undeclared names lead there.
+    if isinstance(shape.extra, Mapping) and shape.extra:  # the schema of undeclared names
         extra = node.tree.node(shape.extra, node.position, None)
         yield Spot(extra, within(place, "*"), None, optional=True, depth=depth + 1)
 
@@ -176,10 +170,6 @@ def _below(node: SchemaNode, place: str, depth: int) -> Iterator[Spot]:
 def within(place: str, name: str) -> str:
     """Return the place of a property in an object; the place of the whole arguments is empty."""
     return f"{place}.{name}" if place else name
-
-
-def _says(schema: Any) -> bool:
-    return isinstance(schema, Mapping) and bool(schema)
 
 
 async def published(target: FastMCP | ClientTransport) -> list[Surface]:
@@ -217,9 +207,7 @@ def _origin(function: Callable[..., Any]) -> tuple[str | None, int | None]:
         file, line = inspect.getsourcefile(written), inspect.getsourcelines(written)[1]
     except (OSError, TypeError):
         return None, None
-    return (None, None) if file is None else (_relative(Path(file).resolve()), line)
-
-
-def _relative(file: Path) -> str:
-    here = Path.cwd()
-    return file.relative_to(here).as_posix() if file.is_relative_to(here) else file.as_posix()
+    if file is None:
+        return None, None
+    path, here = Path(file).resolve(), Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix(), line
