@@ -15,35 +15,31 @@ if TYPE_CHECKING:
 
 _MAX_TEXT: Final = 100_000
 _MAX_BRANCHES: Final = 50
-_CONTAINERS: Final[Mapping[str, tuple[str, type]]] = {"[": ("array", list), "{": ("object", dict)}
+_CONTAINERS: Final = {"[": "array", "{": "object"}
 
 
 def kept_texts(root: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return JSON Pointers of texts with a JSON array or object, for parameters that accept either.
 
     Such a text is valid, so it stays text. Texts of more than 100,000 characters are skipped.
-
-    Args:
-        root: The tool's input schema.
-        arguments: The arguments that the tool receives.
     """
-    texts = {name: kind for name, value in arguments.items() if (kind := _container(value)) is not None}
+    texts = {
+        name: kind
+        for name, value in arguments.items()
+        if isinstance(value, str)
+        and len(value) <= _MAX_TEXT
+        and (kind := _CONTAINERS.get(value.lstrip()[:1]))
+    }
     if not texts:
         return ()
     declared = shape_of(root, root).properties
     return tuple(
         pointer((name,))
-        for name, (json_type, read) in texts.items()
+        for name, kind in texts.items()
         if name in declared
-        and {"string", json_type} <= _types(root, shape_of(root, declared[name]))
-        and _is(arguments[name], read)
+        and {"string", kind} <= _types(root, shape_of(root, declared[name]))
+        and _is_json(arguments[name])
     )
-
-
-def _container(value: object) -> tuple[str, type] | None:
-    if not isinstance(value, str) or len(value) > _MAX_TEXT:
-        return None
-    return _CONTAINERS.get(value.lstrip()[:1])
 
 
 def _types(root: Mapping[str, Any], shape: Shape) -> set[str]:
@@ -54,8 +50,9 @@ def _types(root: Mapping[str, Any], shape: Shape) -> set[str]:
     return types
 
 
-def _is(text: str, read: type) -> bool:
+def _is_json(text: str) -> bool:
     try:
-        return isinstance(pydantic_core.from_json(text), read)
+        pydantic_core.from_json(text)
     except ValueError:
         return False
+    return True

@@ -82,11 +82,9 @@ class EventLog:
             return chosen.wants(event)
         if not _is_configured():
             level = LEVELS[event]
-            return (
-                _STANDARD.isEnabledFor(level)
-                if _STANDARD.handlers
-                else level >= (_STANDARD.level or _DEFAULT_LEVEL)
-            )
+            if _STANDARD.handlers:
+                return _STANDARD.isEnabledFor(level)
+            return level >= (_STANDARD.level or _DEFAULT_LEVEL)
         try:
             is_enabled = self._application_logger().is_enabled
             return is_enabled is None or bool(is_enabled(LEVELS[event]))
@@ -99,28 +97,18 @@ class EventLog:
             self._own_logger()
 
     def emit(self, fields: Mapping[str, Any]) -> None:
-        """Write one event at its level.
-
-        Args:
-            fields: The result of :func:`mcp_lenient.telemetry.events.event_fields`.
-        """
+        """Write one event, as :func:`mcp_lenient.telemetry.events.event_fields` returns it, at its level."""
         self._write(_METHODS[LEVELS[fields["event"]]], fields)
 
     def warn_once(self, event: LibraryEventName, subject: str, reason: str) -> None:
-        """Warn about a limitation, once per subject and for at most 1000 subjects.
-
-        Args:
-            event: The event.
-            subject: The name of the tool or of the unavailable feature.
-            reason: The reason, in one sentence without values.
-        """
+        """Warn about a limitation of a tool or feature, once per subject and for at most 1000 subjects."""
         key = (event, escaped(subject))
         if key not in self._warned and len(self._warned) < _MAX_SUBJECTS:
             self._warned.add(key)
             self.warn_each_time(event, subject, reason)
 
     def warn_each_time(self, event: LibraryEventName, subject: str, reason: str) -> None:
-        """Warn about a limitation, each time."""
+        """Warn about a limitation, each time; the reason is one sentence without values."""
         if not self.wants("call_rejected"):  # a warning too
             return
         fields = {
@@ -143,9 +131,7 @@ class EventLog:
                 getattr(self._application_logger().logger, method)(rest.pop("event"), **rest)
         except StderrFullError:
             pass  # the standard logger would report it to the same stream
-        # The application's processors and streams may raise anything, and the tool call must be answered
-        # nevertheless.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - whatever the application's processors and streams raise
             self._report(type(error).__name__)
 
     def _own_logger(self) -> LineLogger:
@@ -165,7 +151,10 @@ class EventLog:
             logger = structlog.get_logger(_LOGGER).bind()
             if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
                 logger = logger.sync_bl
-            cached = self._application = _Application(config, logger, _level_check(logger))
+            # Looked up on the class, since structlog's plain BoundLogger treats every name as a log method.
+            checks = (name for name in ("is_enabled_for", "isEnabledFor") if hasattr(type(logger), name))
+            check = next((getattr(logger, name) for name in checks), None)
+            cached = self._application = _Application(config, logger, check)
         return cached
 
     def _report(self, error: str) -> None:
@@ -189,15 +178,6 @@ def _is_configured() -> bool:
     return configured is not None and bool(configured())
 
 
-def _level_check(logger: Any) -> Callable[[int], Any] | None:
-    # Looked up on the class, since structlog's plain BoundLogger treats every name as a log method.
-    for name in ("is_enabled_for", "isEnabledFor"):
-        if hasattr(type(logger), name):
-            question: Callable[[int], Any] = getattr(logger, name)
-            return question
-    return None
-
-
 Sent = tuple["Mapping[str, Any]", "Mapping[str, Any]"]
 """A tool's schema, and what was sent to it."""
 
@@ -214,10 +194,10 @@ class RecordedCall:
     Attributes:
         name: The name by which the tool was called.
         started: When it came, by ``perf_counter_ns``.
-        caller: Returns the fields of an event that say who called; asked only where somebody wants them.
+        caller: Returns the fields of an event that say who called; only called if they are needed.
         exists: Whether the server has such a tool.
         secret: Names of the tool's policy below which keys are not shown.
-        sent: The tool's schema and what was sent, where the policy wants shapes logged.
+        sent: The tool's schema and what was sent, if the policy wants shapes logged.
         arguments: What was sent, for hooks that ask for values.
     """
 
@@ -296,8 +276,8 @@ class CallTelemetry:
     """The telemetry of one adapter.
 
     Args:
-        clients: Names of clients that metrics tell apart besides the well-known ones.
-        own_spans: Whether a call gets a span of its own where none is recorded yet.
+        clients: Names of clients that metrics distinguish besides the well-known ones.
+        own_spans: Whether a call gets a span of its own if none is recorded yet.
         hook: Called with each decision.
 
     Attributes:
@@ -328,11 +308,11 @@ class CallTelemetry:
         """Record a call that was not right.
 
         Args:
-            event: What became of it.
+            event: The outcome of the call.
             call: The call.
-            repairs: What was changed, or would have been.
-            violations: What was still wrong after repair.
-            code: The envelope's code where no argument was wrong.
+            repairs: The changes made, or that would have been made.
+            violations: The errors left after repair.
+            code: The envelope's code if no argument was wrong.
             kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
         """
         if self._hook is not None:
@@ -366,19 +346,13 @@ class CallTelemetry:
         if self._hook is not None:
             self._hook(Decision("accepted", arguments, (), (), mode, tool))
         if self._metrics.live:
-            self._metrics.accepted(tool, started)
+            self._metrics.count("call_accepted", tool=tool, started=started)
         return self.log.wants("call_accepted")
 
     def write_accepted(
         self, call: RecordedCall, schema: Mapping[str, Any], arguments: Mapping[str, Any]
     ) -> None:
-        """Log a call that was right.
-
-        Args:
-            call: The call.
-            schema: The tool's schema, to look for texts that were kept.
-            arguments: What the tool gets.
-        """
+        """Log a call that was right; the tool's schema and arguments show which texts were kept."""
         spans.record("call_accepted", tool=call.name)
         self._write("call_accepted", call, hints=kept_texts(schema, arguments))
 

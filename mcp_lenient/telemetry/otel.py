@@ -42,15 +42,8 @@ def record(
     """Record the outcome of a call on the current span: attributes to search by, and one span event.
 
     A rejected call marks the span as failed, since a result with ``isError`` does not. No argument value is recorded,
-    and text chosen by a client is escaped and shortened as in the log.
-
-    Args:
-        event: The outcome of the call.
-        repairs: The changes made, or that would have been made; the first 50 are recorded.
-        violations: The errors left after repair; the first 50 are recorded.
-        error_code: The envelope's code, if the call was refused or would have been.
-        tool: The called tool.
-        secret: Secret names of the policy, below which keys are masked.
+    and text chosen by a client is escaped and shortened as in the log. Of repairs and violations the first 50 are
+    recorded.
     """
     span = trace.get_current_span()
     if not span.is_recording():
@@ -65,10 +58,9 @@ def record(
     span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations, secret)})
     if tool and shown_name(tool) != tool:
         _mask(span, tool)
-    if event == "call_rejected" and tool is not None:
-        # FastMCP sets the tool name only when it runs the tool.
-        span.set_attribute("gen_ai.tool.name", shown_name(tool))
     if event == "call_rejected":
+        if tool is not None:  # FastMCP sets the tool name only when it runs the tool
+            span.set_attribute("gen_ai.tool.name", shown_name(tool))
         span.set_status(Status(StatusCode.ERROR, code))
 
 
@@ -222,32 +214,17 @@ class Metrics:
             return False
         return getattr(_instruments().calls, "_real_instrument", True) is not None
 
-    def accepted(self, tool: str, started: int) -> None:
-        """Count an accepted call."""
-        each = _instruments()
-        each.calls.add(1, {"outcome": "accepted", "tool": shown_name(tool)})
-        each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": "accepted"})
-
     def count(
         self,
         event: EventName,
         *,
         tool: str | None,
-        client: str | None,
         started: int,
+        client: str | None = None,
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
     ) -> None:
-        """Count a call by its outcome.
-
-        Args:
-            event: The outcome.
-            tool: The tool's name; None if the server does not have the called tool.
-            client: The name that the client reports.
-            started: The ``perf_counter_ns`` at the start of the call.
-            repairs: The changes made, or that would have been made.
-            violations: The errors left after repair.
-        """
+        """Count a call that began at ``started``; ``tool`` is None if the server does not have the called tool."""
         outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
         labels = {"tool": name, "client": self._label(client)}
         each = _instruments()

@@ -38,15 +38,10 @@ def shapes_of(
 ) -> list[dict[str, Any]]:
     """Return one record for each place of the arguments, 50 at most, the outer ones first.
 
-    Of what is below a secret name, or what the schema marks as secret, only the place is told.
+    Of a value under a secret name, or one that the schema marks as secret, only the place is listed.
 
     >>> shapes_of({}, {"tags": "a, b", "api_key": "x"})
     [{'pointer': '/tags', 'type': 'string', 'length': 4, 'characters': ['letter', 'separator', 'space']}, {'pointer': '/api_key', 'type': 'secret'}]
-
-    Args:
-        root: The tool's input schema.
-        arguments: What was sent.
-        secret: Names of the policy that are secret besides those that are known.
     """
     found: list[dict[str, Any]] = []
     waiting: deque[tuple[Path, Any, Forms]] = deque([((), arguments, FormReader(root).top)])
