@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.resolver import VersionedResolver
 
 from mcp_lenient.errors import DefinitionError
@@ -47,44 +47,52 @@ _YAML_1_1 = VersionedResolver((1, 1))
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,39})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
-class YamlTextError(ValueError):
-    """An error for a text that is not one YAML document, or too large."""
-
-    def __init__(self, line: int | None, reason: str) -> None:
-        super().__init__(reason)
-        self.line = line
-        self.reason = reason
-
-
 @dataclass(slots=True)
-class YamlText:
-    """A YAML document while it is parsed."""
+class Document:
+    """The content of a file.
 
+    Attributes:
+        file: The file.
+        value: The content; None for an empty file.
+        lines: The line of each place, from 1; empty for TOML, whose parser gives none.
+        issues: Values that JSON does not have, and duplicate names; ``value`` has a substitute for each.
+        nodes: The number of values read so far.
+    """
+
+    file: FilePath
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     issues: list[DefinitionFault] = field(default_factory=list)
     nodes: int = 0
 
+    def line(self, path: Path) -> int | None:
+        """Return the line of a place or of its nearest parent."""
+        ends = range(len(path), -1, -1)
+        return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
 
-def read_yaml(text: str) -> YamlText:
-    """Parse one YAML 1.2 document; tags are never executed.
+    def where(self, path: Path) -> str:
+        """Return the file, with the line of a place if it is known."""
+        return _at(self.file, self.line(path))
 
-    Raises:
-        YamlTextError: When it is not YAML, nests too deeply, or expands too much by anchors.
-    """
-    document = YamlText()
+
+def _at(file: FilePath, line: int | None) -> str:
+    return str(file) if line is None else f"{file}:{line}"
+
+
+def _yaml(file: FilePath, text: str) -> Document:
+    """Parse one YAML 1.2 document; tags are never executed."""
+    document = Document(file)
     reader = YAML(pure=True)
     reader.max_depth = MAX_DEPTH + 1
     reader.composer.warn_double_anchors = False
     try:
         root = reader.compose(text)
     except MaxDepthExceededError as error:
-        raise YamlTextError(_line(error.problem_mark), "it is nested too deeply.") from None
+        _refuse(file, error.problem_mark, "it is nested too deeply.")
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise YamlTextError(_line(mark) if mark else None, f"{error.problem or error.context}.") from None
+        _refuse(file, error.problem_mark or error.context_mark, f"{error.problem or error.context}.")
     except (YAMLError, AssertionError) as error:  # the second for an unknown version of YAML
-        raise YamlTextError(None, f"{' '.join(str(error).split())}.") from None
+        _refuse(file, None, f"{' '.join(str(error).split())}.")
     if root is not None:
         document.value = _value(document, root, ())
     return document
@@ -93,6 +101,12 @@ def read_yaml(text: str) -> YamlText:
 def _line(mark: Any) -> int:
     line: int = mark.line + 1
     return line
+
+
+def _refuse(file: FilePath, mark: Any, reason: str) -> NoReturn:
+    where = _at(file, _line(mark) if mark else None)
+    msg = f"{where}: this cannot be read as YAML: {reason}"
+    raise DefinitionError(msg) from None
 
 
 def _kind(node: Node) -> str:
@@ -106,31 +120,25 @@ def _kind(node: Node) -> str:
     return str(node.tag)
 
 
-def _value(document: YamlText, node: Node, path: Path) -> Any:
+def _value(document: Document, node: Node, path: Path) -> Any:
     document.nodes += 1
     if document.nodes > MAX_NODES:
         reason = f"it has more than {MAX_NODES} values, including those repeated by anchors."
-        raise YamlTextError(_line(node.start_mark), reason)
+        _refuse(document.file, node.start_mark, reason)
     if len(path) > MAX_DEPTH:
-        raise YamlTextError(_line(node.start_mark), "its anchors nest it too deeply.")
+        _refuse(document.file, node.start_mark, "its anchors nest it too deeply.")
     document.lines.setdefault(path, _line(node.start_mark))
+    if isinstance(node, ScalarNode):
+        return _scalar(document, node, path)
+    if node.tag != _TAG + ("map" if isinstance(node, MappingNode) else "seq"):
+        words = f"this has the tag '{shown(node.tag)}'; tags are not allowed."
+        document.issues.append(DefinitionFault(path, words))
     if isinstance(node, MappingNode):
-        _check_tag(document, node, "map", path)
         return _mapping(document, node, path)
-    if isinstance(node, SequenceNode):
-        _check_tag(document, node, "seq", path)
-        return [_value(document, entry, (*path, at)) for at, entry in enumerate(node.value)]
-    return _scalar(document, node, path)
+    return [_value(document, entry, (*path, at)) for at, entry in enumerate(node.value)]
 
 
-def _check_tag(document: YamlText, node: Node, plain: str, path: Path) -> None:
-    if node.tag != _TAG + plain:
-        document.issues.append(
-            DefinitionFault(path, f"this has the tag '{shown(node.tag)}'; tags are not allowed.")
-        )
-
-
-def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any]:
+def _mapping(document: Document, node: MappingNode, path: Path) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for key, entry in node.value:
         name = _name(document, key, path)
@@ -144,7 +152,7 @@ def _mapping(document: YamlText, node: MappingNode, path: Path) -> dict[str, Any
     return entries
 
 
-def _name(document: YamlText, key: Node, path: Path) -> str:
+def _name(document: Document, key: Node, path: Path) -> str:
     """Return the name before a colon, in its source spelling if YAML does not read it as a string."""
     spelt = key.value if isinstance(key, ScalarNode) else f"line {_line(key.start_mark)}"
     if _kind(key) != f"{_TAG}str":
@@ -155,7 +163,7 @@ def _name(document: YamlText, key: Node, path: Path) -> str:
     return str(spelt)
 
 
-def _scalar(document: YamlText, node: Node, path: Path) -> Any:
+def _scalar(document: Document, node: Node, path: Path) -> Any:
     kind = _kind(node).removeprefix(_TAG)
     if kind not in _SCALARS:
         document.issues.append(DefinitionFault(path, f"{_WORDS.get(kind, _OTHER)} {_QUOTE}"))
@@ -202,26 +210,6 @@ _YAML_SUFFIXES = (".yaml", ".yml")
 _TOML_SUFFIX = ".toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """The content of a file.
-
-    Attributes:
-        value: The content; None for an empty file.
-        lines: The line of each place, from 1; empty for TOML, whose parser gives none.
-        issues: Values that JSON does not have, and duplicate names; ``value`` has a substitute for each.
-    """
-
-    value: Any
-    lines: Mapping[Path, int] = field(default_factory=dict)
-    issues: tuple[DefinitionFault, ...] = ()
-
-    def line(self, path: Path) -> int | None:
-        """Return the line of a place or of its nearest parent."""
-        ends = range(len(path), -1, -1)
-        return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), None)
-
-
 def read_document(file: FilePath) -> Document:
     """Parse a YAML or TOML file, by its suffix.
 
@@ -251,16 +239,6 @@ def _text(file: FilePath) -> str:
         raise DefinitionError(msg) from None
 
 
-def _yaml(file: FilePath, text: str) -> Document:
-    try:
-        read = read_yaml(text)
-    except YamlTextError as error:
-        where = file if error.line is None else f"{file}:{error.line}"
-        msg = f"{where}: this cannot be read as YAML: {error.reason}"
-        raise DefinitionError(msg) from None
-    return Document(read.value, read.lines, tuple(read.issues))
-
-
 def _toml(file: FilePath, text: str) -> Document:
     toml = importlib.import_module(_TOML_MODULE)
     try:
@@ -269,7 +247,7 @@ def _toml(file: FilePath, text: str) -> Document:
         reason = "it is nested too deeply." if isinstance(error, RecursionError) else f"{error}."
         msg = f"{file}: this cannot be read as TOML: {reason}"
         raise DefinitionError(msg) from None
-    return Document(value, issues=tuple(_not_json(value, ())))
+    return Document(file, value, issues=list(_not_json(value, ())))
 
 
 def _not_json(value: Any, path: Path) -> Iterable[DefinitionFault]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from heapq import nlargest
@@ -203,27 +203,15 @@ class ServerPolicyEntry(PolicyEntry):
         return changes
 
 
-def _switch(make: Callable[[], Normalize]) -> PlainValidator:
-    """Return a validator for a field that enables a normalizer with ``true``."""
+def _switch(make: Callable[..., Normalize], argument: str | None = None) -> PlainValidator:
+    """Return a validator for a field that enables a normalizer with ``true``, or with its argument if it has one."""
 
     def read(value: Any) -> Normalize | None:
-        if not isinstance(value, bool):
-            msg = "must be true or false."
-            raise ValueError(msg)  # noqa: TRY004 - Pydantic reports only a ValueError as an error of the file
-        return make() if value else None
-
-    return PlainValidator(read)
-
-
-def _choice(make: Callable[..., Normalize], what: str) -> PlainValidator:
-    """Return a validator for a field that enables a normalizer with ``true`` or with its argument."""
-
-    def read(value: Any) -> Normalize | None:
-        if not isinstance(value, (bool, str)):
-            msg = f"must be true, or {what}."
-            raise ValueError(msg)  # noqa: TRY004 - as above
-        if isinstance(value, str):
+        if isinstance(value, str) and argument is not None:
             return make(value)
+        if not isinstance(value, bool):
+            msg = "must be true or false." if argument is None else f"must be true, or {argument}."
+            raise ValueError(msg)  # noqa: TRY004 - Pydantic reports only a ValueError as an error of the file
         return make() if value else None
 
     return PlainValidator(read)
@@ -285,13 +273,13 @@ class ParameterEntry(_Entry):
     description: str | None = None
     aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
     strip: Annotated[Normalize | None, _switch(normalizers.strip)] = None
-    parse_json: Annotated[Normalize | None, _choice(normalizers.parse_json, "'array' or 'object'")] = None
-    split: Annotated[Normalize | None, _choice(normalizers.split, "the text between the parts")] = None
+    parse_json: Annotated[Normalize | None, _switch(normalizers.parse_json, "'array' or 'object'")] = None
+    split: Annotated[Normalize | None, _switch(normalizers.split, "the text between the parts")] = None
     tags: Annotated[TagsEntry | None, BeforeValidator(_tags_options)] = None
     lower: Annotated[Normalize | None, _switch(normalizers.lower)] = None
     upper: Annotated[Normalize | None, _switch(normalizers.upper)] = None
     synonyms: Annotated[Normalize | None, PlainValidator(normalizers.synonyms)] = None
-    iso_date: Annotated[Normalize | None, _choice(normalizers.iso_date, "'dmy' or 'mdy'")] = None
+    iso_date: Annotated[Normalize | None, _switch(normalizers.iso_date, "'dmy' or 'mdy'")] = None
     clamp: Annotated[Normalize | None, PlainValidator(_clamp)] = None
     null_as: Annotated[Normalize | None, PlainValidator(normalizers.null_as)] = None
     default_on_null: Annotated[Normalize | None, _switch(normalizers.default_on_null)] = None
@@ -307,8 +295,9 @@ class ParameterEntry(_Entry):
         if self.required:
             msg = "'default' and 'required: true' exclude each other."
             raise ValueError(msg)
-        if self.type and json_type(self.default) not in _with_integer(self.type):
-            msg = f"'default' is of type {json_type(self.default)}, and 'type' is {' or '.join(self.type)}."
+        kind = json_type(self.default)
+        if self.type and kind not in self.type and not (kind == "integer" and "number" in self.type):
+            msg = f"'default' is of type {kind}, and 'type' is {' or '.join(self.type)}."
             raise ValueError(msg)
         return self
 
@@ -377,10 +366,6 @@ class ToolEntry(_Entry):
         )
 
 
-def _with_integer(types: Collection[str]) -> set[str]:
-    return {*types, "integer"} if "number" in types else {*types}
-
-
 def _tool(value: Any) -> Any:
     """Take what is not under ``tools`` for a tool where it has a tool's own fields."""
     if isinstance(value, dict) and not value.keys().isdisjoint(("parameters", "description")):
@@ -417,11 +402,6 @@ _FIELDS: Mapping[Path, type[BaseModel]] = {
     (): FileEntry,
     ("policy",): ServerPolicyEntry,
     ("policy", "limits"): LimitsEntry,
-    ("tools", _ANY): ToolEntry,
-    ("tools", _ANY, "policy"): PolicyEntry,
-    ("tools", _ANY, "policy", "limits"): LimitsEntry,
-    ("tools", _ANY, "parameters", _ANY): ParameterEntry,
-    ("tools", _ANY, "parameters", _ANY, "tags"): TagsEntry,
     (_ANY,): ToolEntry,
     (_ANY, "policy"): PolicyEntry,
     (_ANY, "policy", "limits"): LimitsEntry,
@@ -464,7 +444,9 @@ def fault_of(details: ErrorDetails) -> DefinitionFault:
 
 def _words(details: ErrorDetails, path: Path) -> str:
     if details["type"] == _NO_FIELD:
-        return _unknown_field(path)
+        names = _fields_at(path[:-1])
+        listed = ", ".join(map(repr, names))
+        return f"there is no such field{did_you_mean(str(path[-1]), names)} Allowed are {listed}."
     if details["type"] == "string_too_short":
         return "must not be empty."
     if details["type"] == "value_error":
@@ -476,23 +458,12 @@ def _words(details: ErrorDetails, path: Path) -> str:
     return f"{expected}, not {got}.{quote}"
 
 
-def _unknown_field(path: Path) -> str:
-    names = _fields_at(path[:-1])
-    hint = did_you_mean(str(path[-1]), names)
-    return f"there is no such field{hint} Allowed are {_listed(names)}."
-
-
 def _fields_at(path: Path) -> list[str]:
-    return next(
-        (list(model.model_fields) for pattern, model in _FIELDS.items() if _matches(path, pattern)), []
-    )
-
-
-def _matches(path: Path, pattern: Path) -> bool:
-    return len(path) == len(pattern) and all(
-        want in (_ANY, part) for part, want in zip(path, pattern, strict=True)
-    )
-
-
-def _listed(names: Iterable[Any]) -> str:
-    return ", ".join(f"'{name}'" for name in names)
+    if path[:1] == ("tools",):
+        path = (_ANY, *path[2:])
+    for pattern, model in _FIELDS.items():
+        if len(path) == len(pattern) and all(
+            want in (_ANY, part) for part, want in zip(path, pattern, strict=True)
+        ):
+            return list(model.model_fields)
+    return []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from os import PathLike, stat_result
 from pathlib import Path as FilePath
 from stat import S_ISREG
@@ -16,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from mcp_lenient.declare.declared import Declared
-from mcp_lenient.declare.definitions.document import DefinitionFault, Document, read_document
+from mcp_lenient.declare.definitions.document import Document, read_document
 from mcp_lenient.declare.definitions.entries import (
     Definitions,
     FileEntry,
@@ -48,15 +46,14 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
         DefinitionError: When the file has errors; names each place and the allowed values.
         OSError: When the file cannot be read.
     """
-    file = FilePath(path)
-    document = read_document(file)
+    document = read_document(FilePath(path))
     try:
         entry = FileEntry.model_validate({} if document.value is None else document.value)
     except ValidationError as error:
-        raise _refusal(file, document, errors_beside(error, document.issues)) from None
+        raise _refusal(document, errors_beside(error, document.issues)) from None
     if document.issues:
-        raise _refusal(file, document, [])
-    return _definitions(entry, partial(_where, file, document))
+        raise _refusal(document, [])
+    return _definitions(entry, document)
 
 
 class WatchedDefinitions:
@@ -130,7 +127,7 @@ def _stamp(found: stat_result) -> tuple[int, ...]:
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
-def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> DefinitionError:
+def _refusal(document: Document, errors: list[ErrorDetails]) -> DefinitionError:
     """Return an error with the first faults in the order of their lines; there may be thousands."""
 
     def order(path: Path) -> tuple[int, str]:
@@ -138,29 +135,23 @@ def _refusal(file: FilePath, document: Document, errors: list[ErrorDetails]) -> 
 
     first = sorted(errors, key=lambda details: order(place_of(details)))[:MAX_FAULTS]
     issues = sorted((*document.issues, *map(fault_of, first)), key=lambda issue: order(issue.path))
-    sentences = [_sentence(file, document, issue) for issue in issues[:MAX_FAULTS]]
+    sentences = [
+        f"{document.where(issue.path)}: {place(issue.path) or 'the whole file'}: {issue.words}"
+        for issue in issues[:MAX_FAULTS]
+    ]
     more = len(document.issues) + len(errors) - len(sentences)
     return DefinitionError("\n".join([*sentences, *([f"… and {more} more."] if more else [])]))
 
 
-def _sentence(file: FilePath, document: Document, issue: DefinitionFault) -> str:
-    return f"{_where(file, document, issue.path)}: {place(issue.path) or 'the whole file'}: {issue.words}"
-
-
-def _where(file: FilePath, document: Document, path: Path) -> str:
-    line = document.line(path)
-    return f"{file}:{line}" if line is not None else str(file)
-
-
-def _definitions(entry: FileEntry, where: Callable[[Path], str]) -> Definitions:
+def _definitions(entry: FileEntry, document: Document) -> Definitions:
     limits = entry.policy.bounds(Limits())
-    tools = {path[-1]: (tool, path) for path, tool in entry.by_path().items()}
+    tools = entry.by_path()
 
     def declared(tool: ToolEntry, path: Path) -> Declared:
-        return tool.declared(limits, lambda below: where((*path, *below)))
+        return tool.declared(limits, lambda below: document.where((*path, *below)))
 
     return Definitions(
         policy=MappingProxyType(entry.policy.changes(Limits())),
-        tools=MappingProxyType({str(name): declared(*own) for name, own in tools.items()}),
-        names=MappingProxyType({str(name): frozenset(tool.parameters) for name, (tool, _) in tools.items()}),
+        tools=MappingProxyType({str(path[-1]): declared(tool, path) for path, tool in tools.items()}),
+        names=MappingProxyType({str(path[-1]): frozenset(tool.parameters) for path, tool in tools.items()}),
     )

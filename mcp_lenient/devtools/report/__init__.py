@@ -65,7 +65,7 @@ def read_report(
     with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         logs = find_logs(paths, folder, stream)
-        files = [path for group in logs.groups for path in (*group.paths, *group.names)]
+        files = [path for group in logs.groups for path in (*group.patterns, *group.shown)]
         remote = any(group.remote for group in logs.groups)
         settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
         for number, each in enumerate(settings):  # one thread may fit where several do not

@@ -86,9 +86,9 @@ class Database:
         self._connection = _connection(folder, memory)
         self._progress = progress
         run = self._connection.execute
-        self.threads = max(
-            1, min(most_threads, _processors(), int(_limit(self._connection) // _THREAD_MEMORY))
-        )
+        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        fitting = int(_limit(self._connection) // _THREAD_MEMORY)
+        self.threads = max(1, min(most_threads, processors, fitting))
         run(f"SET threads={self.threads:d}")
         # Without it the engine reports no progress; the engine must not print it.
         run("SET enable_progress_bar=true")
@@ -113,19 +113,14 @@ class Database:
             msg = f"reading addresses needs DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
             raise ReportError(msg) from None
         secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
-        if secret is not None:
-            self._sign(secret)
-        run("SET autoinstall_known_extensions=false")
-        run("SET autoload_known_extensions=false")
-
-    def _sign(self, secret: str) -> None:
-        import duckdb
-
         try:
-            self._connection.execute(secret)
+            if secret is not None:
+                run(secret)
         except duckdb.Error as error:  # its text may contain the credentials
             msg = f"DuckDB rejects the AWS credentials in the environment: {type(error).__name__}"
             raise ReportError(msg) from None
+        run("SET autoinstall_known_extensions=false")
+        run("SET autoload_known_extensions=false")
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows; report the progress of ``doing`` and allow an interrupt.
@@ -144,7 +139,7 @@ class Database:
                     if doing is not None and self._progress is not None:
                         self._progress(doing, max(0.0, self._connection.query_progress()))
         except duckdb.Error as error:
-            raise _told(error) from error
+            raise _report_error(error) from error
         except BaseException:
             self._connection.interrupt()
             raise
@@ -164,7 +159,7 @@ class Database:
             while rows := self._connection.fetchmany(_ROWS):
                 yield from rows
         except duckdb.Error as error:
-            raise _told(error) from error
+            raise _report_error(error) from error
 
     def close(self) -> None:
         """Close the database, so that its folder can be removed."""
@@ -205,14 +200,7 @@ def _limit(connection: DuckDBPyConnection) -> float:
     return limit
 
 
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _told(error: Exception) -> ReportError:
+def _report_error(error: Exception) -> ReportError:
     """Turn an error of the engine into an error of the report."""
     import duckdb
 

@@ -23,7 +23,6 @@ from mcp_lenient.devtools.report.sources import (
     FoundLogs,
     LogFiles,
     nothing_readable,
-    unescaped,
     unpacked,
 )
 from mcp_lenient.telemetry.events import (
@@ -78,7 +77,6 @@ _AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=f
     new_line='\\n', max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER}"""
 _NAMES: Final = (*_LISTS, *_COUNTS, *_KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
 _SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
-_QUOTED: Final = ", ".join(f"'{name}'" for name in _NAMES)
 _KNOWN: Final = " + ".join(f"CAST(e.{name} IS NOT NULL AS INTEGER)" for name in _NAMES)
 _EVENTS: Final = ", ".join(f"""'"{name}"'""" for name in get_args(EventName))
 
@@ -88,18 +86,15 @@ def _every(conditions: list[str]) -> str:
 
 
 # Strings and counts spelled as the library spells them.
-_FIELDS_USUAL: Final = [
-    "e.tool IS NOT NULL",
-    "e.schema_version = '1'",
-    *(
-        f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
-        for name in (*_KEPT, *_CHECKED)
-    ),
-    *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
-]
 _FIELDS_PLAIN: Final = _every(
     [
-        *_FIELDS_USUAL,
+        "e.tool IS NOT NULL",
+        "e.schema_version = '1'",
+        *(
+            f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
+            for name in (*_KEPT, *_CHECKED)
+        ),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
         f"(e.timestamp IS NULL OR (regexp_full_match(e.timestamp, '{_RAW_INSTANT}') AND micros IS NOT NULL))",
         *(
             f"(simple OR e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))"
@@ -111,13 +106,6 @@ _FIELDS_PLAIN: Final = _every(
         + ")",
     ]
 )
-# Other keys hold nothing that the engine accepts as JSON and Python does not.
-_REST_HARMLESS: Final = _every(
-    [
-        f"2 * length(line) - length(replace(line, '[', '')) - length(replace(line, '{{', '')) <= {_DEEPEST}",
-        f"NOT regexp_matches(line, '{_NO_NUMBER}')",
-    ]
-)
 # All keys are known and occur once; their values are checked below.
 _KEYS_KNOWN: Final = _every(
     [
@@ -125,7 +113,14 @@ _KEYS_KNOWN: Final = _every(
         *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
     ]
 )
-_KEYS_HARMLESS: Final = f"({_REST_HARMLESS} AND len(json_keys(line)) = len(list_distinct(json_keys(line))))"
+# Each key occurs once; other keys hold nothing that the engine accepts as JSON and Python does not.
+_KEYS_HARMLESS: Final = _every(
+    [
+        f"2 * length(line) - length(replace(line, '[', '')) - length(replace(line, '{{', '')) <= {_DEEPEST}",
+        f"NOT regexp_matches(line, '{_NO_NUMBER}')",
+        "len(json_keys(line)) = len(list_distinct(json_keys(line)))",
+    ]
+)
 _LINE_PLAIN: Final = _every(
     [
         f"length(line) <= {_LONGEST_PLAIN}",
@@ -135,31 +130,6 @@ _LINE_PLAIN: Final = _every(
 )
 # Then a string needs no further check: JSON forbids the other characters that it must not contain.
 _SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
-# Nearly all lines: short strings, digits and flat lists of strings, which the engine never spells differently.
-_RAW_LIST: Final = r'\[(\{("[a-z]+":"[^"]*",?)*\},?)*\]'
-_FIELDS_SIMPLE: Final = _every(
-    [
-        "simple",
-        *_FIELDS_USUAL,
-        f"e.event IN ({_EVENTS})",
-        f"regexp_full_match(e.timestamp, '{_RAW_INSTANT}')",
-        "micros IS NOT NULL",
-        *(f"(e.{name} IS NULL OR starts_with(e.{name}, '\"'))" for name in _EXTRA),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_LIST}'))" for name in _LISTS),
-    ]
-)
-# The length of the known parts, so it has nothing else: no spaces, no other keys, no repeated key.
-_TIGHT: Final = (
-    f"strlen(line) = 1 + {' + '.join(f'coalesce(strlen(e.{name}) + {len(name) + 4}, 0)' for name in _NAMES)}"
-)
-_KEYS_SIMPLE: Final = _every(
-    [
-        f"length(line) <= {_LONGEST_PLAIN}",
-        f"NOT regexp_matches(line, '{_TRAILING_COMMA}')",
-        f"""CASE WHEN len(keys) = {_KNOWN} THEN true
-            ELSE len(list_filter(keys, lambda key: key IN ({_QUOTED}))) = {_KNOWN} AND {_REST_HARMLESS} END""",
-    ]
-)
 # An event is an object with an event name, perhaps escaped.
 _MAY_BE_EVENT: Final = (
     rf"(strlen(line) <= {_LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
@@ -241,17 +211,14 @@ def _reading(lines: str) -> str:
                 epoch_us(TRY_CAST(substr(e.timestamp, 2, length(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
             FROM sorted
         ),
-        fields AS (SELECT *, {_FIELDS_SIMPLE} AS fields_simple, {_TIGHT} AS tight FROM dated),
-        keyed AS (SELECT *, CASE WHEN fields_simple AND NOT tight THEN json_keys(line) END AS keys FROM fields),
         kinds AS (
             SELECT *, CASE
                 WHEN NOT candidate THEN 'foreign'
-                WHEN fields_simple AND (tight OR {_KEYS_SIMPLE}) THEN 'event'
                 WHEN e IS NULL OR NOT {_LINE_PLAIN} THEN 'odd'
                 WHEN e.event IS NULL OR e.event NOT IN ({_EVENTS}) THEN 'foreign'
                 WHEN {_FIELDS_PLAIN} THEN 'event'
                 ELSE 'odd' END AS kind
-            FROM keyed
+            FROM dated
         )
         SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("substr({0}, 2, length({0}) - 2)")} FROM kinds
     """
@@ -278,7 +245,7 @@ _BASE: Final = 55 * _MEGA
 
 def _pieces(path: str, compression: Compression, longest: int) -> Iterator[bytes]:
     """Yield the lines of a file, long ones in pieces."""
-    with (gzip.open if compression == "gzip" else open)(unescaped(path), "rb") as file:
+    with (gzip.open if compression == "gzip" else open)(path, "rb") as file:
         while piece := file.readline(longest):
             yield piece
 
@@ -306,7 +273,7 @@ def _look_through(path: str, compression: Compression) -> _LineScan:
 
 def _has_long_line(path: str) -> bool:
     """Read only the start of each part, up to the first line break: a log may be larger than memory."""
-    with Path(unescaped(path)).open("rb") as file:
+    with Path(path).open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         for start in range(0, size - _PART + 1, _PART):
             file.seek(start)
@@ -319,7 +286,7 @@ def enough_memory(logs: FoundLogs) -> str:
     """Say which memory limit is enough for logs, from the length of their lines if known."""
     if any(group.kind == "parquet" or group.compression not in ("none", "gzip") for group in logs.groups):
         return f"give four times as much, {LOWEST_MEMORY // _MEGA}MB at least"
-    heaviest = max(_heaviest(path, group.compression) for group in logs.groups for path in group.paths)
+    heaviest = max(_heaviest(path, group.compression) for group in logs.groups for path in group.shown)
     needed = max(LOWEST_MEMORY, _BASE + _COPIES * heaviest)
     return f"the lowest limit that works is {-(-needed // _MEGA)}MB"
 
@@ -381,7 +348,7 @@ def take_in(
     for group in logs.groups:
         intake.read(group)
     skipped = (*logs.skipped, *intake.skipped)
-    files = sum(len(group.paths) for group in logs.groups)
+    files = sum(len(group.shown) for group in logs.groups)
     if not intake.lines and len(intake.skipped) == files:
         raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
     intake.read_odd()
@@ -428,13 +395,13 @@ class _Intake:
 
     def _read_lines(self, group: LogFiles) -> int | None:
         """Return the number of lines if Python counted them because the engine could not."""
-        paths, compression = list(group.paths), group.compression
+        paths, compression = list(group.shown), group.compression
         is_looked_through = compression == "gzip" or (
             compression == "none" and any(map(_has_long_line, paths))
         )
         looks = [_look_through(path, compression) for path in paths if is_looked_through]
         try:
-            self._run(_reading(_lines(compression)), paths)
+            self._run(_reading(_lines(compression)), group.patterns)
             self.cut += sum(not look.is_whole for look in looks)
         except OutOfMemoryError:
             raise
@@ -454,32 +421,32 @@ class _Intake:
 
     def _read_parquet(self, group: LogFiles) -> None:
         """Read Parquet files, those with equal columns together; skip damaged ones and those without events."""
-        shown = dict(zip(group.paths, group.shown, strict=True))
         alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
-        for path in group.paths:
-            with self._skipping(group, path, shown[path]):
-                described = self._database.run(f"DESCRIBE SELECT * FROM {_PARQUET}", [[path]])
+        for path, shown in group.shown.items():
+            with self._skipping(group, path):
+                pattern = [[group.pattern(path)]]
+                described = self._database.run(f"DESCRIBE SELECT * FROM {_PARQUET}", pattern)
                 columns = {name: column for name, column, *_ in described}
                 lacking = [name for name in _REQUIRED if name not in columns]
                 if lacking:
-                    self._database.run(f"INSERT INTO read (kind) SELECT 'foreign' FROM {_PARQUET}", [[path]])
+                    self._database.run(f"INSERT INTO read (kind) SELECT 'foreign' FROM {_PARQUET}", pattern)
                     reason = f"a Parquet file without the columns {', '.join(lacking)}"
-                    self.skipped.append(SkippedFile(file=shown[path], reason=reason))
+                    self.skipped.append(SkippedFile(file=shown, reason=reason))
                 else:
                     alike.setdefault(tuple(columns.items()), []).append(path)
         for same, paths in alike.items():
             sql = _reading(_lines_of_parquet(dict(same)))
             try:
-                self._run(sql, paths)
+                self._run(sql, list(map(group.pattern, paths)))
             except OutOfMemoryError:
                 raise
             except ReportError:  # one of them is damaged
                 for path in paths:
-                    with self._skipping(group, path, shown[path]):
-                        self._run(sql, [path])
+                    with self._skipping(group, path):
+                        self._run(sql, [group.pattern(path)])
 
     @contextmanager
-    def _skipping(self, group: LogFiles, path: str, shown: str) -> Iterator[None]:
+    def _skipping(self, group: LogFiles, path: str) -> Iterator[None]:
         """Skip a damaged Parquet file, unless the user named it."""
         try:
             yield
@@ -488,9 +455,9 @@ class _Intake:
         except ReportError as error:
             reason = f"the Parquet file cannot be read: {error}"
             if path in group.named:
-                msg = f"{shown}: {reason}"
+                msg = f"{group.shown[path]}: {reason}"
                 raise ReportError(msg) from None
-            self.skipped.append(SkippedFile(file=shown, reason=reason))
+            self.skipped.append(SkippedFile(file=group.shown[path], reason=reason))
 
     def read_odd(self) -> None:
         """Let Python read the lines that the engine might read differently."""

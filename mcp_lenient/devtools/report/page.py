@@ -33,16 +33,6 @@ def _plotly_script() -> str:
     return str(get_plotlyjs())
 
 
-def _charts(report: Report) -> Mapping[str, Any]:
-    """Return each chart that has data, under the id of its place in the page."""
-    drawn = {
-        "over-time": _over_time(report),
-        "tool-by-client": _tool_by_client(report),
-        "top-repairs": _top_repairs(report),
-    }
-    return {name: figure for name, figure in drawn.items() if figure is not None}
-
-
 def _plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
     """Escape text for Plotly, which interprets some HTML tags."""
     return html.escape(escaped(text, limit=limit), quote=False)
@@ -92,7 +82,7 @@ def _tool_by_client(report: Report) -> dict[str, Any] | None:
         "type": "heatmap",
         "z": shares,
         "text": [["" if share is None else f"{share:.0%}" for share in row] for row in shares],
-        "customdata": [[cell and _cell_hover(cell) for cell in row] for row in found],
+        "customdata": [[cell and _hover(cell) for cell in row] for row in found],
         "hovertemplate": "%{customdata[0]}<br>%{customdata[1]}<br>%{customdata[2]} of %{customdata[3]} calls failed<extra></extra>",
         "hoverongaps": False,
         "xgap": 2,
@@ -111,7 +101,7 @@ def _tool_by_client(report: Report) -> dict[str, Any] | None:
     )
 
 
-def _cell_hover(cell: Cell) -> list[str]:
+def _hover(cell: Cell) -> list[str]:
     return [_plain(cell.tool), _plain(cell.client or "(none)"), f"{cell.failed:,}", f"{cell.calls:,}"]
 
 
@@ -153,12 +143,12 @@ def _labels(texts: list[str]) -> dict[str, Any]:
 
 _FOLDER: Final = Path(__file__).parent
 _LONGEST: Final = 2000
-_QUICKLY: Final = 1
 _CHARTS: Final = (
-    ("over-time", "Outcomes over time"),
-    ("tool-by-client", "Share of calls that failed, by tool and client"),
-    ("top-repairs", "Most frequent repairs"),
+    ("over-time", "Outcomes over time", _over_time),
+    ("tool-by-client", "Share of calls that failed, by tool and client", _tool_by_client),
+    ("top-repairs", "Most frequent repairs", _top_repairs),
 )
+"""The charts: the id of the place in the page, the heading, and the function that draws it if there is data."""
 
 
 def page(report: Report) -> str:
@@ -175,7 +165,8 @@ def page(report: Report) -> str:
     """
     # Without calls there is nothing to draw.
     plotly, script = (_plotly_script(), _file("page.js")) if report.calls else ("", "")
-    drawn = _charts(report) if report.calls else {}
+    figures = {name: draw(report) for name, _, draw in _CHARTS if report.calls}
+    drawn = {name: figure for name, figure in figures.items() if figure is not None}
     return Template(_file("page.html")).substitute(
         plotly=_packed(plotly),
         script=script,
@@ -192,7 +183,9 @@ def _file(name: str) -> str:
 
 def _packed(script: str) -> str:
     """Compress a script for the page: Plotly is 4.8 MB, of which the charts need a third."""
-    return base64.b64encode(gzip.compress(script.encode(), _QUICKLY, mtime=0)).decode() if script else ""
+    return (
+        base64.b64encode(gzip.compress(script.encode(), compresslevel=1, mtime=0)).decode() if script else ""
+    )
 
 
 def _hash(script: str) -> str:
@@ -216,7 +209,7 @@ def _body(report: Report, drawn: Mapping[str, object]) -> Iterator[str]:
     yield "</div>"
     yield _advice(report)
     yield '<noscript><p class="soft">The charts need JavaScript; the tables do not.</p></noscript>'
-    for name, heading in _CHARTS:
+    for name, heading, _ in _CHARTS:
         if name in drawn:
             yield f'<section><h2>{heading}</h2><div class="chart" id="{name}"></div></section>'
     for name in TABLES:

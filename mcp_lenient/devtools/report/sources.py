@@ -43,25 +43,28 @@ _HIDDEN: Final = (".", "_")
 class LogFiles:
     """Files that are read in one go.
 
-    ``paths`` are DuckDB patterns: escaped local names, or addresses. ``shown`` has the same files as the user
-    wrote them; ``named`` has the paths that the user wrote in full.
+    ``shown`` has, by path or address, the name that the user gave; ``named`` has the paths that the user wrote in
+    full.
     """
 
-    paths: tuple[str, ...]
-    shown: tuple[str, ...]
+    shown: Mapping[str, str]
     compression: Compression
     kind: FileKind = "lines"
     named: frozenset[str] = frozenset()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Return the paths as file names, without a pattern's escapes."""
-        return self.paths if self.remote else tuple(map(unescaped, self.paths))
-
-    @property
     def remote(self) -> bool:
         """Return whether they are remote."""
         return self.compression == "auto"
+
+    @property
+    def patterns(self) -> list[str]:
+        """Return the paths as the patterns that DuckDB takes."""
+        return [self.pattern(path) for path in self.shown]
+
+    def pattern(self, path: str) -> str:
+        """Return one of the paths as a pattern."""
+        return path if self.remote else glob.escape(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +110,13 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
                     raise ReportError(msg) from None
                 skipped[shown] = str(error)
             else:
-                path = glob.escape(str(source))
-                groups.setdefault(sort, {}).setdefault(path, shown)
+                groups.setdefault(sort, {}).setdefault(str(source), shown)
                 if named:
-                    by_name.add(path)
+                    by_name.add(str(source))
     if not groups:
         raise ReportError(nothing_readable(skipped))
     return FoundLogs(
-        tuple(
-            LogFiles(tuple(files), tuple(files.values()), *sort, frozenset(by_name & files.keys()))
-            for sort, files in groups.items()
-        ),
+        tuple(LogFiles(files, *sort, frozenset(by_name & files.keys())) for sort, files in groups.items()),
         tuple(SkippedFile(file=file, reason=reason) for file, reason in sorted(skipped.items())),
     )
 
@@ -131,19 +130,14 @@ def nothing_readable(skipped: Mapping[str, str]) -> str:
 
 
 def unpacked(path: str, target: Path) -> bool:
-    """Unpack the intact part of a gzip file, by its path in :class:`LogFiles`; return whether it is complete."""
+    """Unpack the intact part of a gzip file; return whether it is complete."""
     try:
-        with gzip.open(unescaped(path)) as packed, target.open("wb") as plain:
+        with gzip.open(path) as packed, target.open("wb") as plain:
             while block := packed.read1(_BLOCK):
                 plain.write(block)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return False
     return True
-
-
-def unescaped(path: str) -> str:
-    """Return the file name behind a path of :class:`LogFiles`."""
-    return re.sub(r"\[([*?[])\]", r"\1", path)
 
 
 def _found(name: str) -> tuple[list[Path], bool]:
@@ -242,7 +236,7 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
     if not _start_of_gzip(head).startswith(_PARQUET):
         return file.resolve(), ("gzip", "lines")
     plain = spool.with_name(f"{spool.name}-unpacked")
-    unpacked(glob.escape(str(file)), plain)
+    unpacked(str(file), plain)
     return _opened(plain, plain, named=named)
 
 

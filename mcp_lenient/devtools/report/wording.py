@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from mcp_lenient.devtools.report.model import (
@@ -24,9 +24,7 @@ from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.values.display import escaped
 
 TableCell = str | int
-"""One cell of a table; numbers are aligned to the right."""
 _MOST_SKIPPED: Final = 20
-_NO_NAME: Final = "(none)"
 
 
 def outcome(event: EventName) -> str:
@@ -151,7 +149,7 @@ def rows(report: Report, name: str) -> list[tuple[TableCell, ...]]:
 
 def client(name: str | None, version: str | None) -> str:
     """Return the name of a client with its version."""
-    return " ".join(filter(None, (name, version))) or _NO_NAME
+    return " ".join(filter(None, (name, version))) or "(none)"
 
 
 def span(seconds: int) -> str:
@@ -211,7 +209,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
 
 
 def _outcomes(report: Report) -> Table:
-    table = _grid(4)
+    table = Table.grid(padding=(0, 1))
     for event, times in report.outcomes.items():
         share, style = times / report.calls, STYLES[event]
         bar = Text("█" * max(1, round(_BAR * share)), style=style)
@@ -230,7 +228,7 @@ def _over_time(timeline: Timeline) -> RenderableType:
     for at, period in zip(places, timeline.periods, strict=True):
         calls[at] = sum(period.outcomes.values())
         refused[at] = period.outcomes.get("call_rejected", 0)
-    grid = _grid(3)
+    grid = Table.grid(padding=(0, 1))
     for name, counts in (("calls", calls), ("refused", refused)):
         grid.add_row(Text(name), _spark(counts), Text(f"{max(counts):,} at most"))
     return Group(Text(f"Over time, each step is {span(timeline.seconds)}", style="bold"), grid)
@@ -242,12 +240,7 @@ def _spark(counts: list[int]) -> Text:
 
 
 def _table(report: Report, name: str) -> RenderableType:
-    table = Table(
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        header_style="dim",
-    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column in TABLES[name].columns:
         number = column in NUMBERS
         table.add_column(
@@ -261,20 +254,11 @@ def _table(report: Report, name: str) -> RenderableType:
 def _advice(report: Report) -> RenderableType:
     if not report.advice:
         return Text("Nothing in this log calls for a change.", style="bold")
-    grid = _grid(2)
-    grid.columns[0].justify = "right"
-    grid.columns[1].overflow = "fold"
+    grid = Table.grid(Column(justify="right"), Column(overflow="fold"), padding=(0, 1))
     for number, each in enumerate(report.advice, 1):
         declared = (_plain(line, "cyan") for line in (each.python, each.definition) if line)
         grid.add_row(Text(f"{number}."), Text("\n").join([_plain(each.text), *declared]))
     return Group(Text("Advice", style="bold"), grid)
-
-
-def _grid(columns: int) -> Table:
-    grid = Table.grid(padding=(0, 1), pad_edge=False)
-    for _ in range(columns):
-        grid.add_column()
-    return grid
 
 
 def _plain(text: str, style: str = "") -> Text:
