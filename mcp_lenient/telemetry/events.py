@@ -55,9 +55,9 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
 """The log level of each event."""
 LISTED: Final = 50
 """The number of repairs and violations that one event lists; its counts include all."""
-_JSON_TYPES: Final = frozenset({*get_args(JsonType), "absent"})
-
-
+RecordedType = Literal[JsonType, "absent", "unknown"]
+"""A JSON type name, ``absent`` for an omitted property, ``unknown`` for a value that is not JSON."""
+_RECORDED: Final = frozenset(get_args(RecordedType))
 _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
     {
         "client_name": shown_label,
@@ -86,17 +86,9 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
 
     Texts are escaped, lists shortened, empty fields left out, and the timestamp is now.
 
-    Args:
-        event: The outcome of the call.
-        tool: The name that was called.
-        caller: The caller and connection: the fields of :class:`CallEvent` from ``server`` to ``span_id``.
-        duration_us: The time spent on validation and repair.
-        error_code: The envelope's code, if the call was refused or would have been.
-        violations: The errors left after repair.
-        repairs: The changes made, or that would have been made.
-        hints: JSON Pointers of JSON texts that were kept as text.
-        sent: The tool's schema and what was sent, where the policy wants shapes logged.
-        secret: Names of the policy below which keys are not shown.
+    The arguments are the fields of that name, ``caller`` those from ``server`` to ``span_id``, ``hints`` the JSON
+    Pointers of JSON texts that were kept as text. ``sent`` is the tool's schema and what was sent, if the policy wants
+    shapes logged; ``secret`` are names of the policy below which keys are not shown.
     """
     fields: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(tool)}
     if error_code is not None:
@@ -132,7 +124,7 @@ def timestamp() -> str:
 def _violation_record(item: Violation, secret: frozenset[str]) -> dict[str, str]:
     record: dict[str, str] = {"code": item.code, "pointer": escaped_pointer(item.pointer, secret)}
     if item.received_type is not None:
-        record["received"] = item.received_type if item.received_type in _JSON_TYPES else "unknown"
+        record["received"] = item.received_type if item.received_type in _RECORDED else "unknown"
     return record
 
 
@@ -140,15 +132,11 @@ def _repair_record(item: Repair, secret: frozenset[str]) -> dict[str, str]:
     return {
         "rule": escaped(item.rule, limit=LONGEST_PART),
         "pointer": escaped_pointer(item.pointer, secret),
-        "before": item.before if item.before in _JSON_TYPES else "unknown",
-        "after": item.after if item.after in _JSON_TYPES else "unknown",
+        "before": item.before if item.before in _RECORDED else "unknown",
+        "after": item.after if item.after in _RECORDED else "unknown",
     }
 
 
-RecordedType = Literal[
-    "string", "number", "integer", "boolean", "array", "object", "null", "absent", "unknown"
-]
-"""A JSON type name, ``absent`` for an omitted property, ``unknown`` for a value that is not JSON."""
 # No control characters, line separators, invisible or direction marks.
 _ONE_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, pattern=_ONE_LINE)]
@@ -300,7 +288,10 @@ def read_event(line: str) -> CallEvent | None:
     Raises:
         TypeError: When the line is not a string.
     """
-    text = _text(line)
+    text: object = line
+    if not isinstance(text, str):
+        msg = f"read_event: line must be a str, got {type(text).__name__}."
+        raise TypeError(msg)
     try:
         written = pydantic_core.from_json(text.encode())
         if not isinstance(written, dict):
@@ -310,13 +301,6 @@ def read_event(line: str) -> CallEvent | None:
         return CallEvent.model_validate(fields)
     except ValueError:  # not JSON, not UTF-8, or not an event: a ValidationError is a ValueError
         return None
-
-
-def _text(line: Any) -> str:
-    if not isinstance(line, str):
-        msg = f"read_event: line must be a str, got {type(line).__name__}."
-        raise TypeError(msg)
-    return line
 
 
 def _instant(written: object) -> datetime | None:
@@ -336,17 +320,6 @@ _STYLES: Final[Mapping[str, str]] = MappingProxyType(
         "accepted": "dim",
         "observed": "cyan",
         "forwarded": "yellow",
-    }
-)
-_CODES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "": "",
-        "green": "\x1b[32m",
-        "bold red": "\x1b[1;31m",
-        "dim": "\x1b[2m",
-        "cyan": "\x1b[36m",
-        "yellow": "\x1b[33m",
-        "bold": "\x1b[1m",
     }
 )
 _MAX_SHOWN: Final = 5
@@ -383,7 +356,9 @@ def plain(parts: list[Part]) -> str:
 
 def colored(parts: list[Part]) -> str:
     """Return the line with a terminal's color codes."""
-    return " ".join(f"{_CODES[style]}{text}\x1b[0m" if style else text for text, style in parts)
+    from rich.style import Style
+
+    return " ".join(Style.parse(style).render(text) for text, style in parts)
 
 
 def _time(written: str | None, today: datetime | None) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import cycle
+from types import NoneType
 from typing import Any, Final
 
 from mcp_lenient.rules import ABSENT
@@ -41,46 +42,31 @@ _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _UNKNOWN: Final = "unexpected_key"
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_boolean(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, (list, dict))
-
-
-def _is_small_integer(value: Any) -> bool:
-    return type(value) is int and abs(value) < 2**53
-
-
-def _has_numbers(value: Any) -> bool:
-    return _is_list(value) and value and all(_is_number(item) or _is_boolean(item) for item in value)
-
-
-def _has_objects(value: Any) -> bool:
-    return _is_list(value) and value and all(isinstance(item, dict) for item in value)
+_NUMBER: Final = (int, float)
+_CONTAINER: Final = (list, dict)
 
 
 def _each_as_text(value: Any) -> list[str]:
     return [json.dumps(item) for item in value]
 
 
-def _written(fits: Callable[[Any], bool], write: Callable[[Any], Any]) -> _Damage:
-    """Respell the values that match, so that only the original value is right."""
+def _written(
+    types: tuple[type, ...], write: Callable[[Any], Any], *, items: tuple[type, ...] = ()
+) -> _Damage:
+    """Respell the values of some types, or non-empty lists of such items, so that only the original is right."""
 
     def change(parameter: _DamagedParameter) -> Iterator[_Change]:
-        if fits(parameter.value):
-            yield write(parameter.value), (parameter.value,)
+        value = parameter.value
+        if type(value) in types and (not items or (value and all(type(item) in items for item in value))):
+            yield write(value), (value,)
 
     return change
+
+
+def _whole_float(parameter: _DamagedParameter) -> Iterator[_Change]:
+    value = parameter.value
+    if type(value) is int and abs(value) < 2**53:
+        yield float(value), (value,)
 
 
 def _number_for_text(parameter: _DamagedParameter) -> Iterator[_Change]:
@@ -120,24 +106,22 @@ def _wrong_type(parameter: _DamagedParameter) -> Iterator[_Change]:
 
 
 _OF_VALUES: Final[Mapping[str, _Damage]] = {
-    "number_as_text": _written(_is_number, json.dumps),
-    "number_as_spaced_text": _written(_is_number, lambda value: f" {json.dumps(value)} "),
-    "boolean_as_text": _written(_is_boolean, json.dumps),
-    "boolean_as_python_text": _written(_is_boolean, str),
-    "whole_float": _written(_is_small_integer, float),
+    "number_as_text": _written(_NUMBER, json.dumps),
+    "number_as_spaced_text": _written(_NUMBER, lambda value: f" {json.dumps(value)} "),
+    "boolean_as_text": _written((bool,), json.dumps),
+    "boolean_as_python_text": _written((bool,), str),
+    "whole_float": _whole_float,
     "number_for_text": _number_for_text,
     "enum_case": _enum_case,
-    "container_as_json_text": _written(_is_container, json.dumps),
-    "container_as_python_text": _written(_is_container, repr),
-    "container_in_fence": _written(
-        _is_container, lambda value: f"```json\n{json.dumps(value, indent=2)}\n```"
-    ),
-    "container_twice_encoded": _written(_is_container, lambda value: json.dumps(json.dumps(value))),
-    "items_as_text": _written(_has_numbers, _each_as_text),
-    "items_as_json_text": _written(_has_objects, _each_as_text),
+    "container_as_json_text": _written(_CONTAINER, json.dumps),
+    "container_as_python_text": _written(_CONTAINER, repr),
+    "container_in_fence": _written(_CONTAINER, lambda value: f"```json\n{json.dumps(value, indent=2)}\n```"),
+    "container_twice_encoded": _written(_CONTAINER, lambda value: json.dumps(json.dumps(value))),
+    "items_as_text": _written((list,), _each_as_text, items=(*_NUMBER, bool)),
+    "items_as_json_text": _written((list,), _each_as_text, items=(dict,)),
     "one_item_without_its_list": _one_item_without_its_list,
-    "list_in_item_object": _written(_is_list, lambda value: {"item": value}),
-    "scalar_in_a_list": _written(lambda value: not _is_container(value), lambda value: [value]),
+    "list_in_item_object": _written((list,), lambda value: {"item": value}),
+    "scalar_in_a_list": _written((str, *_NUMBER, bool, NoneType), lambda value: [value]),
     "null_for_optional": _for_absent(None),
     "null_text_for_optional": _for_absent("null"),
     "empty_text_for_optional": _for_absent(""),

@@ -142,20 +142,17 @@ class StressReport:
         return Group(Text(self.headline), *map(self._of_tool, self.tried), *self._sums())
 
     def _of_tool(self, tool: str) -> RenderableType:
-        own = [call for call in self.calls if call.tool == tool]
-        counts = Counter((call.damage, call.outcome) for call in own)
-        outcomes = [each for each in OUTCOMES if any(call.outcome == each for call in own)]
-        return Group(Text(_name(tool), "bold"), _table("damage", counts, outcomes))
+        counts = Counter((call.damage, call.outcome) for call in self.calls if call.tool == tool)
+        return Group(Text(_name(tool), "bold"), _table("damage", counts))
 
     def __rich__(self) -> RenderableType:
         return Group(Text(self.headline), *self._sums())
 
     def _sums(self) -> Iterator[RenderableType]:
-        outcomes = [each for each in OUTCOMES if any(call.outcome == each for call in self.calls)]
         if self.calls:
             yield Text("All tools", "bold")
-            yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls), outcomes)
-            yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls), outcomes)
+            yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls))
+            yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls))
         yield from (Text(_finding(call)) for call in self.corrupted)
         for tool, reason in self.skipped.items():
             yield Text(f"not tried: {_name(tool)}")
@@ -176,7 +173,9 @@ class StressReport:
         return capture.get()
 
 
-def _table(title: str, counts: Counter[tuple[str, StressOutcome]], outcomes: list[StressOutcome]) -> Table:
+def _table(title: str, counts: Counter[tuple[str, StressOutcome]]) -> Table:
+    found = {outcome for _, outcome in counts}
+    outcomes = [outcome for outcome in OUTCOMES if outcome in found]
     table = Table(title)
     for outcome in outcomes:
         table.add_column(outcome, justify="right", style="red" if outcome == "corrupted" else None)
@@ -296,24 +295,16 @@ def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterat
             yield kind, each
 
 
-@dataclass(frozen=True, slots=True)
-class _Right:
-    """Arguments that a tool accepts unchanged, and whether it fails on them."""
-
-    arguments: Mapping[str, Any]
-    fails: bool
-
-
-async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[_Right]:
+async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[Attempt]:
     """Try the given arguments; raise NoValueError if the tool does not accept one of them."""
     attempts = [await trial.attempt(each) for each in rights]
     for attempt in attempts:
         if not _is_accepted(trial, attempt):
             raise NoValueError(_refusal(attempt, "was given"))
-    return list(map(_right, attempts))
+    return attempts
 
 
-async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[_Right]:
+async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[Attempt]:
     """Generate arguments that the tool accepts, trying others if it refuses what its schema allows."""
     tool = trial.target.tool
     attempts = [
@@ -335,7 +326,7 @@ async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[_Ri
             last = attempt
     if refused is not None and not found:
         raise NoValueError(_refusal(refused, "was made up"))
-    return list(map(_right, found))
+    return found
 
 
 def _is_accepted(trial: Trial, attempt: Attempt) -> bool:
@@ -354,16 +345,9 @@ def _corrected(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
     return kept | {name: value for name, value in other.items() if name in wrong}
 
 
-def _right(attempt: Attempt) -> _Right:
-    # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
-    sent = attempt.sent if isinstance(attempt.sent, Mapping) else {}
-    return _Right(sent, attempt.ran and attempt.is_error)
-
-
 def _refusal(attempt: Attempt, origin: str) -> str:
-    return (
-        f"the tool does not accept what {origin}, {_short_value(attempt.sent, _LONGEST)}: {_reason(attempt)}"
-    )
+    sent = _short_value(attempt.sent, _LONGEST)
+    return f"the tool does not accept what {origin}, {sent}: {_reason(attempt)}"
 
 
 def _details(attempt: Attempt) -> Mapping[str, Any]:
@@ -380,12 +364,14 @@ def _reason(attempt: Attempt) -> str:
     return shown(said, _LONGEST)
 
 
-async def _stress(trial: Trial, right: _Right) -> list[StressCall]:
+async def _stress(trial: Trial, right: Attempt) -> list[StressCall]:
     """Try the damaged forms of one valid call."""
     validator = _schema_validator(trial)
+    arguments = right.sent if isinstance(right.sent, Mapping) else {}
     return [
-        await _try(trial, kind, each, validator, always_fails=right.fails)
-        for kind, each in damaged_calls(trial.target.tool.parameters, right.arguments)
+        # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
+        await _try(trial, kind, each, validator, always_fails=right.ran and right.is_error)
+        for kind, each in damaged_calls(trial.target.tool.parameters, arguments)
     ]
 
 
@@ -409,14 +395,11 @@ async def _try(
 ) -> StressCall:
     got = await trial.attempt(damage.sent)
     outcome = _outcome_without_repair(got, validator, always_fails=always_fails)
-    if outcome is None:
-        outcome = "repaired" if await _is_wanted(trial, got, damage) else "corrupted"
-    if (
-        outcome == "corrupted"
-        and got.repairs
-        and not trial.rules.intersection(each.rule for each in got.repairs)
-    ):
-        outcome = "normalized"
+    if outcome is None and await _is_wanted(trial, got, damage):
+        outcome = "repaired"
+    elif outcome is None:
+        only_declared = got.repairs and trial.rules.isdisjoint(each.rule for each in got.repairs)
+        outcome = "normalized" if only_declared else "corrupted"
     return StressCall(
         tool=trial.target.tool.name,
         damage=kind,
@@ -438,9 +421,8 @@ def _outcome_without_repair(
         return "failed"
     if not identical(got.sent, got.reached.arguments):
         return None
-    return (
-        "forwarded" if validator is not None and not validator.accepts(got.reached.arguments) else "unchanged"
-    )
+    accepts = validator is None or validator.accepts(got.reached.arguments)
+    return "unchanged" if accepts else "forwarded"
 
 
 async def _is_wanted(trial: Trial, got: Attempt, damage: Damaged) -> bool:
