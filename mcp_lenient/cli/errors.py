@@ -12,7 +12,7 @@ WRONG_USE: Final = 2
 
 
 class CommandError(Exception):
-    """Tells in one sentence why a command cannot run."""
+    """The reason why a command cannot run, in one sentence."""
 
 
 def fail(reason: str) -> NoReturn:

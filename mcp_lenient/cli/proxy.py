@@ -33,8 +33,7 @@ _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1
 _SECONDS: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
-
-
+_Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 _Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 
 
@@ -42,8 +41,8 @@ def proxy(  # noqa: PLR0913 - an option each
     *target: str,
     http: str | None = None,
     config: Path | None = None,
-    observe: Annotated[bool, Parameter(negative="", show_default=False)] = False,
-    closed: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    observe: _Switch = False,
+    closed: _Switch = False,
     log: Path | None = None,
     policy: Literal["lenient", "strict"] = "lenient",
     unrepairable: Literal["refuse", "forward"] = "refuse",
@@ -51,8 +50,8 @@ def proxy(  # noqa: PLR0913 - an option each
     forward_header: _Several = (),
     timeout: str | None = None,
     connect_timeout: str | None = None,
-    no_structured_errors: Annotated[bool, Parameter(negative="", show_default=False)] = False,
-    stateless: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    no_structured_errors: _Switch = False,
+    stateless: _Switch = False,
 ) -> int:
     """Run in front of any MCP server: repair nearly right calls, refuse wrong ones with a clear error.
 
@@ -105,7 +104,7 @@ def proxy(  # noqa: PLR0913 - an option each
 
 
 async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
-    """Serve until the client ends the connection or the process is told to stop, then end the server behind it."""
+    """Serve until the client disconnects or the process must stop, then end the server behind the proxy."""
     try:
         if address is not None:  # uvicorn handles signals there
             await server.run_async(show_banner=False, **address)
@@ -160,14 +159,7 @@ def _older_features() -> Iterator[None]:
 def _server(
     target: ClientTransport | FastMCP, policy: Policy, config: Path | None, given: Mapping[str, Any]
 ) -> FastMCP:
-    """Return the server to run.
-
-    Args:
-        target: What the command line names.
-        policy: What may be repaired.
-        config: The file of definitions.
-        given: Options of :func:`create_lenient_proxy` that only apply to other processes' servers.
-    """
+    """Return the server to run; ``given`` are options of :func:`create_lenient_proxy` for servers elsewhere."""
     from fastmcp import FastMCP
 
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware

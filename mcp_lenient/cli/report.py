@@ -93,7 +93,6 @@ def report(  # noqa: PLR0913 - each is an option of the command
 
 
 def _no_events(log: LogFigures) -> str:
-    """Say in one sentence that the log has no events."""
     lines = "the only line" if log.lines == 1 else f"none of the {log.lines:,} lines"
     verb = "is not an event" if log.lines == 1 else "is an event"
     return f"{lines} {verb} of mcp-lenient: name the log that its server writes"

@@ -45,15 +45,16 @@ def tail(
 
     from rich.console import Console
 
-    from mcp_lenient.devtools.tail import Follower, text_of
+    from mcp_lenient.devtools.tail import lines_of, text_of
 
     if lines < 0:
         fail(f"--lines must be 0 or more, but is {lines}")
     if file != "-":
         _check(file)
     console = Console(highlight=False, markup=False, emoji=False)
+    is_stdin = file == "-"
     source = (
-        map(text_of, sys.stdin.buffer) if file == "-" else Follower(Path(file), history=lines, follow=follow)
+        map(text_of, sys.stdin.buffer) if is_stdin else lines_of(Path(file), history=lines, follow=follow)
     )
     try:
         for line in source:
@@ -68,7 +69,6 @@ def tail(
 
 
 def _check(file: str) -> None:
-    """Raise unless the file can be followed."""
     from mcp_lenient.devtools.printing import why_not_opened
 
     try:

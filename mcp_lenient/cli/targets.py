@@ -76,19 +76,15 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
         return _imported(Path(file), name)
     if word.endswith(".py") and _is_file(word):
         return _imported(Path(word), None)
-    return _started_by(_split(word))
+    try:
+        return _started_by(shlex.split(word))
+    except ValueError as error:
+        fail(f"{word!r} cannot be read as a command line: {error}")
 
 
 def _is_file(word: str) -> bool:
     """Return whether a word that ends like a file name is one: with spaces in it, only if that file exists."""
     return len(word.split()) < 2 or Path(word).is_file()
-
-
-def _split(word: str) -> list[str]:
-    try:
-        return shlex.split(word)
-    except ValueError as error:
-        fail(f"{word!r} cannot be read as a command line: {error}")
 
 
 def _started_by(words: Sequence[str]) -> StdioTransport:
@@ -205,10 +201,7 @@ T = TypeVar("T")
 
 @contextmanager
 def one_line_errors(named: str) -> Iterator[None]:
-    """Report in one line why a server cannot be used.
-
-    Args:
-        named: The server, as the command line names it.
+    """Report in one line why the server that the command line names cannot be used.
 
     Raises:
         CommandError: When the server cannot be started or reached, or answers with an error.
@@ -220,12 +213,8 @@ def one_line_errors(named: str) -> Iterator[None]:
     except ValidationError as error:
         fail(f"{named}: the server cannot be used: its answer is not a valid {shown(error.title)}")
     except (host.MCPError, host.HTTPError, RuntimeError, OSError) as error:
-        fail(f"{named}: the server cannot be used: {_reason(error)}")
-
-
-def _reason(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        fail(f"{named}: the server cannot be used: {first}")
 
 
 def no_name_warnings() -> AbstractContextManager[None]:

@@ -16,50 +16,36 @@ _LONGEST: Final = 1_000_000
 _PAUSE: Final = 0.2
 
 
-class Follower:
-    """Iterates over the complete lines of a file; one longer than a megabyte comes in pieces.
+def lines_of(path: Path, *, history: int, follow: bool) -> Iterator[str]:
+    """Yield the last lines of a file, and endlessly what is added; a line longer than a megabyte comes in pieces.
 
-    After a rotation the old file is read to its end before the new one. A truncated file is read from its start.
-    If the file does not exist, the follower waits for it.
-
-    Args:
-        path: The file.
-        history: Number of existing lines to start with.
-        follow: Whether to wait for more.
+    After a rotation the old file is read to its end before the new one. A truncated file is read from its start. While
+    the file does not exist, this waits for it.
     """
+    file: IO[bytes] = path.open("rb")
+    try:
+        _go_back(file, history)
+        while follow:
+            yield from _whole_lines(file)
+            file = yield from _renewed(path, file)
+        yield from _to_the_end(file)
+    finally:
+        file.close()
 
-    def __init__(self, path: Path, *, history: int, follow: bool) -> None:
-        self._path = path
-        self._history = history
-        self._follow = follow
 
-    def __iter__(self) -> Iterator[str]:
-        """Yield the lines, endlessly if it follows."""
-        file: IO[bytes] = self._path.open("rb")
-        try:
-            _go_back(file, self._history)
-            while True:
-                if not self._follow:
-                    yield from _to_the_end(file)
-                    return
-                yield from _whole_lines(file)
-                file = yield from self._renewed(file)
-        finally:
+def _renewed(path: Path, file: IO[bytes]) -> Generator[str, None, IO[bytes]]:
+    """Wait briefly; return the file to read next, at its start if it was replaced or truncated."""
+    sleep(_PAUSE)
+    with suppress(FileNotFoundError):
+        now = path.stat()
+        if not os.path.samestat(now, os.fstat(file.fileno())):
+            fresh = path.open("rb")
+            yield from _to_the_end(file)
             file.close()
-
-    def _renewed(self, file: IO[bytes]) -> Generator[str, None, IO[bytes]]:
-        """Wait briefly; return the file to read next, at its start if it was replaced or truncated."""
-        sleep(_PAUSE)
-        with suppress(FileNotFoundError):
-            now = self._path.stat()
-            if not os.path.samestat(now, os.fstat(file.fileno())):
-                fresh = self._path.open("rb")
-                yield from _to_the_end(file)
-                file.close()
-                return fresh
-            if now.st_size < file.tell():
-                file.seek(0)
-        return file
+            return fresh
+        if now.st_size < file.tell():
+            file.seek(0)
+    return file
 
 
 def text_of(line: bytes) -> str:

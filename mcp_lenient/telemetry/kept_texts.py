@@ -43,7 +43,6 @@ def kept_texts(root: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[s
 
 
 def _types(root: Mapping[str, Any], shape: Shape) -> set[str]:
-    """Return the types of a schema and of its union branches."""
     types = set(shape.types or ())
     for branch in shape.branches[:_MAX_BRANCHES]:
         types |= shape_of(root, branch).types or set()

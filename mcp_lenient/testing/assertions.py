@@ -129,7 +129,6 @@ def _only(names: list[str]) -> str:
 
 
 def _fate(attempt: Attempt) -> str:
-    """Say briefly what happened to a call."""
     if attempt.envelope is not None:
         return f"it was refused with {attempt.envelope['error_code']}."
     if attempt.reached is None:

@@ -365,7 +365,6 @@ def _reason(attempt: Attempt) -> str:
 
 
 async def _stress(trial: Trial, right: Attempt) -> list[StressCall]:
-    """Try the damaged forms of one valid call."""
     validator = _schema_validator(trial)
     arguments = right.sent if isinstance(right.sent, Mapping) else {}
     return [

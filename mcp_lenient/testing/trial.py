@@ -338,7 +338,6 @@ class Connection:
 
 
 def _policies(server: FastMCP, target: Target) -> list[Policy]:
-    """Return the policies of the middleware in front of a tool."""
     return [middleware.policy_for(name) for middleware, _, name in standing_before(server, target)]
 
 

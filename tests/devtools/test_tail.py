@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_lenient.cli import run
-from mcp_lenient.devtools.tail import Follower
+from mcp_lenient.devtools.tail import lines_of
 from mcp_lenient.types import Repair, Violation
 
 PATIENCE = 30
@@ -143,7 +143,7 @@ def followed(tmp_path):
     """A log of one line, and a reader that follows it."""
     file = tmp_path / "log"
     file.write_text("one\n")
-    reader = Reader(iter(Follower(file, history=10, follow=True)))
+    reader = Reader(lines_of(file, history=10, follow=True))
     reader.wait_for("one")
     return file, reader
 
@@ -209,7 +209,7 @@ def test_the_last_lines_are_the_last_lines(tmp_path_factory, lines, history):
     file = tmp_path_factory.mktemp("log") / "log"
     with file.open("w", encoding="utf-8", newline="") as stream:
         stream.writelines(f"{line}\n" for line in lines)
-    assert list(Follower(file, history=history, follow=False)) == (lines[-history:] if history else [])
+    assert list(lines_of(file, history=history, follow=False)) == (lines[-history:] if history else [])
 
 
 @pytest.mark.parametrize("last", ["", "cut off"])
@@ -219,4 +219,4 @@ def test_long_lines_and_long_files(last, tmp_path):
     lines = [str(number) * 30_000 for number in range(9)]
     file.write_text("".join(f"{line}\n" for line in lines) + last)
     expected = [*lines, last] if last else lines
-    assert list(Follower(file, history=4, follow=False)) == expected[-4:]
+    assert list(lines_of(file, history=4, follow=False)) == expected[-4:]

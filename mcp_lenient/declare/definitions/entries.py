@@ -165,8 +165,7 @@ class PolicyEntry(_Entry):
     def changes(self, around: Limits) -> dict[str, Any]:
         """Return the fields that the file sets, as arguments of :class:`mcp_lenient.Policy`.
 
-        Args:
-            around: The limits to use for bounds that the file does not set.
+        Bounds that the file does not set are those of ``around``.
         """
         changes = self.fields_set()
         if "drop_unknown" in changes:
@@ -313,11 +312,7 @@ class ParameterEntry(_Entry):
 
 
 def _check_owners(others: Mapping[str, list[str]]) -> None:
-    """Check that no alias belongs to two parameters.
-
-    Raises:
-        ValueError: When one does; names the alias and both parameters.
-    """
+    """Raise ValueError if an alias belongs to two parameters."""
     owners = {name: name for name in others}
     for name, also in others.items():
         for other in also:
@@ -341,12 +336,7 @@ class ToolEntry(_Entry):
         return self
 
     def declared(self, around: Limits, where: Callable[[Path], str]) -> Declared:
-        """Return the same for the middleware.
-
-        Args:
-            around: As for :meth:`PolicyEntry.changes`.
-            where: Says where in the file a place below this tool is.
-        """
+        """Return the same for the middleware; ``where`` locates a place below this tool in the file."""
         entries = self.parameters.items()
         built = {name: entry.build() for name, entry in entries}
         return Declared(
@@ -367,7 +357,7 @@ class ToolEntry(_Entry):
 
 
 def _tool(value: Any) -> Any:
-    """Take what is not under ``tools`` for a tool where it has a tool's own fields."""
+    """Accept an entry outside ``tools`` as a tool if it has a tool's fields."""
     if isinstance(value, dict) and not value.keys().isdisjoint(("parameters", "description")):
         return value
     raise PydanticCustomError(_NO_FIELD, "there is no such field")

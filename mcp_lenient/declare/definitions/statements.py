@@ -1,4 +1,4 @@
-"""What a file says of parameters themselves, compared with the tool and laid over its schema."""
+"""Compare a file's statements about parameters with the tool, and add them to its schema."""
 
 from __future__ import annotations
 
@@ -27,13 +27,8 @@ def with_statements(
 ) -> tuple[Declared, Mapping[str, Any]]:
     """Return the declarations with the defaults of a file, and the schema with its descriptions.
 
-    Args:
-        tool: The tool's name.
-        declared: What is declared of it.
-        schema: Its schema.
-        validator: What it accepts.
-        certain: Whether that is a function's own validator.
-        warn: Called where the file contradicts a schema of elsewhere, which may change and is used all the same.
+    ``certain`` says that the validator is a function's own. A schema from elsewhere may change, so where the file
+    contradicts it, ``warn`` is called and the schema is used.
 
     Raises:
         DefinitionError: When the file contradicts a function of this process.
@@ -51,20 +46,13 @@ def with_statements(
 def contradictions(
     tool: str, stated: Mapping[str, Stated], read: ReadableSchema, validator: Validator
 ) -> Iterator[str]:
-    """Yield a sentence, with its place in the file, for each statement that the tool contradicts.
-
-    Args:
-        tool: The tool's name.
-        stated: What the file says, by parameter.
-        read: The tool's schema.
-        validator: What the tool accepts.
-    """
+    """Yield a sentence, with its place in the file, for each statement that the tool contradicts."""
     reader = FormReader(read.root)
     properties = {name: schema for form in reader.top for name, schema in form.properties.items()}
     required = {name for form in reader.top for name in form.required}
     for name, own in stated.items():
         if name not in properties:
-            continue  # it is an unknown name, of which the log says so
+            continue  # the log reports unknown names
         called = f"'{shown(name)}' of tool '{shown(tool)}'"
         taken = _types(reader.forms(properties[name]))
         wrong = [given for given in own.types if taken is not None and given not in taken]
@@ -115,7 +103,7 @@ def _described(schema: Mapping[str, Any], own: Stated) -> dict[str, Any]:
 
 
 def defaults(declared: Declared, schema: Mapping[str, Any]) -> dict[str, tuple[Normalize, ...]]:
-    """Return what fills in the defaults of the file, by parameter; not those that the schema has itself."""
+    """Return normalizers that fill in the defaults of the file, by parameter, but for those that the schema has."""
     properties = schema.get("properties", {})
     return {
         name: (Default(own.default[0], frozenset(map(fold_name, (name, *declared.aliases.get(name, ()))))),)

@@ -21,7 +21,7 @@ from mcp_lenient.refusal.wording import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.schema.node import FormReader, Forms, SchemaTree
-from mcp_lenient.telemetry.events import CallEvent
+from mcp_lenient.telemetry.events import CallEvent, RepairRecord
 from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue, Violation
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
@@ -143,8 +143,6 @@ async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
 
 
 class _Explainer:
-    """Collects the steps of one call."""
-
     def __init__(self, tool: str, known: CachedTool, *, is_protected: bool) -> None:
         self.tool = tool
         self.known = known
@@ -222,13 +220,10 @@ class _Explainer:
         self._step("What is wrong", *map(_fault_words, first.issues))
         self._step("What the rules propose", *_proposed(trace, self.known.plan))
         if tried:
-            self._step(
-                "What the validator says of the best proposals",
-                *(
-                    f"{'accepts' if each.accepted else 'refuses'} {_in_words(each.arguments)}"
-                    for each in tried
-                ),
+            lines = (
+                f"{'accepts' if each.accepted else 'refuses'} {_in_words(each.arguments)}" for each in tried
             )
+            self._step("What the validator says of the best proposals", *lines)
         self._step("The choice", *_choice(trace.outcome, trace.proposals, self.tiers))
 
     def _settled(
@@ -272,9 +267,9 @@ class _Explainer:
         fate: Fate,
         arguments: Any,
         repairs: tuple[Repair, ...] = (),
-        told: Mapping[str, Any] | None = None,
+        envelope: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, told)
+        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, envelope)
 
 
 _FAULTS = {
@@ -289,7 +284,6 @@ _FAULTS = {
 
 
 def _fault_words(issue: ValidationIssue) -> str:
-    """Put a validation issue into words."""
     why = issue.detail or issue.reason
     said = f" ({why})" if why else ""
     return f"{_where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
@@ -312,13 +306,11 @@ def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
 
 
 def _silence(plan: Plan) -> str:
-    """Say why no rule proposes anything."""
     policy = plan.policy
     if not policy.rules:
         return "the policy has no rules, like Policy.strict()"
-    allowed = [rule.name for rule in policy.rules if policy.allows(rule.name)]
     disabled = [rule.name for rule in policy.rules if not policy.allows(rule.name)]
-    if not allowed:
+    if len(disabled) == len(policy.rules):
         return "the policy disables all of its rules"
     if disabled:
         return f"no rule that the policy allows applies; it disables {', '.join(disabled)}"
@@ -404,23 +396,18 @@ async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
         steps.append(_step("The tool", f"The server has no tool {_tool_name(event.tool)} (any more)."))
     reader = SchemaTree({} if tool is None else tool.parameters).reader
     steps += [
-        _step(
-            f"Repaired at {_where(each.pointer)}",
-            *_repaired(reader, each.rule, each.pointer, f"{each.before} to {each.after}"),
-        )
-        for each in event.repairs
+        _step(f"Repaired at {_where(each.pointer)}", *_repaired(reader, each)) for each in event.repairs
     ]
-    steps += [
-        _step(f"Wrong at {_where(each.pointer)}", *_wrong(reader, each.code, each.pointer))
-        for each in event.violations
-    ]
+    for violation in event.violations:
+        said = f"{violation.code}. Likely sent: {_CODES[violation.code]}."
+        place = _place_words(reader, violation.pointer)
+        steps.append(_step(f"Wrong at {_where(violation.pointer)}", said, *place))
     return Explanation(event.tool, "logged", tuple(steps))
 
 
 def _facts(event: CallEvent) -> Iterator[str]:
-    yield f"{event.event} of {_tool_name(event.tool)}" + (
-        f", at {event.timestamp.isoformat()}" if event.timestamp else ""
-    )
+    when = f", at {event.timestamp.isoformat()}" if event.timestamp else ""
+    yield f"{event.event} of {_tool_name(event.tool)}{when}"
     yield _EVENTS[event.event]
     if event.client_name is not None:
         yield f"The client: {event.client_name} {event.client_version or ''}".rstrip() + "."
@@ -434,7 +421,8 @@ def _facts(event: CallEvent) -> Iterator[str]:
             yield f"The log lists {listed} of {total} {name}."
 
 
-def _repaired(reader: FormReader, rule: str, pointer: str, change: str) -> Iterator[str]:
+def _repaired(reader: FormReader, repair: RepairRecord) -> Iterator[str]:
+    rule, change = repair.rule, f"{repair.before} to {repair.after}"
     family = FAMILY_OF.get(rule)
     if family is None:
         yield f"{rule}: {change}; declared by the author or operator."
@@ -442,12 +430,7 @@ def _repaired(reader: FormReader, rule: str, pointer: str, change: str) -> Itera
         yield f"{rule} (tier {_TIERS[rule]}): {change}."
         yield f"Likely sent: {family.rules[rule]}."
         yield f"Its guards: {family.unless}."
-    yield from _place_words(reader, pointer)
-
-
-def _wrong(reader: FormReader, code: str, pointer: str) -> Iterator[str]:
-    yield f"{code}. Likely sent: {_CODES[code]}."
-    yield from _place_words(reader, pointer)
+    yield from _place_words(reader, repair.pointer)
 
 
 def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
@@ -461,7 +444,10 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
         if said:
             yield f"Its description: {said}"
     elif tokens:
-        names = list(_properties_of(reader, tokens[:-1]))
+        # The names declared there, in any of its forms.
+        names = list(
+            dict.fromkeys(name for form in _forms_at(reader, tokens[:-1]) for name in form.properties)
+        )
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
         yield (
@@ -469,11 +455,6 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
             if names
             else "The schema does not describe this place."
         )
-
-
-def _properties_of(reader: FormReader, tokens: list[str]) -> dict[str, object]:
-    """Return the properties declared at a place, in any of its forms."""
-    return {name: sub for form in _forms_at(reader, tokens) for name, sub in form.properties.items()}
 
 
 def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:

@@ -212,5 +212,4 @@ def _report_error(error: Exception) -> ReportError:
 
 
 def _line(error: Exception) -> str:
-    """Return the first line of an error."""
     return str(error).partition("\n")[0].strip()

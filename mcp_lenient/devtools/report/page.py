@@ -39,7 +39,6 @@ def _plain(text: str, limit: int = _LONGEST_SHOWN) -> str:
 
 
 def _figure(*traces: Mapping[str, Any], **layout: Any) -> dict[str, Any]:
-    """Return a figure in the form of Plotly's script."""
     return {"data": traces, "layout": {"margin": _MARGIN, "dragmode": False, **layout}}
 
 
