@@ -20,8 +20,9 @@ from rich.text import Text
 
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.cli.errors import fail
+from mcp_lenient.testing.damage import damaged
 from mcp_lenient.testing.example_arguments import NoValueError
-from mcp_lenient.testing.stress_run import damaged_calls, example_calls
+from mcp_lenient.testing.stress_run import example_calls
 from mcp_lenient.values.display import cut, shown
 
 Given = Mapping[str, list[dict[str, Any]]]
@@ -151,5 +152,5 @@ def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool
         rights = given or example_calls(tool.name, schema, seed, per_tool)
     except NoValueError:
         return Planned(tool.name, 0, None)
-    damaged = sum(1 for right in rights for _ in damaged_calls(schema, right))
-    return Planned(tool.name, len(rights) + damaged, rights[0])
+    calls = len(rights) + sum(1 for right in rights for _ in damaged(schema, right))
+    return Planned(tool.name, calls, rights[0])

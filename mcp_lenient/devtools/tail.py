@@ -26,9 +26,9 @@ def lines_of(path: Path, *, history: int, follow: bool) -> Iterator[str]:
     try:
         _go_back(file, history)
         while follow:
-            yield from _whole_lines(file)
+            yield from _lines(file, unfinished=False)
             file = yield from _renewed(path, file)
-        yield from _to_the_end(file)
+        yield from _lines(file, unfinished=True)
     finally:
         file.close()
 
@@ -40,7 +40,7 @@ def _renewed(path: Path, file: IO[bytes]) -> Generator[str, None, IO[bytes]]:
         now = path.stat()
         if not os.path.samestat(now, os.fstat(file.fileno())):
             fresh = path.open("rb")
-            yield from _to_the_end(file)
+            yield from _lines(file, unfinished=True)
             file.close()
             return fresh
         if now.st_size < file.tell():
@@ -53,18 +53,12 @@ def text_of(line: bytes) -> str:
     return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _whole_lines(file: IO[bytes]) -> Iterator[str]:
-    """Yield the complete lines from here on; leave an unfinished line in the file."""
+def _lines(file: IO[bytes], *, unfinished: bool) -> Iterator[str]:
+    """Yield the lines from here on; leave an unfinished one in the file unless it is wanted."""
     while line := file.readline(_LONGEST):
-        if not line.endswith(b"\n") and len(line) < _LONGEST:
+        if not (unfinished or line.endswith(b"\n") or len(line) == _LONGEST):
             file.seek(-len(line), os.SEEK_CUR)
             return
-        yield text_of(line)
-
-
-def _to_the_end(file: IO[bytes]) -> Iterator[str]:
-    """Yield all lines from here on, including an unfinished last one."""
-    while line := file.readline(_LONGEST):
         yield text_of(line)
 
 

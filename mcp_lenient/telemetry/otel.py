@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter_ns
@@ -17,7 +16,8 @@ from mcp_lenient.telemetry.events import LISTED
 from mcp_lenient.values.display import HIDDEN, escaped, escaped_pointer, shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from opentelemetry.metrics import Counter, Histogram
 
@@ -87,18 +87,14 @@ def _details(
     return {name: values for name, values in listed.items() if values}
 
 
-@contextmanager
-def aside() -> Iterator[None]:
+def aside() -> AbstractContextManager[trace.Span]:
     """Detach the span of the call inside the block, since FastMCP would rename it on lookups."""
-    with trace.use_span(trace.INVALID_SPAN):
-        yield
+    return trace.use_span(trace.INVALID_SPAN)
 
 
-@contextmanager
-def own_span(tool: str) -> Iterator[None]:
-    """Record what becomes of a call on a span of its own, where its host has none for it yet."""
-    with trace.get_tracer("mcp_lenient").start_as_current_span(f"tools/call {shown_name(tool)}"):
-        yield
+def own_span(tool: str) -> AbstractContextManager[trace.Span]:
+    """Record a call on a span of its own, since its host has none for it yet."""
+    return trace.get_tracer("mcp_lenient").start_as_current_span(f"tools/call {shown_name(tool)}")
 
 
 def trace_fields() -> dict[str, str | None]:
@@ -189,10 +185,7 @@ class Metrics:
     """The metrics of one middleware.
 
     Label values come from closed sets: outcomes, rules, codes, the server's tools, and the clients that are well known
-    or named by the operator.
-
-    Args:
-        clients: Names of clients to count separately besides the well-known ones, in any case.
+    or that the operator names, in any case.
     """
 
     __slots__ = ("_clients",)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcp_lenient.rules import ABSENT
 from mcp_lenient.schema.shape import Shape, shape_of
-from mcp_lenient.testing.trial import Sent
+from mcp_lenient.testing.trial import Sent, identical
 from mcp_lenient.values.json_values import looks_like_json
 
 
@@ -192,7 +192,13 @@ _OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Shape], Iterator[Dama
 
 
 def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    """Yield every kind of damage to valid arguments, with its name."""
+    """Yield the damaged forms of a valid call, each with the kind of damage."""
+    for kind, each in _damaged(schema, arguments):
+        if not any(identical(each.sent, wanted) for wanted in each.wanted):
+            yield kind, each
+
+
+def _damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
     shape = shape_of(schema, schema)
     for kind, change in _OF_VALUES.items():
         for name, value in arguments.items():

@@ -288,13 +288,6 @@ def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -
     return made
 
 
-def damaged_calls(schema: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    """Yield the damaged forms of a valid call, with the kind of damage."""
-    for kind, each in damaged(schema, right):
-        if not any(identical(each.sent, wanted) for wanted in each.wanted):
-            yield kind, each
-
-
 async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[Attempt]:
     """Try the given arguments; raise NoValueError if the tool does not accept one of them."""
     attempts = [await trial.attempt(each) for each in rights]
@@ -370,7 +363,7 @@ async def _stress(trial: Trial, right: Attempt) -> list[StressCall]:
     return [
         # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
         await _try(trial, kind, each, validator, always_fails=right.ran and right.is_error)
-        for kind, each in damaged_calls(trial.target.tool.parameters, arguments)
+        for kind, each in damaged(trial.target.tool.parameters, arguments)
     ]
 
 

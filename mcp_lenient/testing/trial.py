@@ -267,16 +267,13 @@ class Connection:
     function gets a server with the middleware. So does a tool with ``@lenient`` and no middleware, because its
     body could not be stopped otherwise.
 
-    Args:
-        subject: The server, tool or function to test.
-        policy: The policy of the middleware.
-        run: Whether calls run the tools' bodies.
+    With ``run`` calls run the tools' bodies.
     """
 
     def __init__(self, subject: ServerOrTool, policy: Policy | None, *, run: bool = False) -> None:
         self._server = _server(subject, policy)
         self._recorder = Recorder(run=run)
-        self._clients: list[tuple[FastMCP, Client[Any]]] = []
+        self._clients: dict[FastMCP, Client[Any]] = {}
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -329,12 +326,9 @@ class Connection:
         raise ValueError(msg)
 
     async def _client(self, server: FastMCP) -> Client[Any]:
-        for known, client in self._clients:
-            if known is server:
-                return client
-        client = await self._stack.enter_async_context(Client(server))
-        self._clients.append((server, client))
-        return client
+        if server not in self._clients:
+            self._clients[server] = await self._stack.enter_async_context(Client(server))
+        return self._clients[server]
 
 
 def _policies(server: FastMCP, target: Target) -> list[Policy]:

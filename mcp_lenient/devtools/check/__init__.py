@@ -54,16 +54,14 @@ def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Che
     Raises:
         ValueError: When a code or pattern names no rule.
     """
+    codes = [each.code for each in CHECKS]
     for pattern in (*select, *ignore):
-        if not any(fnmatchcase(each.code, pattern) for each in CHECKS):
-            msg = f"{pattern!r} matches no rule; the rules are {', '.join(each.code for each in CHECKS)}"
+        if not any(fnmatchcase(code, pattern) for code in codes):
+            msg = f"{pattern!r} matches no rule; the rules are {', '.join(codes)}"
             raise ValueError(msg)
-    return tuple(
-        each
-        for each in CHECKS
-        if (not select or any(fnmatchcase(each.code, pattern) for pattern in select))
-        and not any(fnmatchcase(each.code, pattern) for pattern in ignore)
-    )
+    chosen = {code for pattern in select or ("*",) for code in codes if fnmatchcase(code, pattern)}
+    ignored = {code for pattern in ignore for code in codes if fnmatchcase(code, pattern)}
+    return tuple(each for each in CHECKS if each.code in chosen - ignored)
 
 
 def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Finding, ...]:

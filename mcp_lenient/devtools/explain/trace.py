@@ -26,7 +26,6 @@ class Proposal:
     tier: int
     kind: Kind
     pointer: str
-    before: Any
     after: Any
     fits: bool
 
@@ -91,9 +90,7 @@ class Trace:
             self._noted.add(key)
             path = self._place_of(name, looked_at, rule.kind)
             fits = rule.kind != "value" or site.takes(after)
-            self.proposals.append(
-                Proposal(rule.name, rule.tier, rule.kind, pointer(path), before, after, fits)
-            )
+            self.proposals.append(Proposal(rule.name, rule.tier, rule.kind, pointer(path), after, fits))
             if rule.kind in ("value", "arguments"):
                 self._index(raw, path)
 
