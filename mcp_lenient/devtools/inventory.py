@@ -74,9 +74,9 @@ def _parameter(forms: Forms, *, required: bool) -> Iterator[tuple[str, str]]:
     default = _first(forms, "default")
     if not required and default is not None:
         yield "default", json.dumps(default)
-    told = _first(forms, "description")
-    if isinstance(told, str) and told.strip():
-        yield "description", _quoted(told.strip())
+    description = _first(forms, "description")
+    if isinstance(description, str) and description.strip():
+        yield "description", _quoted(description.strip())
 
 
 def _types(forms: Forms) -> list[str]:
@@ -114,11 +114,11 @@ def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> 
         definitions: A file whose descriptions and defaults replace the published ones.
     """
     declared = {} if definitions is None else definitions.tools
-    parts = [_told(tool, declared.get(tool.name, Declared())) for tool in tools]
+    parts = [_section(tool, declared.get(tool.name, Declared())) for tool in tools]
     return "\n\n".join([CALL_FORMAT, *parts])
 
 
-def _told(tool: Tool, declared: Declared) -> str:
+def _section(tool: Tool, declared: Declared) -> str:
     reader = FormReader(readable(described(host.field(tool, "input_schema"), declared.stated)).root)
     lines = [f"## {tool.name}", declared.description or (tool.description or "").strip()]
     lines += _below(reader.top, 0) or ["It has no parameters."]
@@ -142,7 +142,9 @@ def _line(form: Form, name: str, depth: int) -> Iterator[str]:
     default = _first(forms, "default")
     if default is not None and fits_json(default, _LONGEST_DEFAULT):
         facts.append(f"default {json.dumps(default, ensure_ascii=False)}")
-    told = _first(forms, "description")
-    words = f": {' '.join(told.split())}" if isinstance(told, str) and told.strip() else ""
+    description = _first(forms, "description")
+    words = (
+        f": {' '.join(description.split())}" if isinstance(description, str) and description.strip() else ""
+    )
     yield f"{_INDENT * depth}- {name} ({', '.join(facts)}){words}"
     yield from _below(forms, depth + 1)

@@ -19,10 +19,10 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(BaseLLM):
-    """Calls one tool, and notes what it is told."""
+    """Calls one tool, and records what it receives."""
 
     sent: tuple[str, Any] = ("", None)
-    told: list[str] = Field(default_factory=list)
+    received: list[str] = Field(default_factory=list)
 
     def supports_function_calling(self) -> bool:
         """Call by blocks, not by text."""
@@ -31,7 +31,7 @@ class Script(BaseLLM):
     def call(self, messages: Any, *_: Any, **__: Any) -> Any:
         """Answer once with the call, then with a text."""
         if messages[-1]["role"] == "tool":
-            self.told.append(messages[-1]["content"])
+            self.received.append(messages[-1]["content"])
             return "done"
         tool, arguments = self.sent
         function = {"name": tool, "arguments": json.dumps(arguments)}
@@ -47,7 +47,7 @@ async def talking(url: str) -> Talking:
     async def say(tool: str, arguments: Any) -> str:
         model.sent = (tool, arguments)
         await asyncio.to_thread(names["agent"].kickoff, "Go on.")
-        return model.told[-1]
+        return model.received[-1]
 
     yield say
     names["notes"].stop()

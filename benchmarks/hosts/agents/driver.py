@@ -1,4 +1,4 @@
-"""Run the code of a page in its framework, with a model that is a script, and return what the model is told."""
+"""Run the code of a page in its framework, with a model that is a script, and return what the model receives."""
 
 # mypy: ignore-errors
 
@@ -20,7 +20,7 @@ HOW_TO: Final = Path(__file__).parents[3] / "docs" / "how-to"
 URL: Final = "http://127.0.0.1:8000/mcp"
 
 Say = Callable[[str, Any], Awaitable[str]]
-"""Has the model call a tool, and returns what it is told of it; raises what the framework raises."""
+"""Has the model call a tool, and returns what it receives; raises what the framework raises."""
 
 ALSO: Final[Mapping[str, tuple[str, Any]]] = {
     "echoed": ("echo", {"content": "x", "tags": ["a", "1", "null"], "max_results": 7}),
@@ -47,7 +47,7 @@ def names_of(page: str, section: str, url: str, **given: Any) -> dict[str, Any]:
 
 
 def answered(text: str) -> dict[str, Any]:
-    """Return what a model is told as a result in the protocol's terms; an envelope is an error."""
+    """Return what a model receives as a result in the protocol's terms; an envelope is an error."""
     try:
         read = json.loads(text)
     except ValueError:
@@ -59,15 +59,15 @@ def answered(text: str) -> dict[str, Any]:
 async def converse(say: Say) -> dict[str, Any]:
     """Return the answer and the events of each call."""
     sent = {name: (call.tool, call.arguments) for name, call in CALLS.items()} | dict(ALSO)
-    told: dict[str, Any] = {}
+    received: dict[str, Any] = {}
     for name, (tool, arguments) in sent.items():
         with events_of() as events:
             try:
                 answer = answered(await say(tool, arguments))
             except Exception as error:  # noqa: BLE001 - whatever a framework raises is the outcome
                 answer = {"error": f"{type(error).__name__}: {error}"[:300]}
-        told[name] = {"answer": answer, "events": events}
-    return told
+        received[name] = {"answer": answer, "events": events}
+    return received
 
 
 def print_answers(talking: Callable[[str], AbstractAsyncContextManager[Say]]) -> None:

@@ -18,11 +18,11 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(BaseLlm):
-    """Calls one tool, and notes what it is told."""
+    """Calls one tool, and records what it receives."""
 
     tool: str = ""
     arguments: Any = None
-    told: list[Any] = Field(default_factory=list)
+    received: list[Any] = Field(default_factory=list)
 
     async def generate_content_async(
         self, llm_request: LlmRequest, *_: Any, **__: Any
@@ -30,7 +30,7 @@ class Script(BaseLlm):
         """Answer once with the call, then with a text."""
         response = llm_request.contents[-1].parts[0].function_response
         if response is not None:
-            self.told.append(response.response)
+            self.received.append(response.response)
             said = Part(text="done")
         else:
             said = Part(function_call=FunctionCall(name=self.tool, args=self.arguments))
@@ -48,8 +48,8 @@ async def talking(url: str) -> Talking:
     async def say(tool: str, arguments: Any) -> str:
         model.tool, model.arguments = tool, arguments
         await runner.run_debug("Go on.", quiet=True)
-        told = model.told[-1]
-        return told["content"][0]["text"] if "content" in told else str(told)
+        received = model.received[-1]
+        return received["content"][0]["text"] if "content" in received else str(received)
 
     yield say
     await names["notes"].close()

@@ -13,11 +13,11 @@ from pydantic import Field
 
 
 class Script(BaseChatModel):
-    """Calls one tool, and notes what it is told."""
+    """Calls one tool, and records what it receives."""
 
     tool: str = ""
     arguments: Any = None
-    told: list[ToolMessage] = Field(default_factory=list)
+    received: list[ToolMessage] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
@@ -29,15 +29,15 @@ class Script(BaseChatModel):
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         if isinstance(messages[-1], ToolMessage):
-            self.told.append(messages[-1])
+            self.received.append(messages[-1])
             said = AIMessage("done")
         else:
             said = AIMessage("", tool_calls=[{"id": "1", "name": self.tool, "args": self.arguments}])
         return ChatResult(generations=[ChatGeneration(message=said)])
 
     async def say(self, agent: Any, tool: str, arguments: Any) -> str:
-        """Have an agent make a call, and return what this model is told of it."""
+        """Have an agent make a call, and return what this model receives."""
         self.tool, self.arguments = tool, arguments
         await agent.ainvoke({"messages": [("user", "Go on.")]})
-        content = self.told[-1].content
+        content = self.received[-1].content
         return content if isinstance(content, str) else content[0]["text"]

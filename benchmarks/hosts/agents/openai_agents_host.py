@@ -15,11 +15,11 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(Model):
-    """Calls one tool, and notes what it is told."""
+    """Calls one tool, and records what it receives."""
 
     def __init__(self) -> None:
         self.call: tuple[str, Any] = ("", None)
-        self.told: list[str] = []
+        self.received: list[str] = []
 
     async def get_response(self, *_: Any, **request: Any) -> ModelResponse:
         """Answer once with the call, then with a text."""
@@ -27,7 +27,7 @@ class Script(Model):
         last = given[-1] if isinstance(given, list) else {}
         if last.get("type") == "function_call_output":
             output = last["output"]
-            self.told.append(output if isinstance(output, str) else output[0]["text"])
+            self.received.append(output if isinstance(output, str) else output[0]["text"])
             text = ResponseOutputText(text="done", type="output_text", annotations=[])
             said = ResponseOutputMessage(
                 id="1", type="message", role="assistant", status="completed", content=[text]
@@ -54,7 +54,7 @@ async def talking(url: str) -> Talking:
     async def say(tool: str, arguments: Any) -> str:
         model.call = (tool, arguments)
         await Runner.run(names["agent"], "Go on.")
-        return model.told[-1]
+        return model.received[-1]
 
     async with names["notes"]:
         yield say

@@ -17,13 +17,13 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 @asynccontextmanager
 async def talking(url: str) -> Talking:
     """Yield what has the model call a tool."""
-    told: list[str] = []
+    received: list[str] = []
     script: list[Any] = []
 
     def answer(messages: list[Any], _info: object) -> ModelResponse:
         (part,) = messages[-1].parts
         if part.part_kind == "tool-return":
-            told.append(part.model_response_str())
+            received.append(part.model_response_str())
             return ModelResponse(parts=[TextPart("done")])
         return ModelResponse(parts=[ToolCallPart(*script)])
 
@@ -32,7 +32,7 @@ async def talking(url: str) -> Talking:
     async def say(tool: str, arguments: Any) -> str:
         script[:] = [tool, json.dumps(arguments)]
         await agent.run("Go on.")
-        return told[-1]
+        return received[-1]
 
     async with agent:
         yield say

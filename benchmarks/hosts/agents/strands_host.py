@@ -15,11 +15,11 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(Model):
-    """Calls one tool, and notes what it is told."""
+    """Calls one tool, and records what it receives."""
 
     def __init__(self) -> None:
         self.call: tuple[str, Any] = ("", None)
-        self.told: list[str] = []
+        self.received: list[str] = []
 
     def update_config(self, **_: Any) -> None:
         """Have none."""
@@ -37,7 +37,7 @@ class Script(Model):
         result = messages[-1]["content"][0].get("toolResult")
         start, delta, reason = {}, {"text": "done"}, "end_turn"
         if result is not None:
-            self.told.append(result["content"][0]["text"])
+            self.received.append(result["content"][0]["text"])
         else:
             tool, arguments = self.call
             start = {"toolUse": {"name": tool, "toolUseId": "1"}}
@@ -58,7 +58,7 @@ async def talking(url: str) -> Talking:
     async def say(tool: str, arguments: Any) -> str:
         model.call = (tool, arguments)
         await names["agent"].invoke_async("Go on.")
-        return model.told[-1]
+        return model.received[-1]
 
     yield say
     names["notes"].stop(None, None, None)

@@ -98,8 +98,8 @@ def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mappin
 
 
 def _described(schema: Mapping[str, Any], own: Stated) -> dict[str, Any]:
-    told = {} if own.description is None else {"description": own.description}
-    return {**schema, **told, **({"default": own.default[0]} if own.default else {})}
+    description = {} if own.description is None else {"description": own.description}
+    return {**schema, **description, **({"default": own.default[0]} if own.default else {})}
 
 
 def defaults(declared: Declared, schema: Mapping[str, Any]) -> dict[str, tuple[Normalize, ...]]:

@@ -73,7 +73,7 @@ def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Findi
             surface.tool.name,
             hit.place,
             hit.reason,
-            hit.mend,
+            hit.fix,
             surface.file,
             surface.line,
         )

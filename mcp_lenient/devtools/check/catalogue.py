@@ -31,7 +31,7 @@ class Hit:
 
     place: str
     reason: str
-    mend: str
+    fix: str
     level: Level | None = None
 
 
@@ -185,12 +185,12 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
         if surface.is_normalized(spot):
             continue
         if spot.name is not None and _is_untyped(spot.node):
-            told: Level | None = "note" if spot.description else None
+            level: Level | None = "note" if spot.description else None
             yield Hit(
                 spot.place,
                 f"'{spot.place}' takes any JSON value, so a list that a caller writes as text arrives as text.",
                 "Give it a type. If it really may be anything, describe how to write it.",
-                told,
+                level,
             )
         elif spot.alternatives and any(_has_untyped_items(node) for node in spot.alternatives):
             yield Hit(
@@ -287,14 +287,14 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
     """An object with optional names takes any other name too; a warning for an object inside the arguments."""
     if surface.closed:
         return
-    told: set[tuple[int, ...]] = set()
+    reported: set[tuple[int, ...]] = set()
     for place, node in surface.objects:
         shape = node.shape
         optional = [name for name in shape.properties if name not in shape.required]
         model = tuple(map(id, shape.properties.values()))
-        if not optional or shape.closed or shape.extra is not None or model in told:
+        if not optional or shape.closed or shape.extra is not None or model in reported:
             continue
-        told.add(model)
+        reported.add(model)
         whose = f"'{place}' takes" if place else "The arguments take"
         yield Hit(
             place,
@@ -456,11 +456,11 @@ def _python_hit(place: str, what: str, shown: str) -> Hit:
 @_check("note", "Callers can only guess from the spelling of a value.")
 def enum_without_description(surface: Surface) -> Iterator[Hit]:
     """Nothing says what the allowed values mean; a warning if a value is a number or a short code."""
-    told = (surface.tool.description or "").casefold()
+    description = (surface.tool.description or "").casefold()
     for spot in surface.spots:
         values = _values(spot)
         name = spot.name or spot.place.rpartition(".")[2].partition("[")[0]
-        if len(values) < 2 or spot.description or _is_mentioned(name, values, told):
+        if len(values) < 2 or spot.description or _is_mentioned(name, values, description):
             continue
         opaque = [value for value in values if not isinstance(value, str) or len(value) <= _SHORT]
         yield Hit(
@@ -481,9 +481,9 @@ def _values(spot: Spot) -> list[Any]:
     ]
 
 
-def _is_mentioned(name: str, values: list[Any], told: str) -> bool:
+def _is_mentioned(name: str, values: list[Any], description: str) -> bool:
     def has(word: str) -> bool:
-        return re.search(rf"\b{re.escape(word.casefold())}\b", told) is not None
+        return re.search(rf"\b{re.escape(word.casefold())}\b", description) is not None
 
     return (
         has(name) or has(name.replace("_", " ")) or sum(has(str(each)) for each in values) * 2 >= len(values)

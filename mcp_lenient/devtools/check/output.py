@@ -26,15 +26,15 @@ _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableType:
     """Format the findings for a terminal of this width, tool by tool, without repeating a sentence."""
     parts: list[RenderableType] = []
-    told: set[str] = set()
+    printed: set[str] = set()
     for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
         where = f"  {shown(file, _LONGEST)}:{line}" if file is not None else ""
         parts.append(Text.assemble((shown(tool, _LONGEST), "bold"), (where, "dim")))
         for each in own:
             parts.append(_head(each))
             sentences = [each.reason, f"Fix: {each.mend}"]
-            parts += [_indented(sentence, width) for sentence in sentences if sentence not in told]
-            told.update(sentences)
+            parts += [_indented(sentence, width) for sentence in sentences if sentence not in printed]
+            printed.update(sentences)
         parts.append(Text())
     parts.append(Text(_sum(findings, tools)))
     return Group(*parts)

@@ -88,7 +88,7 @@ _JSON_AS_TEXT: Final = f"""
         CAST(coalesce(sum(calls) FILTER (place = ''), 0) AS BIGINT) AS whole,
         (SELECT CAST(sum(times) AS BIGINT) FROM shapes WHERE shapes.who = found.who) AS of
     FROM (
-        SELECT DISTINCT * EXCLUDE (rule, after, uses) FROM mended
+        SELECT DISTINCT * EXCLUDE (rule, after, uses) FROM repaired
         WHERE before = 'string' AND after IN ('array', 'object')
             AND regexp_matches(rule, '^(json|json5|python)_text_to_')
     ) AS found

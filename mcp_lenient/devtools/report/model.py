@@ -40,7 +40,7 @@ class Selection(_Part):
     until: datetime | None = None
     """Calls before this moment."""
     tool: str | None = None
-    """Calls of this tool; ``*`` stands for any text, ``?`` for a character."""
+    """Calls of this tool; ``*`` matches any text, ``?`` one character."""
     client: str | None = None
     """Calls from clients of this name, written as for ``tool``."""
     server: str | None = None
@@ -53,7 +53,7 @@ class SkippedFile(_Part):
     file: str
     """Its name."""
     reason: str
-    """Why it is none."""
+    """Why it was skipped."""
 
 
 class LogFigures(_Part):
@@ -66,13 +66,13 @@ class LogFigures(_Part):
     events: NonNegativeInt
     """How many of them are events."""
     foreign: NonNegativeInt
-    """How many are none: another program's, or cut off."""
+    """How many are not: they are another program's, or cut off."""
     undated: NonNegativeInt
-    """How many events have no time that can be read; they count, except in what goes by time."""
+    """How many events have no readable time; they are left out of the timeline only."""
     stdin: bool = False
     """Whether standard input is one of the files."""
     cut_files: NonNegativeInt = 0
-    """How many compressed files end too early; what stands before the end has been read."""
+    """How many compressed files end too early; they were read up to that point."""
     skipped: tuple[SkippedFile, ...] = ()
     """Which files were not read, or are Parquet files of other programs."""
 
@@ -83,14 +83,14 @@ class Period(_Part):
     start: datetime
     """Its first moment, UTC."""
     outcomes: Mapping[EventName, int]
-    """How many calls came to what."""
+    """The number of calls by outcome."""
 
 
 class Timeline(_Part):
     """Outcomes over time."""
 
     seconds: NonNegativeInt = 0
-    """How long a step is; 0 where no event has a time."""
+    """The length of a step; 0 if no event has a time."""
     periods: tuple[Period, ...] = ()
     """The steps in order, those without a call left out."""
 
@@ -103,7 +103,7 @@ class ToolFigures(_Part):
     calls: NonNegativeInt
     """Logged calls."""
     outcomes: Mapping[EventName, int]
-    """How many calls came to what."""
+    """The number of calls by outcome."""
     failed: NonNegativeInt
     """Calls that no rule could repair: refused, forwarded as they came, or failed behind a proxy."""
     error_codes: Mapping[str, int]
@@ -133,7 +133,7 @@ class ParameterFigures(_Part):
     codes: Mapping[ViolationCode, int]
     """What was wrong, most frequent first."""
     received: Mapping[RecordedType, int]
-    """The JSON types that came, where the log tells them."""
+    """The JSON types that were received, if the log has them."""
     repaired: NonNegativeInt
     """Calls that were repaired here."""
     clients: NonNegativeInt
@@ -144,7 +144,7 @@ class RuleFigures(_Part):
     """One rule."""
 
     rule: str
-    """What became what."""
+    """Its name, which says what becomes what."""
     repairs: NonNegativeInt
     """How often it was used."""
     calls: NonNegativeInt
@@ -165,7 +165,7 @@ class ClientFigures(_Part):
     calls: NonNegativeInt
     """Logged calls."""
     outcomes: Mapping[EventName, int]
-    """How many calls came to what."""
+    """The number of calls by outcome."""
     failed: NonNegativeInt
     """Calls that no rule could repair."""
     error_codes: Mapping[str, int]
@@ -187,7 +187,7 @@ class RepeatedMistake(_Part):
     """One caller that sends the same wrong call again and again."""
 
     subject: str | None
-    """The authenticated subject; null where callers are told apart by client and version alone."""
+    """The authenticated subject; null if callers are distinguished by client and version alone."""
     client: str | None
     version: str | None
     tool: str
@@ -206,7 +206,7 @@ class Unrepaired(_Part):
     tool: str
     error_code: str | None
     code: ViolationCode | None
-    """What was wrong at the place; null where the call as a whole was."""
+    """What was wrong at the place; null if the call as a whole was wrong."""
     place: str | None
     calls: NonNegativeInt
     clients: NonNegativeInt
@@ -218,14 +218,14 @@ class Advice(_Part):
     kind: AdviceKind
     """What it is about."""
     calls: NonNegativeInt
-    """In how many calls it was seen."""
+    """The number of calls behind it."""
     text: str
     """The advice, in one or two sentences."""
     tool: str | None = None
     parameter: str | None = None
     client: str | None = None
     python: str | None = None
-    """The declaration at the tool, where there is one."""
+    """The declaration at the tool, if there is one."""
     definition: str | None = None
     """The same in a YAML definitions file, below ``tools:``."""
 
@@ -244,14 +244,14 @@ class Report(_Part):
     selection: Selection
     log: LogFigures
     calls: NonNegativeInt
-    """Events that the selection leaves."""
+    """The number of selected events."""
     first: datetime | None
-    """The earliest of them that has a time."""
+    """The time of the earliest one."""
     last: datetime | None
     outcomes: Mapping[EventName, int]
-    """How many calls came to what."""
+    """The number of calls by outcome."""
     duration_us: Mapping[Literal["mean", "median", "p95", "max"], int]
-    """What judging and repairing took."""
+    """The time spent on validation and repair."""
     timeline: Timeline
     tools: tuple[ToolFigures, ...]
     unknown_tools: tuple[UnknownTool, ...] = ()

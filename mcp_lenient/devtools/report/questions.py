@@ -44,7 +44,7 @@ _PREPARE: Final = (
     LEFT JOIN violations AS listed ON shapes.violations = listed.list WHERE failed
     """,
     """
-    CREATE TABLE mended AS
+    CREATE TABLE repaired AS
     SELECT shapes.* EXCLUDE (times), shapes.times AS calls, rule, place, before, after, listed.times * shapes.times AS uses
     FROM shapes JOIN repairs AS listed ON shapes.repairs = listed.list
     """,
@@ -156,7 +156,7 @@ _LISTS: Final[Mapping[str, _List]] = {
             FROM (SELECT DISTINCT * EXCLUDE (code, received) FROM faults WHERE place IS NOT NULL) GROUP BY ALL
             UNION ALL
             SELECT tool, place, who, 0, sum(calls)
-            FROM (SELECT DISTINCT * EXCLUDE (rule, before, after, uses) FROM mended) GROUP BY ALL
+            FROM (SELECT DISTINCT * EXCLUDE (rule, before, after, uses) FROM repaired) GROUP BY ALL
         )
         GROUP BY tool, place
         """,
@@ -178,7 +178,7 @@ _LISTS: Final[Mapping[str, _List]] = {
         FROM (
             SELECT rule, tool, who, event, error_code, violations, repairs, hints, sum(uses) AS uses,
                 any_value(calls) AS calls
-            FROM mended GROUP BY ALL
+            FROM repaired GROUP BY ALL
         ) GROUP BY rule
         """,
         "repairs DESC, rule",
