@@ -109,9 +109,7 @@ def _escaped(character: str) -> str:
 def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> str:
     """Write tools for a model's prompt: how to call one, and every parameter of each.
 
-    Args:
-        tools: The tools.
-        definitions: A file whose descriptions and defaults replace the published ones.
+    The descriptions and defaults of a definitions file replace the published ones.
     """
     declared = {} if definitions is None else definitions.tools
     parts = [_section(tool, declared.get(tool.name, Declared())) for tool in tools]

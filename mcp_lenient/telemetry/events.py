@@ -328,9 +328,7 @@ _MAX_SHOWN: Final = 5
 def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> list[Part]:
     """Return the parts of one event's line, without line breaks and terminal escapes.
 
-    Args:
-        fields: The event's fields as they are written.
-        today: The current day; lines of other days show their date. By default no line does.
+    With ``today`` the lines of other days show their date.
     """
     outcome = str(fields["event"]).removeprefix("call_")
     parts = [

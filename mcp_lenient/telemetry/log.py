@@ -62,8 +62,8 @@ class EventLog:
     INFO on or from the level of the standard logger. This is decided for each event, so a later
     ``structlog.configure`` takes effect.
 
-    A log failure never fails a call: an event that cannot be written is dropped, and the first failure is reported to
-    the standard logger ``mcp_lenient``. A full stderr pipe does not block.
+    An event that cannot be written is dropped, and the first failure is reported to the standard logger
+    ``mcp_lenient``. A full stderr pipe does not block.
     """
 
     __slots__ = ("_application", "_failed", "_own", "_stderr", "_warned")

@@ -40,12 +40,6 @@ class Destination(logging.NullHandler):
     """The destination of :func:`mcp_lenient.configure_logging`.
 
     It is a standard handler because those are shared by the process and closed at its end.
-
-    Args:
-        sink: The stream or file.
-        render: Returns the line of an event.
-        least: The minimum level.
-        accepted: The share of accepted calls that is written.
     """
 
     def __init__(self, sink: Stderr | logging.Handler, render: Render, least: int, accepted: float) -> None:
@@ -152,12 +146,7 @@ _BOUND: Final = "context"
 
 
 class LineLogger:
-    """A logger that runs structlog's processors and passes the line to the sink's method of the event's level.
-
-    Args:
-        sink: An object with the methods ``debug``, ``info`` and ``warning``, which take a line.
-        processors: The processors; the last one returns the line.
-    """
+    """A logger that runs structlog's processors and passes the line to the sink's method of the event's level."""
 
     __slots__ = ("_logger",)
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple, NoReturn
@@ -165,42 +165,29 @@ def _name(document: Document, key: Node, path: Path) -> str:
 
 def _scalar(document: Document, node: Node, path: Path) -> Any:
     kind = _kind(node).removeprefix(_TAG)
-    if kind not in _SCALARS:
-        document.issues.append(DefinitionFault(path, f"{_WORDS.get(kind, _OTHER)} {_QUOTE}"))
+    if kind == "str":
         return node.value
-    value, words = _SCALARS[kind](node.value)
-    if words:
-        document.issues.append(DefinitionFault(path, words))
-    return value
+    if kind == "null":
+        return None
+    if kind == "bool" and node.value.lower() in _BOOLEANS:
+        return _BOOLEANS[node.value.lower()]
+    if kind in ("int", "float") and _JSON_NUMBER.fullmatch(node.value):
+        number = json.loads(node.value)
+        if math.isfinite(number):
+            return number
+    words = _NOT_JSON.get(kind, "this has a tag, or a type that JSON does not have.")
+    document.issues.append(DefinitionFault(path, f"{words} Put it in quotes to make it a string."))
+    return node.value
 
 
-_QUOTE = "Put it in quotes to make it a string."
-_OTHER = "this has a tag, or a type that JSON does not have."
-_WORDS: Mapping[str, str] = {
+_BOOLEANS = {"true": True, "false": False}
+_NUMBER = "YAML reads this as a number, but it is not spelled as in JSON."
+_NOT_JSON: Mapping[str, str] = {
+    "int": _NUMBER,
+    "float": _NUMBER,
+    "bool": "YAML reads this as true or false; write that instead.",
     "timestamp": "YAML reads this as a date, which JSON does not have.",
     "merge": "this is '<<', which is not supported.",
-}
-_BOOLEANS = {"true": True, "false": False}
-
-
-def _number(spelt: str) -> tuple[Any, str]:
-    if not _JSON_NUMBER.fullmatch(spelt) or not math.isfinite(number := json.loads(spelt)):
-        return spelt, f"YAML reads this as a number, but it is not spelled as in JSON. {_QUOTE}"
-    return number, ""
-
-
-def _boolean(spelt: str) -> tuple[Any, str]:
-    if spelt.lower() not in _BOOLEANS:
-        return spelt, f"YAML reads this as true or false; write that instead. {_QUOTE}"
-    return _BOOLEANS[spelt.lower()], ""
-
-
-_SCALARS: Mapping[str, Callable[[str], tuple[Any, str]]] = {
-    "str": lambda spelt: (spelt, ""),
-    "null": lambda _: (None, ""),
-    "bool": _boolean,
-    "int": _number,
-    "float": _number,
 }
 
 MAX_BYTES = 2**20

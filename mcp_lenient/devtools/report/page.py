@@ -156,9 +156,6 @@ def page(report: Report) -> str:
     It follows the browser's light or dark scheme and fits a phone. Its content security policy allows no address
     and only its own two scripts, which contain no text from the log.
 
-    Args:
-        report: The report.
-
     Raises:
         ReportError: When Plotly is not installed.
     """
