@@ -235,8 +235,7 @@ class _Explainer:
             self._step("What the author declared", *lines)
         repairs = (*repairs, *final.repairs)
         if self.known.mode == "observe" and repairs:
-            self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
-            return self._end("observed", sent, repairs)
+            return self._observed(sent, repairs)
         self._step("The outcome", f"{_tool_name(self.tool)} runs with {_in_words(final.arguments)}")
         fate: Fate = "repaired" if repaired or final.repairs else "accepted"
         return self._end(fate, dict(final.arguments), repairs)
@@ -244,8 +243,7 @@ class _Explainer:
     def _refused(self, sent: Any, decision: Decision, moved: tuple[Repair, ...]) -> Explanation:
         known, found = self.known, decision.violations
         if known.mode == "observe":
-            self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
-            return self._end("observed", sent)
+            return self._observed(sent)
         if not known.certain and known.policy.unrepairable == "forward":
             self._step(
                 "The outcome",
@@ -256,6 +254,10 @@ class _Explainer:
         self._step("The outcome", "The tool is not run; the caller gets the envelope.")
         repairs = (*moved, *decision.repairs)
         return self._end("refused", None, repairs, self._envelope(found, repairs))
+
+    def _observed(self, sent: Any, repairs: tuple[Repair, ...] = ()) -> Explanation:
+        self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
+        return self._end("observed", sent, repairs)
 
     def _step(self, title: str, *lines: str) -> None:
         rest = len(lines) - _MOST_LINES
@@ -444,17 +446,12 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
         if said:
             yield f"Its description: {said}"
     elif tokens:
-        # The names declared there, in any of its forms.
-        names = list(
-            dict.fromkeys(name for form in _forms_at(reader, tokens[:-1]) for name in form.properties)
-        )
+        around = _forms_at(reader, tokens[:-1])
+        names = list(dict.fromkeys(name for form in around for name in form.properties))
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
-        yield (
-            f"The schema declares no such name{meant}."
-            if names
-            else "The schema does not describe this place."
-        )
+        words = f"declares no such name{meant}" if names else "does not describe this place"
+        yield f"The schema {words}."
 
 
 def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:
