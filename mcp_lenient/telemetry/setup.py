@@ -55,14 +55,15 @@ def configure_logging(
     Raises:
         LoggingError: When an argument is invalid; names it and the allowed values.
     """
-    _check("style", style, get_args(Style))
     least = level.lower() if isinstance(level, str) else level
-    _check("level", least, tuple(_LEVELS))
+    for name, given, allowed in (("style", style, get_args(Style)), ("level", least, tuple(_LEVELS))):
+        if given not in allowed:
+            raise _invalid(given, name, f"one of {', '.join(map(repr, allowed))}")
     if isinstance(accepted, bool) or not isinstance(accepted, (int, float)) or not 0 <= accepted <= 1:
-        msg = f"accepted must be a number from 0 to 1, but is {accepted!r}"
-        raise LoggingError(msg)
-    _check_count("max_bytes", max_bytes)
-    _check_count("backups", backups)
+        raise _invalid(accepted, "accepted", "a number from 0 to 1")
+    for name, count in (("max_bytes", max_bytes), ("backups", backups)):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise _invalid(count, name, "a whole number from 0 on")
     sink = Stderr() if file is None else _file(file, max_bytes, backups)
     if colors is None:
         colors = file is None and not os.environ.get("NO_COLOR") and _is_terminal()
@@ -109,16 +110,8 @@ class _File(RotatingFileHandler):
     debug = info = warning = line
 
 
-def _check(name: str, given: object, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        msg = f"{name} must be one of {', '.join(map(repr, allowed))}, but is {given!r}"
-        raise LoggingError(msg)
-
-
-def _check_count(name: str, given: object) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        msg = f"{name} must be a whole number from 0 on, but is {given!r}"
-        raise LoggingError(msg)
+def _invalid(given: object, name: str, allowed: str) -> LoggingError:
+    return LoggingError(f"{name} must be {allowed}, but is {given!r}")
 
 
 def _is_terminal() -> bool:
@@ -132,8 +125,7 @@ def _file(file: str | os.PathLike[str], max_bytes: int, backups: int) -> _File:
     try:
         path = Path(file)
     except TypeError as error:
-        msg = f"file must be a path, but is {file!r}"
-        raise LoggingError(msg) from error
+        raise _invalid(file, "file", "a path") from error
     if _is_stdout(path):
         msg = f"file must not be stdout, which belongs to the protocol, but is {str(path)!r}"
         raise LoggingError(msg)
