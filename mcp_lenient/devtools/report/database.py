@@ -113,14 +113,19 @@ class Database:
             msg = f"reading addresses needs DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
             raise ReportError(msg) from None
         secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
+        if secret is not None:
+            self._sign(secret)
+        run("SET autoinstall_known_extensions=false")
+        run("SET autoload_known_extensions=false")
+
+    def _sign(self, secret: str) -> None:
+        import duckdb
+
         try:
-            if secret is not None:
-                run(secret)
+            self._connection.execute(secret)
         except duckdb.Error as error:  # its text may contain the credentials
             msg = f"DuckDB rejects the AWS credentials in the environment: {type(error).__name__}"
             raise ReportError(msg) from None
-        run("SET autoinstall_known_extensions=false")
-        run("SET autoload_known_extensions=false")
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows; report the progress of ``doing`` and allow an interrupt.
