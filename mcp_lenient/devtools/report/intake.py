@@ -240,7 +240,7 @@ _TOGETHER: Final = 2048
 _COPIES: Final = 4
 """How often the engine holds what it handles, measured with lines of 8 KB to 1 MB."""
 _BASE: Final = 55 * _MEGA
-"""What it holds besides; measured, the sum is 4 to 22 percent above the least that works, more for 8 to 10 KB."""
+"""What it holds in addition. As measured, the sum is 4 to 22 percent above the minimum, more for 8 to 10 KB."""
 
 
 def _pieces(path: str, compression: Compression, longest: int) -> Iterator[bytes]:
@@ -259,9 +259,8 @@ class _LineScan(NamedTuple):
 
 
 def _look_through(path: str, compression: Compression) -> _LineScan:
-    lines, filled, is_long, is_whole = 0, False, False, True
+    lines, filled, is_long, is_whole = 0, False, False, False
     with suppress(EOFError, zlib.error, gzip.BadGzipFile):
-        is_whole = False
         for piece in _pieces(path, compression, _PART):
             filled = filled or bool(piece.strip(_BLANKS))
             if piece.endswith(b"\n"):
