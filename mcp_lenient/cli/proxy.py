@@ -41,6 +41,7 @@ def proxy(  # noqa: PLR0913 - an option each
     *target: str,
     http: str | None = None,
     config: Path | None = None,
+    reload: _Switch = False,
     observe: _Switch = False,
     closed: _Switch = False,
     log: Path | None = None,
@@ -64,6 +65,7 @@ def proxy(  # noqa: PLR0913 - an option each
         target: The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.
         http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`; `/health` says whether the server answers.
         config: YAML or TOML file with declarations for tools.
+        reload: Load the file of `--config` again when it has changed, without a restart.
         observe: Change nothing; log what would be done.
         closed: Treat names that a schema does not declare as wrong, unless the schema explicitly allows other names.
         log: Write the log to this file instead of stderr. The file is rotated.
@@ -81,6 +83,8 @@ def proxy(  # noqa: PLR0913 - an option each
 
     if config is not None and not config.is_file():
         fail(f"--config {config}: no such file")
+    if reload and config is None and "MCP_LENIENT_CONFIG" not in os.environ:
+        fail("--reload: name the file with --config")
     address = None if http is None else _address(http, stateless=stateless)
     if stateless and address is None:
         fail("--stateless: only a proxy served with --http can be without sessions")
@@ -93,7 +97,9 @@ def proxy(  # noqa: PLR0913 - an option each
         "connect_timeout": _seconds(connect_timeout, "--connect-timeout"),
         "structured_errors": not no_structured_errors,
     }
-    server = _server(_with_headers(target_of(target), header), chosen, config, given)
+    server = _server(
+        _with_headers(target_of(target), header), chosen, {"definitions": config, "reload": reload}, given
+    )
     if log is not None:
         from mcp_lenient.telemetry.setup import configure_logging
 
@@ -157,7 +163,7 @@ def _older_features() -> Iterator[None]:
 
 
 def _server(
-    target: ClientTransport | FastMCP, policy: Policy, config: Path | None, given: Mapping[str, Any]
+    target: ClientTransport | FastMCP, policy: Policy, declared: Mapping[str, Any], given: Mapping[str, Any]
 ) -> FastMCP:
     """Return the server to run; ``given`` are options of :func:`create_lenient_proxy` for servers elsewhere."""
     from fastmcp import FastMCP
@@ -169,7 +175,7 @@ def _server(
 
     if not isinstance(target, FastMCP):
         try:
-            return create_lenient_proxy(target, policy, definitions=config, **given)
+            return create_lenient_proxy(target, policy, **declared, **given)
         except ValueError as error:
             if isinstance(error, LenientError):
                 raise
@@ -185,8 +191,7 @@ def _server(
     if not given["structured_errors"]:
         target.add_middleware(PlainErrors())
     add_health(target)
-    own = LenientMiddleware(policy) if config is None else LenientMiddleware.from_file(config, policy=policy)
-    target.add_middleware(own)
+    target.add_middleware(LenientMiddleware(policy, **declared))
     return target
 
 

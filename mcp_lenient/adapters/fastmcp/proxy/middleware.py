@@ -46,15 +46,16 @@ from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from os import PathLike
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
     from mcp_types import DiscoverRequest, InitializeRequest, InitializeResult, ListToolsRequest
+    from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext, Next
+    from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
@@ -177,10 +178,9 @@ class ProxyMiddleware(LenientMiddleware):
 
     Args:
         policy: As for :class:`mcp_lenient.LenientMiddleware`.
-        tools: As for :class:`mcp_lenient.LenientMiddleware`.
-        definitions: As for :class:`mcp_lenient.LenientMiddleware`.
         upstream: For each server that is a proxy, what is behind it.
         times: How long a server may take.
+        **settings: See :class:`mcp_lenient.HostSettings`.
     """
 
     unrepairable: ClassVar[Unrepairable] = "refuse"
@@ -189,12 +189,11 @@ class ProxyMiddleware(LenientMiddleware):
         self,
         policy: Policy | None = None,
         *,
-        tools: Mapping[str, Policy] | None = None,
-        definitions: str | PathLike[str] | None = None,
         upstream: Mapping[FastMCP, Upstream],
         times: Times = NO_LIMITS,
+        **settings: Unpack[HostSettings],
     ) -> None:
-        super().__init__(policy, tools=tools, definitions=definitions)
+        super().__init__(policy, **settings)
         self._upstream = upstream
         self._times = times
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +33,8 @@ from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
 
 if TYPE_CHECKING:
-    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.engine.contract import Decision
+    from mcp_lenient.rules.policy import Mode, Policy
 
     Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
     ForwardHeaders = Mapping[str, Collection[str]] | Collection[str]
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _IN_CONFIG: Final = "forwardHeaders"
 
 
-def create_lenient_proxy(
+def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and those of a proxy
     target: Target,
     policy: Policy | None = None,
     *,
@@ -51,6 +52,11 @@ def create_lenient_proxy(
     timeout: float | None = None,
     connect_timeout: float | None = None,
     structured_errors: bool = True,
+    reload: bool = False,
+    clients: Collection[str] = (),
+    mode: Mode | None = None,
+    on_decision: Callable[[Decision], object] | None = None,
+    decision_values: bool = False,
     **settings: Any,
 ) -> FastMCP:
     """Return a server that runs in front of another one and makes its tools lenient.
@@ -82,6 +88,12 @@ def create_lenient_proxy(
         connect_timeout: Seconds that a server has to be connected; 30 for a URL if left out.
         structured_errors: Whether error results may have ``structuredContent``. Some clients check it against the
             tool's output schema even on errors, and show that error in place of the one that came.
+        reload: Whether a changed file of definitions is loaded again, as for every host: see
+            :class:`mcp_lenient.HostSettings`, as for the following.
+        clients: Names of clients that metrics tell apart.
+        mode: The mode of the server-wide policy.
+        on_decision: Called with the decision about each call.
+        decision_values: Whether these decisions hold values.
         settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
 
     Returns:
@@ -97,7 +109,18 @@ def create_lenient_proxy(
     servers, has_own_name = _servers(target, forward_headers, times)
     composed = _alone if len(servers) == 1 else _composed
     proxy, behind = composed(servers, times, settings)
-    middleware = ProxyMiddleware(policy, tools=tools, definitions=definitions, upstream=behind, times=times)
+    middleware = ProxyMiddleware(
+        policy,
+        upstream=behind,
+        times=times,
+        tools=tools,
+        definitions=definitions,
+        reload=reload,
+        clients=clients,
+        mode=mode,
+        on_decision=on_decision,
+        decision_values=decision_values,
+    )
     if not structured_errors:
         proxy.add_middleware(PlainErrors())
     proxy.add_middleware(middleware)

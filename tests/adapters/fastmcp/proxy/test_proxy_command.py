@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fastmcp import Client, FastMCP
 
 from mcp_lenient.cli import run
 
@@ -100,6 +102,34 @@ def test_a_python_files_functions_judge():
     assert '"server":"upstream"' not in err  # its functions take "1", so that nothing is repaired
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("is_file", [True, False], ids=["a Python file", "another process"])
+async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, monkeypatch):
+    """With ``--reload`` an alias that is added to the file is in force for later calls."""
+    server = tmp_path / "server.py"
+    server.write_text(
+        "from fastmcp import FastMCP\nmcp = FastMCP('one')\n"
+        "@mcp.tool\ndef note(tags: list[str]) -> int:\n    return len(tags)\n"
+        "mcp.run(show_banner=False) if __name__ == '__main__' else None\n"
+    )
+    config = tmp_path / "tools.yaml"
+    config.write_text("tools: {}\n")
+    fronts: list[FastMCP] = []
+
+    async def keep(self: FastMCP, **_: object) -> None:
+        fronts.append(self)
+
+    monkeypatch.setattr(FastMCP, "run_async", keep)
+    target = [str(server)] if is_file else ["--", sys.executable, str(server)]
+    options = ["--config", str(config), "--reload", "--http", "127.0.0.1:0"]
+    assert await asyncio.to_thread(run, ["proxy", *options, *target]) == 0
+    async with Client(fronts[0]) as client:
+        assert (await client.call_tool_mcp("note", {"labels": ["a"]})).is_error
+        config.write_text("tools: {note: {parameters: {tags: {aliases: [labels]}}}}\n")
+        await asyncio.sleep(1.1)  # the file is looked at once a second
+        assert (await client.call_tool("note", {"labels": ["a"]})).data == 1
+
+
 @pytest.mark.quick_rows("nothing", "log")
 @pytest.mark.parametrize(
     ("arguments", "says"),
@@ -118,6 +148,7 @@ def test_a_python_files_functions_judge():
             ["--header", "A: b", "--", sys.executable], "only sent to a server at a URL", id="no URL"
         ),
         pytest.param(["--config", "no.yaml", "https://x"], "--config no.yaml: no such file", id="config"),
+        pytest.param(["--reload", "https://x"], "--reload: name the file with --config", id="reload"),
         pytest.param(["--log", "/no/such/folder/log", "https://x"], "/no/such/folder/log", id="log"),
         pytest.param(["--policy", "kind", "https://x"], "kind", id="policy"),
     ],
