@@ -314,8 +314,8 @@ class LenientMiddleware(Middleware):
         own = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
         if is_call and self._goes_straight and own is not None and self._raw_requests.last() is own.fastmcp:
-            return self.on_call_tool(context, call_next)
-        return super().__call__(context, call_next)
+            return host.masked(self.on_call_tool(context, call_next))
+        return host.masked(super().__call__(context, call_next))
 
     async def known(self, server: FastMCP, tool: str) -> CachedTool | None:
         """Return a tool as this middleware validates it on a server; None if the server does not have it."""

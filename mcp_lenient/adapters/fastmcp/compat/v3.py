@@ -7,7 +7,8 @@ always validated in lax mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
@@ -16,10 +17,11 @@ from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
 from fastmcp.tools import FunctionTool, function_tool
 from fastmcp.utilities import types as fastmcp_types
-from mcp.types import INVALID_PARAMS, ErrorData
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 from pydantic.alias_generators import to_camel
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
+from mcp_lenient.errors import DefinitionError
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -91,6 +93,16 @@ def install(server: FastMCP, _hook: Any) -> str | None:
         "with FastMCP 3, strict_input_validation refuses a call before mcp-lenient sees it: nothing is repaired. "
         "Use FastMCP 4, or leave the setting out"
     )
+
+
+async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
+    """Answer a message; what is wrong with a definitions file goes to the log, since SDK 1 shows callers every error."""
+    try:
+        return await answer
+    except DefinitionError as error:
+        logging.getLogger("mcp_lenient").error("%s", error)  # noqa: TRY400 - the sentence names file and line
+        details = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
+        raise McpError(details) from None  # type: ignore[arg-type, call-arg]
 
 
 def client_of(request: Any) -> tuple[str | None, str | None]:
