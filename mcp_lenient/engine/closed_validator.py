@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from mcp_lenient.schema.node import Position, SchemaNode
-from mcp_lenient.schema.unions import Disambiguator
+from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.types import Path, ValidationIssue, Validator
 from mcp_lenient.values.limits import MOST_ISSUES
 
@@ -90,9 +89,7 @@ class _Walk:
 
     def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[Path, ...]:
         """Return the names that no branch declares; where each branch lacks another one, those of the nearest."""
-        branches = [node.tree.node(branch, Position.NONE, None) for branch in node.shape.branches]
-        possible = Disambiguator(branches).possible(value)
-        found = [tuple(self.unknown(branch, value, path)) for branch in possible]
+        found = [tuple(self.unknown(branch, value, path)) for branch in node.possible(value)]
         if not found:
             return ()
         nowhere = frozenset(found[0]).intersection(*found)

@@ -5,14 +5,14 @@ An adapter finds the tool, asks its contract, runs the tool or answers, and logs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcp_lenient.engine.repair import Plan, repair, repair_parsed, repair_rejected, still_wrong
+from mcp_lenient.engine.repair import Plan, repair, repair_rejected
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.types import Outcome, Repair, Validator, Violation
+from mcp_lenient.types import Outcome, Repair, ValidationIssue, Validator, Violation
 
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
@@ -109,36 +109,29 @@ class ToolContract:
         """Accept, repair or refuse arguments, without running the tool, I/O or logging.
 
         Args:
-            arguments: The arguments sent; never modified.
+            arguments: The arguments sent, never modified; those parsed from text keep the source spelling of numbers.
             observer: Receives each step of the decision.
         """
-        return self._decide(repair, arguments, observer)
+        if observer is None:
+            return self._decision(repair(self.plan, arguments, self.validator))
+        from mcp_lenient.engine.observer import ObservedValidator, observed_plan
+
+        plan, validator = observed_plan(self.plan, observer), ObservedValidator(self.validator, observer)
+        outcome = repair(plan, arguments, validator)
+        observer.decided(outcome)
+        return self._decision(outcome)
 
     def decide_parsed(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """Decide about arguments parsed from text, whose numbers keep their source spelling."""
-        return self._decide(repair_parsed, arguments, observer)
+        return self.decide(arguments, observer)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""
-        return self._decide(repair_rejected, arguments, None)
+        return self._decision(repair_rejected(self.plan, arguments, self.validator))
 
-    def _decide(
-        self,
-        made: Callable[[Plan, Mapping[str, Any], Validator], Outcome],
-        arguments: Mapping[str, Any],
-        observer: Observer | None,
-    ) -> Decision:
-        if observer is None:
-            outcome = made(self.plan, arguments, self.validator)
-        else:
-            from mcp_lenient.engine.observer import ObservedValidator, observed_plan
-
-            outcome = made(
-                observed_plan(self.plan, observer), arguments, ObservedValidator(self.validator, observer)
-            )
-            observer.decided(outcome)
-        found = self._violations(outcome) if outcome.status == "refused" else ()
+    def _decision(self, outcome: Outcome) -> Decision:
         plan = self.plan
+        found = self._violations(outcome) if outcome.status == "refused" else ()
         return Decision(
             outcome.status, outcome.arguments, outcome.repairs, found, plan.policy.mode, plan.tool
         )
@@ -153,7 +146,15 @@ class ToolContract:
             validator,
             plan.policy,
             destructive=plan.destructive,
-            again=still_wrong(plan, validator),
+            again=self._left,
             tool=plan.tool,
             as_texts=self.as_texts,
         )
+
+    def _left(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        """Return the issues of arguments that remain after repair."""
+        outcome = repair(self.plan, arguments, self.validator)
+        if outcome.status != "refused":
+            return ()
+        tied = tuple(ValidationIssue(tie.path, "value") for tie in outcome.ties)
+        return (*outcome.issues, *tied) or (ValidationIssue((), "value"),)

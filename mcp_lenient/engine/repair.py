@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.rules.rules import ABSENT, Apply, Rule, Site, worst_tier
 from mcp_lenient.schema.node import Position, SchemaNode, SchemaTree
-from mcp_lenient.schema.unions import Disambiguator
 from mcp_lenient.types import Candidate, Outcome, Path, Repair, Tie, ValidationIssue, Validator
 from mcp_lenient.values.json_values import (
     PYTHON_TYPES,
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace
 
-Compiled = tuple[Rule, int, Apply]
-"""A rule that applies at a node, its cost and the function to run per value."""
+Compiled = tuple[Rule, Apply]
+"""A rule that applies at a node, and the function to run per value."""
 _DESTRUCTIVE_TIERS = frozenset({1, 2})
 
 
@@ -64,7 +63,7 @@ class Plan:
         self.policy = policy
         self.destructive = destructive
         self.tool = tool
-        self._rules = tuple(
+        self.rules = tuple(
             rule
             for rule in policy.rules
             if rule.name not in policy.disable and (not destructive or _allowed_in_destructive(rule))
@@ -88,21 +87,6 @@ class Plan:
             rules = self._rules_at[node] = NodeRules(self, node)
         return rules
 
-    def compiled(self, node: SchemaNode, kind: str) -> list[Compiled]:
-        """Return the rules of a kind that apply at a node."""
-        site = Site(
-            shape=node.shape,
-            place=node.position,
-            policy=self.policy,
-            destructive=self.destructive,
-            name=node.name,
-            takes=node.takes,
-            shape_at=self.tree.shape,
-            tool=self.tool,
-        )
-        built = ((rule, rule.cost, rule.build(site)) for rule in self._rules if rule.kind == kind)
-        return [(rule, cost, apply) for rule, cost, apply in built if apply is not None]
-
 
 def _allowed_in_destructive(rule: Rule) -> bool:
     return rule.tier in _DESTRUCTIVE_TIERS and rule.keeps_value and rule.kind != "property"
@@ -116,7 +100,23 @@ class NodeRules:
         self._node = node
 
     def _compiled(self, kind: str) -> list[Compiled]:
-        return [] if self._node.shape.unread else self._plan.compiled(self._node, kind)
+        """Return the rules of a kind that apply here, cheapest first."""
+        plan, node = self._plan, self._node
+        if node.shape.unread:
+            return []
+        site = Site(
+            shape=node.shape,
+            place=node.position,
+            policy=plan.policy,
+            destructive=plan.destructive,
+            name=node.name,
+            takes=node.takes,
+            shape_at=plan.tree.shape,
+            tool=plan.tool,
+        )
+        built = ((rule, rule.build(site)) for rule in plan.rules if rule.kind == kind)
+        found = [(rule, apply) for rule, apply in built if apply is not None]
+        return sorted(found, key=lambda compiled: compiled[0].cost)
 
     @cached_property
     def values(self) -> Mapping[type, tuple[Compiled, ...]]:
@@ -145,7 +145,7 @@ class NodeRules:
     @cached_property
     def renames(self) -> tuple[Compiled, ...]:
         """The rules that rename keys, cheapest first."""
-        return tuple(sorted(self._compiled("name"), key=_cost))
+        return tuple(self._compiled("name"))
 
     @cached_property
     def drops(self) -> tuple[Compiled, ...]:
@@ -153,14 +153,10 @@ class NodeRules:
         return tuple(self._compiled("drop"))
 
 
-def _cost(compiled: Compiled) -> int:
-    return compiled[1]
-
-
 def _by_type(compiled: Iterable[Compiled]) -> Mapping[type, tuple[Compiled, ...]]:
-    """Group rules by the Python type they accept, cheapest first."""
+    """Group rules by the Python type they accept."""
     found: dict[type, list[Compiled]] = {}
-    for each in sorted(compiled, key=_cost):
+    for each in compiled:
         for python_type in each[0].on:
             found.setdefault(python_type, []).append(each)
     return {kind: tuple(rules) for kind, rules in found.items()}
@@ -236,8 +232,7 @@ class Rename(NamedTuple):
     """The declared name that replaces a sent key."""
 
     name: str
-    cost: int
-    rule: str
+    rule: Rule
 
 
 _EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -247,53 +242,38 @@ class KeyChanges(NamedTuple):
     """The renamed and dropped keys of one object."""
 
     renamed: Mapping[str, Rename] = _EMPTY
-    dropped: Mapping[str, tuple[int, str]] = _EMPTY
+    dropped: Mapping[str, Rule] = _EMPTY
 
     def records(self, value: Mapping[str, Any], path: Path) -> tuple[int, tuple[Repair, ...]]:
         """Return the cost and the repairs of the dropped keys."""
-        if not self.dropped:
-            return 0, ()
         repairs = tuple(
-            Repair(self.dropped[key][1], pointer((*path, key)), json_type(sent), "absent")
-            for key, sent in value.items()
-            if key in self.dropped
+            Repair(rule.name, pointer((*path, key)), json_type(value[key]), "absent")
+            for key, rule in self.dropped.items()
         )
-        return sum(cost for cost, _ in self.dropped.values()), repairs
+        return sum(rule.cost for rule in self.dropped.values()), repairs
 
 
 _CASE_RULE = "rename_case"
 _PLURAL_RULE = "rename_plural"
 NO_KEY_CHANGES = KeyChanges()
-AcceptsItems = Callable[[SchemaNode, str, Any], bool]
-"""Returns whether a declared list accepts a value sent under its singular, unchanged or as its only item."""
 
 
 def key_changes(
-    plan: Plan,
-    node: SchemaNode,
-    value: Mapping[str, Any],
-    accepts_items: AcceptsItems,
-    judged: Collection[str] = (),
+    node: SchemaNode, value: Mapping[str, Any], session: RepairSession, scope: Scope | None
 ) -> KeyChanges:
-    """Find the declared name for each undeclared key; no name gets two keys.
+    """Find the declared name for each undeclared key of an object whose names are refused; no name gets two keys.
 
-    Args:
-        plan: The rules.
-        node: The node of the object.
-        value: The object.
-        accepts_items: Whether a plural accepts the value sent under its singular.
-        judged: The keys that the tool's validator reports as unknown. If there are any, all other keys are
-            skipped, since the validator may know names that the schema does not.
+    If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
     """
+    if scope is not None and not (scope.full or scope.names):
+        return NO_KEY_CHANGES
     unknown = _undeclared(node, value)
-    if judged:
-        unknown = [key for key in unknown if key in judged]
+    if scope is not None and scope.unknown:
+        unknown = [key for key in unknown if key in scope.unknown]
     if not unknown:
         return NO_KEY_CHANGES
-    dropped = _drops(plan, node, unknown)
-    return KeyChanges(
-        _renamed(plan, node, value, [key for key in unknown if key not in dropped], accepts_items), dropped
-    )
+    dropped = _drops(session.plan, node, unknown)
+    return KeyChanges(_renamed(node, value, [key for key in unknown if key not in dropped], session), dropped)
 
 
 def _undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
@@ -306,15 +286,10 @@ def _undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _drops(plan: Plan, node: SchemaNode, unknown: list[str]) -> dict[str, tuple[int, str]]:
-    """Return the keys to drop, each with its cost and rule."""
-    found: dict[str, tuple[int, str]] = {}
-    if not unknown:
-        return found
-    for rule, cost, apply in plan.at(node).drops:
-        for key in apply(unknown):
-            found.setdefault(key, (cost, rule.name))
-    return found
+def _drops(plan: Plan, node: SchemaNode, unknown: list[str]) -> dict[str, Rule]:
+    """Return the keys to drop, each with its rule."""
+    rules = {key: rule for rule, apply in reversed(plan.at(node).drops) for key in apply(unknown)}
+    return {key: rules[key] for key in unknown if key in rules}
 
 
 def _without_injected(plan: Plan, value: dict[str, Any]) -> tuple[dict[str, Any], int, tuple[Repair, ...]]:
@@ -327,7 +302,7 @@ def _without_injected(plan: Plan, value: dict[str, Any]) -> tuple[dict[str, Any]
 
 
 def _renamed(
-    plan: Plan, node: SchemaNode, value: Mapping[str, Any], unknown: list[str], accepts_items: AcceptsItems
+    node: SchemaNode, value: Mapping[str, Any], unknown: list[str], session: RepairSession
 ) -> dict[str, Rename]:
     shape = node.shape
     absent = frozenset(name for name in shape.properties if name not in value)
@@ -336,31 +311,35 @@ def _renamed(
         return {}
     found: dict[str, Rename] = {}
     for key in unknown:
-        rename = _rename(plan, node, key, value[key], targets, accepts_items)
+        rename = _rename(node, key, value[key], targets, session)
         if rename is not None:
             found[key] = rename
-    if shape.extra in (None, True, {}) and any(each.rule == _CASE_RULE for each in found.values()):
+    if shape.extra in (None, True, {}) and any(each.rule.name == _CASE_RULE for each in found.values()):
         # A client that changes the case style of one name changes it for the other names of the object too.
         for key in (key for key in unknown if key not in found):
-            rename = _rename(plan, node, key, value[key], absent, accepts_items)
-            if rename is not None and rename.rule == _CASE_RULE:
+            rename = _rename(node, key, value[key], absent, session)
+            if rename is not None and rename.rule.name == _CASE_RULE:
                 found[key] = rename
-    if len(found) < 2:
-        return found
     uses = Counter(rename.name for rename in found.values())
     return {key: rename for key, rename in found.items() if uses[rename.name] == 1}
 
 
 def _rename(
-    plan: Plan, node: SchemaNode, key: str, value: Any, targets: Collection[str], accepts_items: AcceptsItems
+    node: SchemaNode, key: str, value: Any, targets: Collection[str], session: RepairSession
 ) -> Rename | None:
     """Return the declared name for a key, from the first rule that finds one."""
-    for rule, cost, apply in plan.at(node).renames:
+    for rule, apply in session.plan.at(node).renames:
         name = apply(key, targets, value)
         if name is not None:
-            fits = rule.name != _PLURAL_RULE or accepts_items(node, name, value)
-            return Rename(name, cost, rule.name) if fits else None
+            fits = rule.name != _PLURAL_RULE or _accepts_items(node.property_nodes[name], value, session)
+            return Rename(name, rule) if fits else None
     return None
+
+
+def _accepts_items(node: SchemaNode, value: Any, session: RepairSession) -> bool:
+    """Return whether a list accepts a value, sent under its singular, unchanged or as its only item."""
+    found = candidates(node, value, (), session, None)
+    return len(found) == 1 and all(each.rule == "scalar_to_array" for each in found[0].repairs)
 
 
 def _names_are_valid(node: SchemaNode, value: Mapping[str, Any], names: KeyChanges) -> bool:
@@ -406,10 +385,10 @@ def candidates(
     """
     found = _candidates(node, value, path, session, scope, wrong=wrong, again=again)
     if optional:
-        for rule, cost, apply in session.plan.at(node).absence.get(type(value), ()):
+        for rule, apply in session.plan.at(node).absence.get(type(value), ()):
             if apply(value):
                 record = Repair(rule.name, pointer(path), json_type(value), "absent")
-                found = cheapest([*found, Candidate(ABSENT, cost, (record,))])
+                found = cheapest([*found, Candidate(ABSENT, rule.cost, (record,))])
     return found
 
 
@@ -441,14 +420,14 @@ def _by_rules(
     node: SchemaNode, value: Any, path: Path, session: RepairSession, again: int, found: list[Candidate]
 ) -> list[Candidate]:
     """Return the cheapest of the candidates found and those made by rules, tier by tier."""
-    for rule, cost, apply in session.plan.at(node).values.get(plain_type(value), ()):
+    for rule, apply in session.plan.at(node).values.get(plain_type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         for new in apply(value, session.texts) if rule.reads_text else apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             for inner in _after(node, new, path, session, again - 1 if rule.again else 0):
                 if not _changes_too_much(rule.name, inner.cost):
-                    found.append(Candidate(inner.value, cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
+                    found.append(Candidate(inner.value, rule.cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
         found = cheapest(found)
     return found
 
@@ -508,8 +487,8 @@ def _without_ignored_names(node: SchemaNode, found: list[Candidate]) -> list[Can
     # mutant: a bound; more candidates are not compared
     if len(found) > _MAX_COMPARED:
         return found
-    spelled = _spells_every_name(node, (plain(each.value) for each in found))
-    return [each for each, is_spelled in zip(found, spelled, strict=True) if is_spelled] or found
+    search = _NameSearch(node.tree, open_branches_know_all=True)
+    return [each for each in found if not search.ignored(node, plain(each.value))] or found
 
 
 def _of_discriminated(
@@ -543,27 +522,11 @@ def _renamed_tag(name: str, value: Mapping[str, Any]) -> str | None:
     return keys[0] if len(keys) == 1 else None
 
 
-def _key_changes_in(
-    node: SchemaNode, value: Mapping[str, Any], session: RepairSession, scope: Scope | None
-) -> KeyChanges:
-    """Return the key changes of an object whose names the validator refuses."""
-    if scope is not None and not (scope.full or scope.names):
-        return NO_KEY_CHANGES
-    unknown = scope.unknown if scope is not None else ()
-    return key_changes(session.plan, node, value, partial(_accepts_items, session), unknown)
-
-
-def _accepts_items(session: RepairSession, node: SchemaNode, name: str, value: Any) -> bool:
-    """Return whether a list accepts a value unchanged or as its only item."""
-    found = candidates(node.property_nodes[name], value, (), session, None)
-    return len(found) == 1 and all(each.rule == "scalar_to_array" for each in found[0].repairs)
-
-
 def _of_object(
     node: SchemaNode, value: dict[str, Any], path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     by_schema = scope is None or scope.full
-    names = _key_changes_in(node, value, session, scope)
+    names = key_changes(node, value, session, scope)
     if (scope is None or scope.full or scope.names) and not _names_are_valid(node, value, names):
         return []
     found = walk_object(candidates, node, value, path, session, scope, names)
@@ -617,8 +580,8 @@ def walk_object(
             optional = name in node.properties and name not in node.required
             found = visit(child, sent, (*path, key), session, below, wrong=wrong, optional=optional)
         if rename is not None:
-            record = Repair(rename.rule, pointer((*path, key)), json_type(sent), json_type(sent))
-            found = [Candidate(v, c + rename.cost, (record, *made)) for v, c, made in found]
+            record = Repair(rename.rule.name, pointer((*path, key)), json_type(sent), json_type(sent))
+            found = [Candidate(v, c + rename.rule.cost, (record, *made)) for v, c, made in found]
         if not found:
             return []
         kept[name] = found[0].value
@@ -742,7 +705,7 @@ def relocate(
         if len(branches) == 1:
             return relocate(branches[0], value, path, session, scope)
     elif isinstance(value, dict):
-        names = _key_changes_in(node, value, session, scope) if scope.names else NO_KEY_CHANGES
+        names = key_changes(node, value, session, scope) if scope.names else NO_KEY_CHANGES
         other = None
         if not path and scope.names and not _names_are_valid(node, value, names):
             other = _rewrap_arguments(value, session.plan)
@@ -757,7 +720,7 @@ def _rewrap_arguments(arguments: dict[str, Any], plan: Plan) -> Candidate | None
     rest, _, dropped = _without_injected(plan, arguments)
     found = [
         Candidate(content, 0, (*dropped, Repair(rule.name, "", "object", "object")))
-        for rule, _, apply in plan.at(plan.top).values.get(dict, ())
+        for rule, apply in plan.at(plan.top).values.get(dict, ())
         for content in apply(rest)
     ]
     return found[0] if len(distinct(found)) == 1 else None
@@ -767,7 +730,7 @@ def _parse_text(node: SchemaNode, text: str, path: Path, session: RepairSession)
     found = [
         Candidate(new, 0, (Repair(rule.name, pointer(path), "string", json_type(new)),))
         for each in node.branches or (node,)
-        for rule, _, apply in session.plan.at(each).values.get(str, ())
+        for rule, apply in session.plan.at(each).values.get(str, ())
         if rule.reads_text
         for new in apply(text, session.texts)
     ]
@@ -816,7 +779,7 @@ def _repair_below(
             within = _repair_value(branches[0], value, path, session, scope)[0] if path else None
             return within or _repair_below(branches[0], value, path, session, scope)
     elif node.is_object and isinstance(value, dict):
-        names = _key_changes_in(node, value, session, scope)
+        names = key_changes(node, value, session, scope)
         return walk_object(_repair_value, node, value, path, session, scope, names)[0]
     elif node.is_array and isinstance(value, list):
         return walk_array(_repair_value, node, value, path, session, scope)[0]
@@ -827,11 +790,9 @@ def _repair_text(node: SchemaNode, value: str, path: Path, session: RepairSessio
     """Parse a text into a number that the schema refuses, or into a container that is only partly valid."""
     for each in node.branches or (node,):
         rules = session.plan.at(each).values.get(str, ())
-        spelled = (
-            (rule, new) for rule, _, apply in rules if rule.name in _NUMBER_RULES for new in apply(value)
-        )
+        spelled = ((rule, new) for rule, apply in rules if rule.name in _NUMBER_RULES for new in apply(value))
         parsed = (
-            (rule, new) for rule, _, apply in rules if rule.reads_text for new in apply(value, session.texts)
+            (rule, new) for rule, apply in rules if rule.reads_text for new in apply(value, session.texts)
         )
         for rule, new in chain(spelled, parsed):
             record = Repair(rule.name, pointer(path), "string", json_type(new))
@@ -887,12 +848,6 @@ def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Val
     if found and len(groups) <= _MAX_GROUPS and _are_read(arguments, found, validator):
         asked = [paths for paths in asked if not _are_read(arguments, paths, validator)]
     return tuple(path for paths in asked for path in paths)
-
-
-def _spells_every_name(node: SchemaNode, values: Iterable[Any]) -> list[bool]:
-    """Return for each value of a union whether all its names are spelled as some branch declares them."""
-    search = _NameSearch(node.tree, open_branches_know_all=True)
-    return [not search.ignored(node, value) for value in values]
 
 
 def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Validator) -> bool:
@@ -974,10 +929,7 @@ class _NameSearch:
         return self._seen[at]
 
     def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[_Names, _Names]:
-        # Not `node.branches`, which is cut off in nested unions; a visit here is cheap.
-        branches = [self.tree.node(branch, Position.NONE, None) for branch in node.shape.branches]
-        possible = Disambiguator(branches).possible(value)
-        results = [self._names(branch, value, path, in_union=True) for branch in possible]
+        results = [self._names(branch, value, path, in_union=True) for branch in node.possible(value)]
         known = frozenset[Path]().union(*(read for _, read in results))
         return frozenset[Path]().union(*(ignored for ignored, _ in results)) - known, known
 
@@ -1029,33 +981,16 @@ def repair(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Ou
 
     Args:
         plan: The schema and the rules in force.
-        arguments: The arguments sent; never modified.
+        arguments: The arguments sent, never modified; those parsed from text keep the source spelling of numbers.
         validator: The tool's validator.
 
     Returns:
-        The same arguments if accepted, repaired ones if the repair is certain, else the issues.
-    """
-    if validator.accepts(arguments):
-        return Outcome("accepted", arguments)
-    return repair_rejected(plan, arguments, validator)
-
-
-def repair_parsed(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
-    """Repair arguments parsed from text, whose numbers keep their source spelling.
-
-    Args:
-        plan: The schema and the rules in force.
-        arguments: The parsed arguments, floats as :class:`~mcp_lenient.values.json_values.SpelledFloat`; never
-            modified.
-        validator: The tool's validator.
-
-    Returns:
-        The result of :func:`repair`, with plain floats.
+        The same arguments if accepted, repaired ones if the repair is certain, else the issues; with plain numbers.
     """
     sent = plain(arguments)
-    return (
-        Outcome("accepted", sent) if validator.accepts(sent) else repair_rejected(plan, arguments, validator)
-    )
+    if validator.accepts(sent):
+        return Outcome("accepted", sent)
+    return repair_rejected(plan, arguments, validator)
 
 
 def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
@@ -1072,21 +1007,6 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validat
         return outcome
     issues = tuple(ValidationIssue(path, "overlooked") for path in unread)
     return Outcome("refused", outcome.arguments, outcome.repairs, issues)
-
-
-def still_wrong(
-    plan: Plan, validator: Validator
-) -> Callable[[Mapping[str, Any]], tuple[ValidationIssue, ...]]:
-    """Return a function that repairs arguments and returns the remaining issues."""
-
-    def issues(arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        outcome = repair(plan, arguments, validator)
-        if outcome.status != "refused":
-            return ()
-        tied = tuple(ValidationIssue(tie.path, "value") for tie in outcome.ties)
-        return (*outcome.issues, *tied) or (ValidationIssue((), "value"),)
-
-    return issues
 
 
 def _outcome(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
@@ -1173,35 +1093,25 @@ def _candidates_of_arguments(
     """Return the cheapest candidates for the arguments: repaired in place, unwrapped or wrapped."""
     top = session.plan.top
     found = structure(top, arguments, (), session, scope)
-    for rule, cost, apply in session.plan.at(top).values.get(dict, ()):
+    for rule, apply in session.plan.at(top).values.get(dict, ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        found += _content_candidates(rule, cost, apply, arguments, session)
-    return [_plain(candidate) for candidate in cheapest(found)]
+        found += _content_candidates(rule, apply, arguments, session)
+    return [Candidate(plain(each.value), each.cost, each.repairs) for each in cheapest(found)]
 
 
 def _content_candidates(
-    rule: Rule, cost: int, apply: Apply, arguments: dict[str, Any], session: RepairSession
+    rule: Rule, apply: Apply, arguments: dict[str, Any], session: RepairSession
 ) -> Iterator[Candidate]:
     """Yield the candidates for unwrapped or wrapped arguments, after dropping injected keys."""
     top = session.plan.top
     rest, dropped_cost, dropped = _without_injected(session.plan, arguments)
     for content in apply(rest):
         record = Repair(rule.name, "", "object", "object")
-        for inner in structure(top, content, (), session, None) or _unchanged(top, content):
+        for inner in _after(top, content, (), session, 0):
             if worst_tier(inner.cost) < rule.tier:
-                yield Candidate(
-                    inner.value, dropped_cost + cost + inner.cost, (*dropped, record, *inner.repairs)
-                )
-
-
-def _unchanged(node: SchemaNode, value: Any) -> list[Candidate]:
-    return [Candidate(value, 0)] if node.takes(value) else []
-
-
-def _plain(candidate: Candidate) -> Candidate:
-    value = plain(candidate.value)
-    return candidate if value is candidate.value else Candidate(value, candidate.cost, candidate.repairs)
+                cost = dropped_cost + rule.cost + inner.cost
+                yield Candidate(inner.value, cost, (*dropped, record, *inner.repairs))
 
 
 def _refuse_tie(

@@ -414,6 +414,14 @@ class SchemaNode:
         """The disambiguator of the branches."""
         return Disambiguator(self.branches)
 
+    def possible(self, value: Any) -> tuple[SchemaNode, ...]:
+        """Return the branches whose constants match an accepted value; to look at them is cheap in nested unions too."""
+        return self._every_branch.possible(value)
+
+    @cached_property
+    def _every_branch(self) -> Disambiguator[SchemaNode]:
+        return Disambiguator([self.tree.node(branch, Position.NONE, None) for branch in self.shape.branches])
+
     @cached_property
     def tag(self) -> tuple[str, SchemaNode] | None:
         """The name of the discriminator and the node of its values, if there is one."""
