@@ -291,11 +291,18 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
     return apply
 
 
+def _shapes(site: Site, shape: Shape) -> list[Shape]:
+    """Return a shape and those of its union branches."""
+    return [shape, *map(site.shape_at, shape.branches)]
+
+
+def _item_shapes(site: Site) -> list[Shape]:
+    return _shapes(site, site.shape_at(site.shape.items))
+
+
 def item_names(site: Site) -> frozenset[str]:
     """Return the property names of a list's items: an object with one of them is an item, not a wrapper."""
-    item = site.shape_at(site.shape.items)
-    shapes = [item, *map(site.shape_at, item.branches)]
-    return frozenset(name for shape in shapes for name in shape.properties)
+    return frozenset(name for shape in _item_shapes(site) for name in shape.properties)
 
 
 def _unwrapped_value(entry: dict[str, Any]) -> _Values:
@@ -324,8 +331,7 @@ def scalar_to_array(site: Site) -> Apply | None:
     """``"a"`` to ``["a"]``; a text only if it is certainly one item."""
     if not site.shape.is_only("array") or Position.ITEM in site.place:
         return None
-    item = site.shape_at(site.shape.items)
-    shapes = [item, *map(site.shape_at, item.branches)]
+    shapes = _item_shapes(site)
     members = _texts(value for shape in shapes for value in shape.enum or ())
     examples = [value for shape in shapes for value in shape.examples]
     examples += [value for example in site.shape.examples if isinstance(example, list) for value in example]
@@ -347,8 +353,7 @@ def object_to_array(site: Site) -> Apply | None:
     """``{..}`` to ``[{..}]``, if the items declare every sent key."""
     if not site.shape.is_only("array") or Position.ITEM in site.place:
         return None
-    item = site.shape_at(site.shape.items)
-    shapes = [item, *map(site.shape_at, item.branches)]
+    shapes = _item_shapes(site)
 
     def apply(value: dict[str, Any]) -> _Values:
         return (
@@ -451,73 +456,33 @@ def wrapped_value(site: Site) -> Apply | None:
     return apply
 
 
-def text_to_integer(site: Site) -> Apply | None:
-    """``"42"`` to 42, ``"5.0"`` to 5."""
-    if not _is(site, "integer"):
-        return None
+def to_scalar(json_type: str, convert: Callable[[Any], Any]) -> Callable[[Site], Apply | None]:
+    """A value converted, where only one scalar type is allowed; ``convert`` returns None for a value that is not it."""
 
-    def apply(text: str) -> _Values:
-        return made(integer_in_text(text))
+    def build(site: Site) -> Apply | None:
+        return (lambda value: made(convert(value))) if site.shape.is_only(json_type) else None
 
-    return apply
-
-
-def text_to_number(site: Site) -> Apply | None:
-    """``"3.14"`` to 3.14."""
-    if not _is(site, "number"):
-        return None
-
-    def apply(text: str) -> _Values:
-        return made(exact_number_in_text(text))
-
-    return apply
-
-
-def whole_float_to_integer(site: Site) -> Apply | None:
-    """``7.0`` to 7."""
-    if not _is(site, "integer"):
-        return None
-
-    def apply(value: float) -> _Values:
-        return made(whole_float(value))
-
-    return apply
+    return build
 
 
 def text_to_boolean(site: Site) -> Apply | None:
     """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; in unions only ``"true"`` and ``"false"``."""
-    if not _is(site, "boolean"):
-        return None
     read = json_boolean_in_text if Position.UNION in site.place else boolean_in_text
-
-    def apply(text: str) -> _Values:
-        return made(read(text))
-
-    return apply
+    return to_scalar("boolean", read)(site)
 
 
-def integer_to_boolean(site: Site) -> Apply | None:
-    """1 to true, 0 to false."""
-    if not _is(site, "boolean"):
-        return None
-
-    def apply(value: int) -> _Values:
-        return (bool(value),) if value in (0, 1) else ()
-
-    return apply
+def _as_boolean(value: int) -> bool | None:
+    return bool(value) if value in (0, 1) else None
 
 
 def number_to_text(site: Site) -> Apply | None:
     """42 to ``"42"``; not with a format, a single allowed value or in a mixed list."""
     members = site.shape.enum or ()
-    is_text = _is(site, "string") or (members and all(isinstance(member, str) for member in members))
+    is_text = site.shape.is_only("string") or (members and all(isinstance(member, str) for member in members))
     if not is_text or site.shape.format or len(members) == 1 or Position.MIXED in site.place:
         return None
 
-    def apply(value: float) -> _Values:
-        return made(number_as_text(value))
-
-    return apply
+    return lambda value: made(number_as_text(value))
 
 
 def fold_enum(site: Site) -> Apply | None:
@@ -525,10 +490,6 @@ def fold_enum(site: Site) -> Apply | None:
     values = site.shape.enum or ()
     words = {value for value in values if not isinstance(value, (list, dict)) and value not in (None, "")}
     return enum_folder(values) if len(words) > 1 else None
-
-
-def _is(site: Site, json_type: str) -> bool:
-    return site.shape.is_only(json_type)
 
 
 _NONE_TEXT = "none"
@@ -556,10 +517,7 @@ def null_to_absent(site: Site) -> Apply | None:
     if _has_none_member(site) or None in _members(site):
         return None
 
-    def apply(value: None) -> bool:
-        return value is None
-
-    return apply
+    return lambda _null: True
 
 
 def empty_text_to_absent(site: Site) -> Apply | None:
@@ -567,24 +525,16 @@ def empty_text_to_absent(site: Site) -> Apply | None:
     if "array" in _kinds(site) or (_members(site) and site.shape.default) or _forbids_empty_text(site):
         return None
 
-    def apply(text: str) -> bool:
-        return not text
-
-    return apply
-
-
-def _shapes(site: Site) -> list[Shape]:
-    """Return the shapes of a node and of its union branches."""
-    return [site.shape, *(site.shape_at(branch) for branch in site.shape.branches)]
+    return lambda text: not text
 
 
 def _kinds(site: Site) -> frozenset[str]:
     """Return the accepted JSON types."""
-    return frozenset().union(*(shape.types or () for shape in _shapes(site)))
+    return frozenset().union(*(shape.types or () for shape in _shapes(site, site.shape)))
 
 
 def _members(site: Site) -> tuple[object, ...]:
-    return tuple(member for shape in _shapes(site) for member in shape.enum or ())
+    return tuple(member for shape in _shapes(site, site.shape) for member in shape.enum or ())
 
 
 def _forbids_empty_text(site: Site) -> bool:
@@ -592,7 +542,7 @@ def _forbids_empty_text(site: Site) -> bool:
 
     A format or an enum has no empty text anyway; any other string refuses it by the author's own guard.
     """
-    return any(shape.has_min_length or _is_free_text(shape) for shape in _shapes(site))
+    return any(shape.has_min_length or _is_free_text(shape) for shape in _shapes(site, site.shape))
 
 
 def _is_free_text(shape: Shape) -> bool:
@@ -605,7 +555,7 @@ def _takes_strings(site: Site) -> bool:
 
 def _has_none_member(site: Site) -> bool:
     """Return whether a word for an absent value is allowed, here or as an item of a list."""
-    items = (site.shape_at(shape.items).enum or () for shape in _shapes(site))
+    items = (site.shape_at(shape.items).enum or () for shape in _shapes(site, site.shape))
     members = (*_members(site), *(member for enum in items for member in enum))
     return any(
         isinstance(member, str) and (says_nothing(member) or member.casefold() in _NONE_WORDS)
@@ -653,8 +603,7 @@ def rename_case(site: Site) -> Apply:
     """``maxResults`` to ``max_results``, the only declared name that differs in case style alone."""
     folded = folded_names(site.shape.properties)
 
-    def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
-        del value
+    def apply(sent: str, absent: Collection[str], _value: Any) -> str | None:
         name = case_target(sent, folded)
         if (
             name is None
@@ -673,8 +622,7 @@ def rename_alias(site: Site) -> Apply | None:
         return None
     owners = {other: name for name, others in site.policy.aliases.items() for other in others}
 
-    def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
-        del value
+    def apply(sent: str, absent: Collection[str], _value: Any) -> str | None:
         name = owners.get(sent)
         return name if name in absent else None
 
@@ -689,16 +637,14 @@ def rename_tool(_site: Site) -> Apply:
 def rename_plural(site: Site) -> Apply:
     """``tag`` to ``tags``, if that is an absent list."""
     shape = site.shape
-    kinds = {name: site.shape_at(sub) for name, sub in shape.properties.items()}
     lists = (
         name
-        for name, kind in kinds.items()
-        if kind.is_only("array") or any(site.shape_at(branch).is_only("array") for branch in kind.branches)
+        for name, sub in shape.properties.items()
+        if any(each.is_only("array") for each in _shapes(site, site.shape_at(sub)))
     )
     plurals = by_singular(lists, shape.properties)
 
-    def apply(sent: str, absent: Collection[str], value: Any) -> str | None:
-        del value
+    def apply(sent: str, absent: Collection[str], _value: Any) -> str | None:
         name = plural_target(sent, plurals)
         return name if name in absent else None
 
@@ -748,10 +694,8 @@ def unwrap_arguments(site: Site) -> Apply | None:
 
 
 def _may_be_object(site: Site, name: str) -> bool:
-    shape = site.shape_at(site.shape.properties[name])
-    return any(
-        each.types is None or "object" in each.types for each in (shape, *map(site.shape_at, shape.branches))
-    )
+    shapes = _shapes(site, site.shape_at(site.shape.properties[name]))
+    return any(shape.types is None or "object" in shape.types for shape in shapes)
 
 
 def _own_call(
@@ -843,8 +787,7 @@ def _only_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None
     if len(site.shape.properties) != 1:
         return None
     (name, schema), *_ = site.shape.properties.items()
-    inner = site.shape_at(schema)
-    shapes = [inner, *map(site.shape_at, inner.branches)]
+    shapes = _shapes(site, site.shape_at(schema))
 
     def wrapped(arguments: dict[str, Any]) -> dict[str, Any] | None:
         if not arguments or name in arguments:
@@ -898,3 +841,41 @@ def _is_open_object(site: Site, name: str) -> bool:
 def _may_be_the_object(flat: dict[str, Any]) -> bool:
     (value, *more) = flat.values()
     return not more and (isinstance(value, dict) or (isinstance(value, str) and looks_like_json(value)))
+
+
+_FROM_TEXT = (str,)
+_FROM_SCALARS = (str, int, float, bool)
+
+DEFAULT_RULES: tuple[Rule, ...] = (
+    Rule("json_text_to_array", 1, text_to_array("json"), on=_FROM_TEXT, reads_text=True, across=True),
+    Rule("json_text_to_object", 1, text_to_object("json"), on=_FROM_TEXT, reads_text=True, across=True),
+    Rule("json5_text_to_array", 2, text_to_array("json5"), on=_FROM_TEXT, reads_text=True),
+    Rule("json5_text_to_object", 2, text_to_object("json5"), on=_FROM_TEXT, reads_text=True),
+    Rule("python_text_to_array", 2, text_to_array("python"), on=_FROM_TEXT, reads_text=True),
+    Rule("python_text_to_object", 2, text_to_object("python"), on=_FROM_TEXT, reads_text=True),
+    Rule("text_to_integer", 1, to_scalar("integer", integer_in_text), on=_FROM_TEXT, across=True),
+    Rule("text_to_number", 1, to_scalar("number", exact_number_in_text), on=_FROM_TEXT, across=True),
+    Rule("whole_float_to_integer", 1, to_scalar("integer", whole_float), on=(float,), across=True),
+    Rule("text_to_boolean", 1, text_to_boolean, on=_FROM_TEXT, across=True),
+    Rule("integer_to_boolean", 4, to_scalar("boolean", _as_boolean), on=(int,)),
+    Rule("number_to_text", 4, number_to_text, on=(int, float)),
+    Rule("fold_enum", 1, fold_enum, on=_FROM_TEXT),
+    Rule("null_text_to_null", 1, null_text_to_null, on=_FROM_TEXT, across=True, keeps_value=False),
+    Rule("null_text_to_absent", 1, null_text_to_absent, on=_FROM_TEXT, kind="property", keeps_value=False),
+    Rule("null_to_absent", 2, null_to_absent, on=(type(None),), kind="property", keeps_value=False),
+    Rule("empty_text_to_absent", 2, empty_text_to_absent, on=_FROM_TEXT, kind="property", keeps_value=False),
+    Rule("rename_case", 1, rename_case, kind="name"),
+    Rule("rename_alias", 2, rename_alias, kind="name"),
+    Rule("rename_plural", 16, rename_plural, kind="name"),
+    Rule("drop_injected", 2, drop_injected, kind="drop"),
+    Rule("item_wrapper_to_array", 4, item_wrapper_to_array, on=(dict, list), again=True),
+    Rule("wrapped_value", 4, wrapped_value, on=(dict,), again=True),
+    Rule("array_to_scalar", 4, array_to_scalar, on=(list,)),
+    Rule("scalar_to_array", 8, scalar_to_array, on=_FROM_SCALARS),
+    Rule("object_to_array", 8, object_to_array, on=(dict,)),
+    Rule("delimited_text_to_array", 8, delimited_text_to_array, on=_FROM_TEXT),
+    Rule("unwrap_arguments", 8, unwrap_arguments, on=(dict,), kind="arguments"),
+    Rule("wrap_arguments", 8, wrap_arguments, on=(dict,), kind="arguments"),
+    Rule("rename_tool", 1, rename_tool, kind="tool"),
+)
+"""Every rule, in the order it is tried; the rule catalogue describes each with its guards."""
