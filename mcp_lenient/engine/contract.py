@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_lenient.engine.repair import Plan, repair, repair_rejected
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.engine.schema_validator import ClosedValidator, PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, ValidationIssue, Validator, Violation
 
@@ -47,11 +47,7 @@ class Decision:
 
 def own_validator(plan: Plan, validator: Validator) -> Validator:
     """Return a tool's own validator, which under a closed policy also refuses unknown names."""
-    if not plan.policy.closed:
-        return validator
-    from mcp_lenient.engine.closed_validator import ClosedValidator
-
-    return ClosedValidator(validator, plan.top)
+    return ClosedValidator(validator, plan.top) if plan.policy.closed else validator
 
 
 @dataclass(frozen=True, slots=True)

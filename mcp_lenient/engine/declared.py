@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.declare.declared import Default
 from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
+from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.rules import ABSENT
-from mcp_lenient.types import FaultKind, Repair, ValidationIssue, Validator
+from mcp_lenient.types import FaultKind, Repair, ValidationIssue
 from mcp_lenient.values.json_values import json_type, pointer, same_json
 
 if TYPE_CHECKING:
@@ -156,26 +157,14 @@ def rule_name(normalize: Normalize) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class NormalizingValidator:
+class NormalizingValidator(WrappedValidator):
     """A validator that runs the declared normalizers first.
 
     Attributes:
-        validator: The validator of the normalized arguments.
         normalizers: The normalizers, by parameter.
     """
 
-    validator: Validator
     normalizers: Normalizers
-
-    @property
-    def exact_integers(self) -> bool:
-        """Whether ``7.0`` is refused for an integer."""
-        return self.validator.exact_integers
-
-    @property
-    def by_schema(self) -> bool:
-        """Whether normalized arguments are checked against the published schema alone."""
-        return self.validator.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments, normalized or unchanged."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from mcp_lenient.engine.repair import Plan
+from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.rules.rules import Apply, Rule, Site
-from mcp_lenient.types import Outcome, ValidationIssue, Validator
+from mcp_lenient.types import Outcome, ValidationIssue
 
 
 class Observer(Protocol):
@@ -56,33 +57,18 @@ class _Reporting:
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedValidator:
+class ObservedValidator(WrappedValidator):
     """A validator that reports its answers."""
 
-    inner: Validator
     observer: Observer
-
-    @property
-    def exact_integers(self) -> bool:
-        """Whether ``7.0`` is refused for an integer."""
-        return self.inner.exact_integers
-
-    @property
-    def by_schema(self) -> bool:
-        """Whether only the published schema is checked."""
-        return self.inner.by_schema
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Delegate to the validator and report its answer."""
-        accepted = self.inner.accepts(arguments)
-        issues = () if accepted else self.inner.issues(arguments)
+        accepted = self.validator.accepts(arguments)
+        issues = () if accepted else self.validator.issues(arguments)
         self.observer.judged(arguments, issues, accepted=accepted)
         return accepted
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Delegate to the validator."""
-        return self.inner.issues(arguments)
-
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Delegate to the validator."""
-        return self.inner.tells_apart(one, other)
+        return self.validator.issues(arguments)
