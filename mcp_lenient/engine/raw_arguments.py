@@ -33,14 +33,7 @@ def arguments_in_text(
     if empty_rule is not None:
         allowed_here = policy.allows(empty_rule) and not destructive
         return ({}, Repair(empty_rule, "", "string", "absent")) if allowed_here else None
-    limits = policy.limits
-    parsed = parse_container(
-        sent,
-        max_text=limits.text,
-        max_relaxed=limits.relaxed_text,
-        max_depth=limits.depth,
-        dialects=frozenset(_DIALECTS.values()),
-    )
+    parsed = parse_container(sent, policy.limits, frozenset(_DIALECTS.values()))
     if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
         return None
     return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")

@@ -754,13 +754,7 @@ def _unwrapped(arguments: dict[str, Any], declared: frozenset[str], limits: Limi
 def _parsed(text: Any, limits: Limits) -> dict[str, Any] | None:
     if not isinstance(text, str):
         return None
-    parsed = parse_container(
-        text,
-        max_text=limits.text,
-        max_relaxed=limits.relaxed_text,
-        max_depth=limits.depth,
-        dialects=frozenset({"json"}),
-    )
+    parsed = parse_container(text, limits, frozenset({"json"}))
     return parsed.value if parsed is not None and isinstance(parsed.value, dict) else None
 
 

@@ -103,13 +103,7 @@ class Source:
 
 def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:
     """Parse a whole text as an array or object; None if that fails."""
-    parsed = parse_container(
-        text,
-        max_text=limits.text,
-        max_relaxed=limits.relaxed_text,
-        max_depth=limits.depth,
-        dialects=dialects,
-    )
+    parsed = parse_container(text, limits, dialects)
     return None if parsed is None else plain(parsed.value)
 
 

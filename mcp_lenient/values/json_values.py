@@ -524,9 +524,7 @@ _MAY_LOSE_BACKSLASH: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]")
 _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 
 
-def parse_container(
-    text: str, *, max_text: int, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]
-) -> Parsed | None:
+def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
     """Parse a whole text as an array or object, or return None.
 
     White space, a byte order mark, one Markdown fence and up to three layers of JSON quoting are removed. JSON is
@@ -539,26 +537,24 @@ def parse_container(
 
     Args:
         text: Any string.
-        max_text: Characters of the longest text that is parsed.
-        max_relaxed: Characters of the longest text that is parsed as JSON5 or Python.
-        max_depth: Levels of arrays and objects.
+        limits: Bounds on the length and depth of a text.
         dialects: The grammars in force. Without ``"json"``, plain JSON is not parsed as JSON5 either.
     """
-    if len(text) > max_text:
+    if len(text) > limits.text:
         return None
     text = _unquoted(text)
-    parsed = _parsed(text, max_relaxed, max_depth, dialects)
+    parsed = _parsed(text, limits, dialects)
     return None if parsed is None or _has_lost_backslashes(text, parsed.value) else parsed
 
 
-def _parsed(text: str, max_relaxed: int, max_depth: int, dialects: frozenset[Dialect]) -> Parsed | None:
+def _parsed(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
     if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_MAX_COMMENT:]):
         return None
-    if not _too_deep(text, max_depth):
+    if not _too_deep(text, limits.depth):
         value = _decoded(text)
         if value is not None:
             return Parsed(value, "json") if "json" in dialects else None
-    return _relaxed(text, max_depth, dialects) if len(text) <= max_relaxed else None
+    return _relaxed(text, limits.depth, dialects) if len(text) <= limits.relaxed_text else None
 
 
 def _has_lost_backslashes(text: str, value: Any) -> bool:
@@ -592,13 +588,7 @@ class TextParseCache:
         """Return the cached result of :func:`parse_container`."""
         key = (text, dialects)
         if key not in self._parsed:
-            self._parsed[key] = parse_container(
-                text,
-                max_text=self._limits.text,
-                max_relaxed=self._limits.relaxed_text,
-                max_depth=self._limits.depth,
-                dialects=dialects,
-            )
+            self._parsed[key] = parse_container(text, self._limits, dialects)
         return self._parsed[key]
 
 

@@ -20,6 +20,7 @@ from mcp_lenient.values.json_values import (
     parse_container,
     plain,
 )
+from mcp_lenient.values.limits import Limits
 
 EVERY: frozenset[Dialect] = frozenset({"json", "json5", "python"})
 
@@ -33,9 +34,7 @@ def parse(
     dialects: frozenset[Dialect] = EVERY,
 ) -> Parsed | None:
     """Parse a text with the default limits and all dialects."""
-    return parse_container(
-        text, max_text=max_text, max_relaxed=max_relaxed, max_depth=max_depth, dialects=dialects
-    )
+    return parse_container(text, Limits(text=max_text, relaxed_text=max_relaxed, depth=max_depth), dialects)
 
 
 def read(text: str) -> tuple[Any, Dialect] | None:
