@@ -279,9 +279,9 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
     def apply(value: dict[str, Any] | list[Any]) -> _Values:
         if isinstance(value, dict):
             inner = () if value.keys() & declared else _unwrapped_value(value)
-            return tuple(
-                each if isinstance(each, list) else [each] for each in inner if not _is_doubtful_item(each)
-            )
+            # A text under `items` may be several items, as it may be without the wrapper.
+            is_one = _is_one_item(site) if "items" in value else _is_item
+            return tuple(each if isinstance(each, list) else [each] for each in inner if is_one(each))
         inners = [
             _unwrapped_value(entry) if isinstance(entry, dict) and not entry.keys() & declared else ()
             for entry in value
@@ -310,9 +310,21 @@ def _unwrapped_value(entry: dict[str, Any]) -> _Values:
     return tuple(entry.values()) if len(entry) == 1 and next(iter(entry)) in _WRAPPER_KEYS else ()
 
 
-def _is_doubtful_item(entry: Any) -> bool:
-    """Return whether wrapped content may not be an item: an empty text or the text of a list."""
-    return entry is None or (isinstance(entry, str) and (says_nothing(entry) or looks_like_json(entry)))
+def _is_item(entry: Any) -> bool:
+    """Return whether wrapped content is an item: not an empty text or the text of a list."""
+    return entry is not None and not (
+        isinstance(entry, str) and (says_nothing(entry) or looks_like_json(entry))
+    )
+
+
+def _is_one_item(site: Site) -> Callable[[Any], bool]:
+    """Return a check that a value is certainly one item of a list, and not several in one text."""
+    shapes = _item_shapes(site)
+    members = _texts(value for shape in shapes for value in shape.enum or ())
+    examples = [value for shape in shapes for value in shape.examples]
+    examples += [value for example in site.shape.examples if isinstance(example, list) for value in example]
+    is_one = one_item(members, _texts(examples))
+    return lambda value: _is_item(value) and (not isinstance(value, str) or is_one(value))
 
 
 def array_to_scalar(site: Site) -> Apply | None:
@@ -331,18 +343,8 @@ def scalar_to_array(site: Site) -> Apply | None:
     """``"a"`` to ``["a"]``; a text only if it is certainly one item."""
     if not site.shape.is_only("array") or Position.ITEM in site.place:
         return None
-    shapes = _item_shapes(site)
-    members = _texts(value for shape in shapes for value in shape.enum or ())
-    examples = [value for shape in shapes for value in shape.examples]
-    examples += [value for example in site.shape.examples if isinstance(example, list) for value in example]
-    is_one = one_item(members, _texts(examples))
-
-    def apply(value: Any) -> _Values:
-        if isinstance(value, str) and (says_nothing(value) or looks_like_json(value) or not is_one(value)):
-            return ()
-        return ([value],)
-
-    return apply
+    is_one = _is_one_item(site)
+    return lambda value: ([value],) if is_one(value) else ()
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
