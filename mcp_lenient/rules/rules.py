@@ -447,7 +447,7 @@ def wrapped_value(site: Site) -> Apply | None:
     def apply(value: dict[str, Any]) -> _Values:
         if value.keys() & declared:
             return ()
-        if len(value) == 1 and (name in value or type(value.get("value")) in _SCALARS):
+        if len(value) == 1 and ((name is not None and name in value) or type(value.get("value")) in _SCALARS):
             return tuple(value.values())
         if len(value) == 2 and "type" in value and "value" in value:
             kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None
