@@ -44,10 +44,7 @@ def normalized(
 
     A refused value stays unchanged and becomes an issue with the normalizer's code and message.
 
-    Args:
-        arguments: The arguments sent.
-        normalizers: The normalizers, by parameter.
-        log_errors: Whether to log exceptions; off by default because a call is normalized more than once.
+    ``log_errors`` is off by default because a call is normalized more than once.
     """
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
@@ -158,11 +155,7 @@ def rule_name(normalize: Normalize) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NormalizingValidator(WrappedValidator):
-    """A validator that runs the declared normalizers first.
-
-    Attributes:
-        normalizers: The normalizers, by parameter.
-    """
+    """A validator that runs the declared normalizers first."""
 
     normalizers: Normalizers
 

@@ -43,11 +43,7 @@ _DESTRUCTIVE_TIERS = frozenset({1, 2})
 class Plan:
     """A tool's input schema under a policy.
 
-    Args:
-        schema: The input schema, an object schema of any draft.
-        policy: The rules and options in force.
-        destructive: Whether only rules of tiers 1 and 2 may act.
-        tool: The tool's name, if known.
+    For a destructive tool, only rules of tiers 1 and 2 may act.
     """
 
     def __init__(
@@ -373,15 +369,8 @@ def candidates(
 ) -> list[Candidate]:
     """Return the cheapest candidates for a value: none, one, or several that tie.
 
-    Args:
-        node: The node of the value.
-        value: The value sent.
-        path: The path to the value.
-        session: The current repair.
-        scope: The parts that the validator refuses; None means all of it.
-        wrong: Whether the value is already known to be refused.
-        optional: Whether the value may be omitted, as ``ABSENT``.
-        again: How many rules may be applied in a row.
+    ``scope`` has the parts that the validator refuses; None means all of it. ``wrong``: the value is known to be
+    refused. ``optional``: it may be omitted, as ``ABSENT``. At most ``again`` rules are applied in a row.
     """
     found = _candidates(node, value, path, session, scope, wrong=wrong, again=again)
     if optional:
@@ -979,13 +968,8 @@ endlessly can use it up."""
 def repair(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:
     """Repair arguments that can be read only one way.
 
-    Args:
-        plan: The schema and the rules in force.
-        arguments: The arguments sent, never modified; those parsed from text keep the source spelling of numbers.
-        validator: The tool's validator.
-
-    Returns:
-        The same arguments if accepted, repaired ones if the repair is certain, else the issues; with plain numbers.
+    The outcome has the same arguments if they are accepted, and the issues if no repair is certain. Numbers that were
+    parsed from text may keep their source spelling in ``arguments``; in the outcome they are plain.
     """
     sent = plain(arguments)
     if validator.accepts(sent):

@@ -19,11 +19,7 @@ _MAX_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class WrappedValidator:
-    """A validator that answers as another one does, except where a subclass answers itself.
-
-    Attributes:
-        validator: The other one.
-    """
+    """A validator that answers as another one does, except where a subclass answers itself."""
 
     validator: Validator
 
@@ -132,8 +128,7 @@ _LOOKS: Final = 20_000
 class ClosedValidator(WrappedValidator):
     """A validator that also refuses the names which a closed schema does not declare and nobody reads.
 
-    Attributes:
-        top: The node of the arguments in the closed schema.
+    ``top`` is the node of the arguments in that schema.
     """
 
     top: SchemaNode

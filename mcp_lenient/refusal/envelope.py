@@ -255,11 +255,7 @@ def unknown_tool(
 ) -> dict[str, Any]:
     """Return the envelope for a tool name or version that does not exist.
 
-    Args:
-        name: The name that was called.
-        near: Similar names that the same client can see.
-        has_versions: Whether the tool exists in other versions.
-        language: The language of the message, as in the policy.
+    ``near`` are similar names that the same client can see; with ``has_versions``, the tool exists in other versions.
     """
     told, words = shown_name(name), texts(language)
     if has_versions:
@@ -275,12 +271,7 @@ def unknown_tool(
 
 
 def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
-    """Return the envelope for a tool of a server that a proxy cannot reach.
-
-    Args:
-        name: The name that was called.
-        language: The language of the message, as in the policy.
-    """
+    """Return the envelope for a tool of a server that a proxy cannot reach."""
     told, words = shown_name(name), texts(language)
     message = words(
         "Tool '{tool}' cannot be called now: the server behind this proxy does not answer. "
@@ -291,13 +282,7 @@ def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any
 
 
 def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) -> dict[str, Any]:
-    """Return the envelope for a call that the server behind a proxy did not answer in time.
-
-    Args:
-        name: The name that was called.
-        seconds: How long it had.
-        language: The language of the message, as in the policy.
-    """
+    """Return the envelope for a call that the server behind a proxy did not answer in time."""
     told, words = shown_name(name), texts(language)
     message = words(
         "Tool '{tool}' did not answer within {seconds} seconds. The call was cancelled, but it may have run: "
@@ -309,13 +294,7 @@ def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) ->
 
 
 def authors_error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the envelope for a call that a tool's body refuses.
-
-    Args:
-        code: What went wrong.
-        message: What is wrong and what to do about it.
-        details: Additional facts for programs.
-    """
+    """Return the envelope for a call that a tool's body refuses."""
     return _error(code, message, dict(details))
 
 
@@ -377,11 +356,7 @@ def _slim(
 ) -> dict[str, Any]:
     """Return a violation without what the message, the details or its pointer already say.
 
-    Args:
-        violation: The violation in the envelope.
-        message: The envelope's message.
-        details: The envelope's details.
-        offered: The fixes of the previous violations; those of this one are added.
+    ``offered`` are the fixes of the previous violations; those of this one are added.
     """
     slim = {
         name: value

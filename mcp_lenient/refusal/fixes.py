@@ -549,15 +549,12 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
     An identifier may only move to a name of the same words; a bare ``id`` also to the only name that ends in it.
     A secret may not move to a name whose value may be shown.
 
+    ``ending_alike`` is the number of declared names that end in the sent one.
+
     >>> may_move("userId", "user_id"), may_move("id", "user_id"), may_move("id", "user_id", 2)
     (True, True, False)
     >>> may_move("user_id", "customer_id"), may_move("sessionid", "session"), may_move("password", "query")
     (False, False, False)
-
-    Args:
-        sent: The name that was sent.
-        name: The declared name.
-        ending_alike: How many declared names end in the sent one.
     """
     words, declared = name_words(sent), name_words(name)
     squashed = "".join(declared)
@@ -810,11 +807,6 @@ def fixes(refusal: Refusal, wanted: Sequence[Wanted], most: int = MAX_FIXES) -> 
 
     Each was tried: the validator accepts the result, or this violation is gone and no other has appeared. None
     contains a secret or a long value, and none removes what could be moved. A destructive tool gets none.
-
-    Args:
-        refusal: The call.
-        wanted: The violations.
-        most: The maximum number of patches per violation.
     """
     if not wanted or refusal.destructive or not fits_json(refusal.outcome.arguments, MAX_ARGUMENTS):
         return [()] * len(wanted)

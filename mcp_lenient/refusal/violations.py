@@ -769,15 +769,9 @@ def violations(
     Items of a list with the same issue share one violation. The message comes from the published schema; if only the
     tool refuses a value, it is the author's own sentence.
 
-    Args:
-        reader: The tool's published input schema, with cached parts of earlier messages.
-        outcome: The refused call.
-        validator: The tool's validator; tests whether a fix corrects the call.
-        policy: Which values may be repeated, and the language of the messages.
-        destructive: Whether the tool is destructive, so that no fix is offered.
-        again: Returns the remaining issues of arguments after repair; a fix may need a repair as well.
-        tool: The tool's name, if it is known.
-        as_texts: Whether a client can send nothing but strings, so that no message asks for anything else.
+    The validator tests whether a fix corrects the call; ``again`` returns the issues that remain after repair, since
+    a fix may need a repair as well. A destructive tool gets no fixes. ``as_texts``: a client can send nothing
+    but strings, so that no message asks for anything else.
     """
     refusal = Refusal(
         reader,

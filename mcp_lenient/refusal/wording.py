@@ -209,10 +209,7 @@ class _Phrase(NamedTuple):
 def expected(choices: Forms, words: Language, *, brief: bool = False) -> str:
     """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
 
-    Args:
-        choices: The forms that the value may have.
-        words: The language.
-        brief: Whether to leave out samples of string formats.
+    ``brief`` leaves out samples of string formats.
     """
     free = tuple(form for form in choices if form.enum is None)
     found = _kinds(free)

@@ -46,9 +46,6 @@ def closed(read: ReadableSchema) -> ReadableSchema:
     >>> from mcp_lenient.schema.compile import readable
     >>> closed(readable({"type": "object", "properties": {"n": {}}})).root["additionalProperties"]
     False
-
-    Args:
-        read: The schema as it is read; never changed.
     """
     root = _Closing(read.root).root()
     return ReadableSchema(root, read.unread, compiled(root).is_valid, read.may_enter)

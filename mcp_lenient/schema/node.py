@@ -50,11 +50,7 @@ T = TypeVar("T")
 
 
 class Form:
-    """Schemas that apply to one value together: a schema, its ``$ref`` targets, its ``allOf``, one union branch.
-
-    Attributes:
-        parts: The schemas.
-    """
+    """Schemas that apply to one value together: a schema, its ``$ref`` targets, its ``allOf``, one union branch."""
 
     def __init__(self, reader: FormReader, parts: Parts) -> None:
         self._reader = reader
@@ -165,11 +161,7 @@ def any_fits(forms: Iterable[Form], value: Any, *, exact_integers: bool = False)
 
 
 class FormReader:
-    """A reader that expands a schema into forms and caches them.
-
-    Args:
-        root: The whole schema, in 2020-12.
-    """
+    """A reader that expands a schema into forms and caches them."""
 
     def __init__(self, root: Schema) -> None:
         self.root = root
@@ -262,9 +254,6 @@ class SchemaTree:
     """A tool's input schema and its nodes, which are compiled on first use.
 
     ``root`` is the schema used for validation: translated to 2020-12, without unreadable parts.
-
-    Args:
-        schema: The input schema, an object schema of any draft.
     """
 
     def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:

@@ -243,9 +243,6 @@ def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
     """Return a registry of ``root`` for validators of its parts.
 
     Build it once: that takes time proportional to the size of ``root``.
-
-    Raises:
-        SchemaError: When a reference cannot be resolved within ``root``.
     """
     import jsonschema_rs
 
@@ -283,13 +280,7 @@ def validator_for(
 ) -> jsonschema_rs.Draft202012Validator:
     """Return a validator for a part of ``root``; offline, with linear or bounded pattern matching.
 
-    Args:
-        root: The whole schema, in 2020-12.
-        schema: The part, or ``root`` itself.
-        registry: The result of :func:`registry_of` for ``root``, to share between parts.
-
-    Raises:
-        SchemaError: When the schema is invalid or a reference cannot be resolved.
+    The result of :func:`registry_of` for ``root`` can be shared between parts.
     """
     if schema is root:
         return compiled(schema)
@@ -329,11 +320,7 @@ def compiled(
     registry: jsonschema_rs.Registry | None = None,
     formats: Mapping[str, Callable[[str], bool]] = FORMATS,
 ) -> jsonschema_rs.Draft202012Validator:
-    """Return a 2020-12 validator; offline, with linear or bounded pattern matching.
-
-    Raises:
-        SchemaError: When the schema is invalid or a reference cannot be resolved.
-    """
+    """Return a 2020-12 validator; offline, with linear or bounded pattern matching."""
     import jsonschema_rs
 
     linear = jsonschema_rs.RegexOptions()

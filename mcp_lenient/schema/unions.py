@@ -94,11 +94,7 @@ def _tag_key(tag: Any) -> tuple[bool, Any]:
 
 
 class Disambiguator(Generic[BranchT]):
-    """The branches of a union, and the ways to select one for a value.
-
-    Args:
-        branches: The branches, in the order of the schema.
-    """
+    """The branches of a union, and the ways to select one for a value."""
 
     def __init__(self, branches: Sequence[BranchT]) -> None:
         self.branches = tuple(branches)

@@ -58,11 +58,7 @@ def looks_like_call(text: str) -> bool:
 
 
 def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
-    """Return the calls in a JSON value, which may be one call or a list of them; None if it is data.
-
-    Raises:
-        ToolCallError: When the value is an ambiguous or invalid call.
-    """
+    """Return the calls in a JSON value, which may be one call or a list of them; None if it is data."""
     if isinstance(value, list):
         return _calls_in_list(value, limits)
     if not isinstance(value, dict) or value.get("method", _CALL_METHOD) != _CALL_METHOD:

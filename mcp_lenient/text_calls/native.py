@@ -34,7 +34,7 @@ CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONI
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The parsing functions that dialects share."""
+    """The parsing functions that dialects share; what cannot be parsed raises an error with its position."""
 
     source: Source
     tools: KnownTools
@@ -45,11 +45,7 @@ class Reader:
         return self.source.text
 
     def expect(self, pattern: re.Pattern[str], at: int, what: str) -> re.Match[str]:
-        """Match a pattern at a position.
-
-        Raises:
-            ToolCallError: When it does not match.
-        """
+        """Match a pattern at a position."""
         match = pattern.match(self.text, at)
         if match is None:
             cut = " (the text ends; it may be cut off)" if at >= len(self.text.rstrip()) else ""
@@ -57,11 +53,7 @@ class Reader:
         return match
 
     def json_object(self, at: int) -> tuple[dict[str, Any], int]:
-        """Parse the JSON object that begins at a position; return it and its end.
-
-        Raises:
-            ToolCallError: When there is none or it cannot be parsed.
-        """
+        """Parse the JSON object that begins at a position; return it and its end."""
         value, end = self.json(at)
         if not isinstance(value, dict):
             raise self.source.error(at, "the arguments are an array, but must be an object")
@@ -78,11 +70,7 @@ class Reader:
         return value, end
 
     def scalar(self, raw: str, at: int) -> Any:
-        """Parse a JSON value of any type.
-
-        Raises:
-            ToolCallError: When it cannot be parsed or would lose digits.
-        """
+        """Parse a JSON value of any type."""
         value = container(f"[{raw}]", self.source.limits, frozenset({"json"}))
         if not isinstance(value, list) or len(value) != 1:
             raise self.source.error(at, "a value cannot be parsed as JSON, or would lose digits")
@@ -105,14 +93,8 @@ class Reader:
     ) -> tuple[dict[str, Any], int]:
         """Parse consecutive parameters; return them and their end.
 
-        Args:
-            at: The position of the first parameter.
-            key: The pattern of a parameter up to its value.
-            value_end: The pattern after a value.
-            value_of: Returns the name and value of a parameter from its key and raw value.
-
-        Raises:
-            ToolCallError: When a parameter is not closed or a name is a duplicate.
+        ``key`` matches a parameter up to its value, ``value_end`` what follows the value; ``value_of`` returns the
+        name and value from the match of ``key`` and the raw value.
         """
         arguments: dict[str, Any] = {}
         while (begun := key.match(self.text, at)) is not None:
@@ -125,11 +107,7 @@ class Reader:
         return arguments, at
 
     def put(self, arguments: dict[str, Any], name: str, value: Any, at: int) -> None:
-        """Add an argument.
-
-        Raises:
-            ToolCallError: When the name is a duplicate.
-        """
+        """Add an argument."""
         if name in arguments:
             raise self.source.error(at, f"the call has the argument '{shown(name)}' twice")
         arguments[name] = value
@@ -153,11 +131,7 @@ class Dialect:
 
 
 def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
-    """Return the calls of a text in one dialect.
-
-    Raises:
-        ToolCallError: When a call cannot be parsed, or its tool is not known.
-    """
+    """Return the calls of a text in one dialect."""
     text, at = reader.text, _past_reasoning(reader, dialect)
     found: list[Found] = []
     marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else [])]
@@ -199,11 +173,7 @@ def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
 
 
 def end_of_reasoning(source: Source, opening: str, at: int) -> int:
-    """Return the end of the reasoning that begins at a position.
-
-    Raises:
-        ToolCallError: When it is not closed.
-    """
+    """Return the end of the reasoning that begins at a position."""
     closing = CLOSING[opening]
     end = source.text.find(closing, at + len(opening))
     if end < 0:
@@ -223,11 +193,7 @@ def _first(
 
 
 def add_call(found: list[Found], call: ToolCall, at: int, source: Source, tools: KnownTools) -> None:
-    """Add a call to the found ones.
-
-    Raises:
-        ToolCallError: When the tool is not known or there are too many calls.
-    """
+    """Add a call to the found ones."""
     if not tools.has(call.tool):
         raise source.error(at, f"the called tool '{shown(call.tool)}' is not among the given tools")
     if len(found) == MAX_CALLS:

@@ -62,11 +62,7 @@ class _Tag(NamedTuple):
 
 
 def find_calls(source: Source, tools: KnownTools) -> list[Found]:
-    """Return the calls in a text, at least one.
-
-    Raises:
-        ToolCallError: When there is none, or a part of the text is ambiguous.
-    """
+    """Return the calls in a text, at least one."""
     scan = _Scan(source, tools)
     scan.run()
     return scan.found

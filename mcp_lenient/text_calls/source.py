@@ -37,11 +37,7 @@ class Source:
 
     @classmethod
     def of(cls, text: str, limits: Limits) -> Source:
-        """Build a source from a text.
-
-        Raises:
-            ToolCallError: When the text is longer than the limits allow.
-        """
+        """Build a source from a text."""
         if len(text) > limits.text:
             msg = f"The text has {len(text):,} characters, more than the limit of {limits.text:,}."
             raise ToolCallError(msg)
@@ -75,11 +71,7 @@ class Source:
         )
 
     def end(self, at: int) -> tuple[int, bool]:
-        """Return the end of the array or object that begins here, and whether it is plain JSON.
-
-        Raises:
-            ToolCallError: When it is cut off.
-        """
+        """Return the end of the array or object that begins here, and whether it is plain JSON."""
         try:
             return _EXTENT.raw_decode(self.text, at)[1], True
         except (ValueError, RecursionError):

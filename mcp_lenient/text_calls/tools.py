@@ -31,11 +31,7 @@ class KnownTools:
 
     @classmethod
     def of(cls, tools: Iterable[Any] | Mapping[str, Any] | None) -> KnownTools:
-        """Build from names, MCP or OpenAI definitions (also as objects), or a mapping of names to schemas.
-
-        Raises:
-            TypeError: When ``tools`` contains anything else.
-        """
+        """Build from names, MCP or OpenAI definitions (also as objects), or a mapping of names to schemas."""
         if tools is None:
             return cls()
         if isinstance(tools, Mapping):
@@ -53,8 +49,7 @@ class KnownTools:
 
         A value is a string if the schema accepts one. Without a schema, a value that is not JSON is a string.
 
-        Raises:
-            ToolCallError: When the value may be either.
+        An error is raised if the value may be either.
         """
         if not _is_json(raw):
             return True

@@ -186,12 +186,10 @@ def _printable(character: str) -> str:
 def place(path: Path, *, quoted: bool = False) -> str:
     """Write where a value is, as a model writes it.
 
+    With ``quoted``, each key is written as it is, to stand in quotes.
+
     >>> place(("rows", 0, "age")), place(("titles", "title ")), place(("titles", "title "), quoted=True)
     ('rows[0].age', 'titles["title "]', 'titles.title ')
-
-    Args:
-        path: The way there.
-        quoted: Whether it will stand in quotes, so that each key is written as it is.
     """
     if len(path) > 8:
         return cut(f"{place(path[:4], quoted=quoted)} … {place(path[-2:], quoted=quoted)}", 4 * MAX_NAME)

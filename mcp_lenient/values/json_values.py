@@ -572,11 +572,7 @@ def _has_lost_backslashes(text: str, value: Any) -> bool:
 
 
 class TextParseCache:
-    """A cache of the parsed texts of one call.
-
-    Args:
-        limits: Bounds on the length and depth of a text.
-    """
+    """A cache of the parsed texts of one call."""
 
     __slots__ = ("_limits", "_parsed")
 

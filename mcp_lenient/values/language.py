@@ -21,10 +21,6 @@ class Text(str):
 
     >>> Text("send {count} items at most", count=3)
     'send 3 items at most'
-
-    Args:
-        template: The English text, with named placeholders.
-        values: The values of the placeholders.
     """
 
     __slots__ = ("template", "values")
@@ -67,10 +63,6 @@ class Language:
 
     >>> Language()("{place} is missing.", place="'a'")
     "'a' is missing."
-
-    Args:
-        translate: Returns the translation of a text.
-        translate_plural: Returns the translation for a number, of a text in singular and plural.
     """
 
     __slots__ = ("_joints", "_translate", "_translate_plural")

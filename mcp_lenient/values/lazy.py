@@ -14,9 +14,7 @@ from importlib import import_module
 def loaded_by_name(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """Return a package's ``__getattr__``.
 
-    Args:
-        package: The package's name.
-        homes: The names in each module, separated by spaces.
+    ``homes`` has the names in each module, separated by spaces.
     """
     modules = {name: module for module, names in homes.items() for name in names.split()}
 

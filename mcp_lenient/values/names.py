@@ -64,10 +64,6 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
 
     A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``),
     so it is never removed; for a declared ``_from`` one is added.
-
-    Args:
-        sent: The name sent.
-        declared: The result of :func:`folded_names`.
     """
     target = declared.get(fold_name(sent))
     if target is None or target == sent or _lead(sent) not in ("", _lead(target)):
@@ -159,12 +155,7 @@ def by_singular(plurals: Iterable[str], declared: Iterable[str] = ()) -> dict[st
 
 
 def plural_target(sent: str, plurals: Mapping[str, str | None]) -> str | None:
-    """Return the only declared name that is the plural of the sent one.
-
-    Args:
-        sent: The name sent.
-        plurals: The result of :func:`by_singular`.
-    """
+    """Return the only declared name that is the plural of the sent one."""
     return plurals.get(_lead(sent) + fold_name(sent)) if len(sent) <= LONGEST_NAME else None
 
 
@@ -222,13 +213,7 @@ def by_letters_but_one(spelt: Spelt) -> Spelt:
 
 
 def one_slip_away(sent: str, spelt: Spelt, shortened: Spelt) -> Iterator[tuple[str, ...]]:
-    """Yield the declared names that differ by an extra letter, a missing one or two swapped ones.
-
-    Args:
-        sent: The name sent.
-        spelt: The result of :func:`by_letters`.
-        shortened: The result of :func:`by_letters_but_one`.
-    """
+    """Yield the declared names that differ by an extra letter, a missing one or two swapped ones."""
     letters = squashed(sent)
     if not _MIN_SQUASHED <= len(letters) <= LONGEST_NAME:
         return

@@ -105,10 +105,8 @@ _URL_FAULTS: Mapping[str, str] = {
 def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Text | None:
     """Return the reason why a value is refused; None if the error type alone does not help a caller.
 
-    Args:
-        code: Pydantic's error type.
-        context: Pydantic's error context; only known texts of it are used, as others quote the value.
-        given: The value, to leave out its type if that is right already.
+    Only known texts of Pydantic's context are used, as others quote the value; ``given`` is the value, whose type is
+    left out of the reason if it is right already.
     """
     if code in _WORDS:
         return _with_context(_WORDS[code], context)
@@ -173,10 +171,7 @@ def faults_of(
 ) -> tuple[ValidationIssue, ...]:
     """Return the issues of an error in the order of the arguments, missing names last.
 
-    Args:
-        error: The Pydantic error.
-        arguments: All arguments of the call.
-        below: The path of the validated value in the arguments.
+    ``below`` is the path of the validated value in the arguments.
     """
     if error.error_count() > MOST_ISSUES:
         return _by_parameter(error, arguments, below)
@@ -193,11 +188,6 @@ def issues_of_many(
 
     Pydantic returns either all its errors or none, and hundreds of thousands of them would be slow. So a few parameters
     at a time are validated again, and the errors of a single parameter with very many are not listed.
-
-    Args:
-        error: The Pydantic error.
-        arguments: All arguments of the call.
-        validate: The validation that raised it.
     """
     if error.error_count() <= MOST_ISSUES:
         return faults_of(error, arguments)

@@ -29,8 +29,7 @@ class _NotPlainJson(Exception):  # noqa: N818 - a signal within this module
 def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
     """Return a check whose True means that Pydantic accepts arguments as strict JSON; None for other types.
 
-    Args:
-        schema: The JSON Schema that :class:`PlainTypes` built from the core schema of a function's arguments.
+    The schema is the one that :class:`PlainTypes` built.
     """
     import jsonschema_rs
 
@@ -107,11 +106,7 @@ class _NotPlain(Exception):  # noqa: N818 - a signal within this module
 
 
 class PlainTypes:
-    """Fast checks of a function's arguments, built on first use.
-
-    Args:
-        core: The core schema of the arguments.
-    """
+    """Fast checks of a function's arguments, built on first use."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
