@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -290,9 +290,9 @@ class Wrapped:
 
     path: Path
     names: tuple[str, ...]
-    beside: tuple[str, ...]
     whole: bool
     in_text: bool
+    beside: tuple[str, ...] = ()
 
 
 def wrapped(refusal: Refusal) -> Wrapped | None:
@@ -306,22 +306,19 @@ def _wrapped(refusal: Refusal, top: Location) -> Wrapped | None:
     names = refusal.names_at(top)
     if not names.absent:
         return None
-    found = []
-    for key in names.extra:
-        place = _inside(top.value[key], (key,), names.absent, names.lacking)
-        if place is not None:
-            usual = _squashed(key) in _ALSO_USUAL
-            others = [name for name in names.extra if usual and name != key]
-            beside = tuple(name for name in others if _of_the_call(name, top.value[name]))
-            path, inner, whole, in_text = place
-            found.append(Wrapped(path, inner, beside, whole, in_text))
-    return found[0] if len(found) == 1 else None
+    tried = (_inside(top.value[key], (key,), names.absent, names.lacking) for key in names.extra)
+    found = [each for each in tried if each is not None]
+    if len(found) != 1:
+        return None
+    key = found[0].path[0]
+    others = [name for name in names.extra if name != key] if _squashed(key) in _ALSO_USUAL else ()
+    return replace(found[0], beside=tuple(name for name in others if _of_the_call(name, top.value[name])))
 
 
 def _inside(
     value: Any, path: Path, absent: Sequence[str], lacking: Sequence[str], *, deeper: bool = True
-) -> tuple[Path, tuple[str, ...], bool, bool] | None:
-    """Return the path of the arguments in a value, their names, whether they are all of it, and whether they are text."""
+) -> Wrapped | None:
+    """Return the arguments in a value."""
     usual = _squashed(path[-1]) in _ALSO_USUAL
     content = _parsed(value) if usual and isinstance(value, str) else value
     if not isinstance(content, Mapping) or not content:
@@ -329,7 +326,7 @@ def _inside(
     inner = tuple(islice((name for name in absent if name in content), MAX_MOVED + 1))
     whole = len(inner) == len(content) <= MAX_MOVED
     if inner and (usual or whole or (lacking and all(name in content for name in lacking))):
-        return path, inner, whole, content is not value
+        return Wrapped(path, inner, whole, content is not value)
     if not deeper or not usual:
         return None
     for key in islice((key for key in content if exact(key) and _squashed(key) in _USUAL), MAX_EXTRA):
@@ -337,7 +334,7 @@ def _inside(
         if below is not None:
             rest = (name for name in content if name != key)
             alone = all(_of_the_call(name, content[name]) for name in rest)
-            return below[0], below[1], below[2] and alone, below[3] or content is not value
+            return replace(below, whole=below.whole and alone, in_text=below.in_text or content is not value)
     return None
 
 

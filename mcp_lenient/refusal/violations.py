@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.refusal.fixes import (
@@ -745,12 +745,8 @@ _KEYWORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Issues of one kind at paths that differ in list indices only."""
-
-    issues: tuple[ValidationIssue, ...]
-    count: int
+_Group = tuple[tuple[ValidationIssue, ...], int]
+"""The first issues of one kind at paths that differ in list indices only, and the number of all of them."""
 
 
 def violations(
@@ -823,12 +819,12 @@ def _problems(refusal: Refusal, groups: Iterable[_Group]) -> list[Problem]:
     """Return the issues as violated keywords of the published schema, grouped again: an issue may hide several."""
     by_place: dict[tuple[Path, bool], list[KeywordViolation | ValidationIssue]] = {}
     uncounted: dict[object, int] = {}
-    for group in groups:
-        explained = [entry for issue in group.issues for entry in _explained(refusal, issue)]
+    for issues, count in groups:
+        explained = [entry for issue in issues for entry in _explained(refusal, issue)]
         for entry in explained:
             by_place.setdefault((entry.path, _of_key(entry)), []).append(entry)
         pattern = _pattern(explained[0].path)
-        uncounted[pattern] = max(uncounted.get(pattern, 0), group.count - len(group.issues))
+        uncounted[pattern] = max(uncounted.get(pattern, 0), count - len(issues))
     gathered: dict[Any, list[tuple[Path, bool]]] = {}
     for place, entries in by_place.items():
         gathered.setdefault((_pattern(place[0]), place[1], _keywords(entries)), []).append(place)
@@ -927,7 +923,7 @@ def _groups(issues: Iterable[ValidationIssue]) -> tuple[list[_Group], int]:
             counts[id(members)] = counts.get(id(members), 0) + 1
             if len(members) < MAX_SAMPLES:
                 members.append(issue)
-    return [_Group(tuple(members), counts[id(members)]) for members in groups], rest
+    return [(tuple(members), counts[id(members)]) for members in groups], rest
 
 
 def _pattern(path: Path) -> tuple[str | int | None, ...]:
@@ -1043,19 +1039,13 @@ def _complete(
     known = words.code == "unknown" or refusal.look(path[:1]).declared
     if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)
-    return Violation(
-        _bounded_pointer(path),
-        words.parameter if known else None,
-        words.code,
-        cut(words.message, MAX_MESSAGE),
-        words.received_type,
-        words.expected_types,
-        words.received_value,
-        words.has_received_value,
-        words.did_you_mean,
-        words.allowed_values,
-        offered,
-        error_code,
+    return replace(
+        words,
+        pointer=_bounded_pointer(path),
+        parameter=words.parameter if known else None,
+        message=cut(words.message, MAX_MESSAGE),
+        fixes=offered,
+        error_code=error_code,
     )
 
 

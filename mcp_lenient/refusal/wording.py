@@ -535,47 +535,7 @@ class Location(NamedTuple):
     secret: bool
 
 
-def meant(reader: FormReader, place: Location) -> Forms:
-    """Return the union branches that the value most likely targets; all where there is no value, or none fits."""
-    if not place.present:
-        return place.forms
-    return reader.union(place.forms).meant(place.value) or place.forms
-
-
-def top(reader: FormReader, arguments: Mapping[str, Any]) -> Location:
-    """Return the location of the arguments themselves."""
-    return Location((), reader.top, arguments, present=True, declared=True, secret=False)
-
-
-class Below(NamedTuple):
-    """The part of a schema below a name or index, whatever the value is."""
-
-    forms: Forms
-    declared: bool
-    secret: bool
-
-
-def below(narrowed: Forms, key: str | int, secrets: Collection[str]) -> Below:
-    """Return what forms say about a name or index below them."""
-    declared = isinstance(key, int) or declares(narrowed, key)
-    here = children(narrowed, key)[:MAX_FORMS]
-    return Below(here, declared, secret_name(key, secrets) or marked_secret(here))
-
-
-def step_below(above: Location, key: str | int, said: Below) -> Location:
-    """Return the location below another one."""
-    present, value = _step(above.value, key) if above.present else (False, None)
-    return Location(
-        (*above.path, key),
-        said.forms,
-        value,
-        present,
-        above.declared and said.declared,
-        above.secret or said.secret,
-    )
-
-
-def _step(value: Any, key: str | int) -> tuple[bool, Any]:
+def _value_at(value: Any, key: str | int) -> tuple[bool, Any]:
     if isinstance(value, Mapping):
         return (True, value[key]) if key in value else (False, None)
     if isinstance(value, (list, tuple)) and isinstance(key, int) and 0 <= key < len(value):
@@ -709,7 +669,6 @@ def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) ->
 
 MAX_NAMES = 300
 MAX_EXTRA = 20
-MAX_INDEX = 32
 MIN_LIKENESS = 0.25
 LAST_RESORT = 0.3
 T = TypeVar("T")
@@ -761,25 +720,26 @@ class Refusal:
         """Return the location of a path in the arguments."""
         known = self.places.get(path)
         if known is None:
-            known = self._step(path) if path else top(self.reader, self.outcome.arguments)
+            known = self._step(path) if path else self._top()
             self.places[path] = known
         return known
+
+    def _top(self) -> Location:
+        return Location(
+            (), self.reader.top, self.outcome.arguments, present=True, declared=True, secret=False
+        )
 
     def _step(self, path: Path) -> Location:
         above, key = self.look(path[:-1]), path[-1]
         narrowed = self.meant(above)
-
-        # A client may send any number of names; a schema declares few.
-        own = key < MAX_INDEX if isinstance(key, int) else declares(narrowed, key)
-        secrets = self.policy.secret
-        return step_below(
-            above,
-            key,
-            self.reader.once(below, narrowed, key, secrets) if own else below(narrowed, key, secrets),
-        )
+        forms = children(narrowed, key)[:MAX_FORMS]
+        present, value = _value_at(above.value, key) if above.present else (False, None)
+        declared = above.declared and (isinstance(key, int) or declares(narrowed, key))
+        secret = above.secret or secret_name(key, self.policy.secret) or marked_secret(forms)
+        return Location(path, forms, value, present, declared, secret)
 
     def meant(self, place: Location) -> Forms:
-        """Return the union branches that the value at a location most likely targets."""
+        """Return the union branches that the value most likely targets; all where there is no value, or none fits."""
         return self.once(_meant, place)
 
     def names_at(self, parent: Location) -> Names:
@@ -808,7 +768,9 @@ class Names:
 
 
 def _meant(refusal: Refusal, place: Location) -> Forms:
-    return meant(refusal.reader, place)
+    if not place.present:
+        return place.forms
+    return refusal.reader.union(place.forms).meant(place.value) or place.forms
 
 
 def _names_at(refusal: Refusal, parent: Location) -> Names:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import Found, ToolCall
-from mcp_lenient.text_calls.choice import DIALECTS, JSON, dialect_of
-from mcp_lenient.text_calls.native import Reader, native_calls
+from mcp_lenient.text_calls.dialects import deepseek, gemma, glm, harmony, kimi, llama, mistral, qwen_xml
+from mcp_lenient.text_calls.native import NAME, OPENED, REASONING, Dialect, Reader, native_calls
 from mcp_lenient.text_calls.scan import find_calls
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
@@ -111,3 +112,42 @@ def _found(
         msg = "No tool call was found in the text."
         raise NoToolCallError(msg)
     return source, found
+
+
+JSON: Final = "json"
+"""JSON, also in tags, fences and lists: Hermes, Qwen 2.5 and 3, Llama 3, OpenAI, Anthropic."""
+DIALECTS: Final[dict[str, Dialect]] = {
+    each.DIALECT.name: each.DIALECT
+    for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma)
+}
+_JSON: Final = re.compile(
+    rf"""\A\s*(?:```[\w+-]*\s*)?(?:\{{|\[\s*\{{)|<{NAME}>\s*(?:<{NAME}>\s*)?(?=\{{|\[\s*\{{|```|"\s*\{{)""",
+    re.ASCII,
+)
+
+
+def dialect_of(text: str) -> Dialect | None:
+    """Return the native dialect of a text; None if its calls are JSON or it has none."""
+    start = _past_reasoning(text)
+    json_at = _JSON.search(text, start)
+    found = [
+        (match.start(), dialect)
+        for dialect in DIALECTS.values()
+        if (match := dialect.opener.search(text, start)) is not None
+    ]
+    first = min(found, key=lambda each: each[0], default=None)
+    if first is None or (json_at is not None and json_at.start() < first[0]):
+        return None
+    return first[1]
+
+
+def _past_reasoning(text: str) -> int:
+    """Return the end of the reasoning at the beginning of a text; 0 if there is none."""
+    opened = OPENED.match(text, len(text) - len(text.lstrip()))
+    for opening, closing in REASONING:
+        end = text.find(closing)
+        if end >= 0 and (opening == opened[0] if opened else text.find(opening, 0, end) < 0):
+            rest = end + len(closing)
+            if opened or any(each.opener.search(text, rest) for each in DIALECTS.values()):
+                return rest
+    return 0

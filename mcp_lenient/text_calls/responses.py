@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
-from mcp_lenient.text_calls import parse_tool_calls
-from mcp_lenient.text_calls.choice import JSON, dialect_of
+from mcp_lenient.text_calls import JSON, dialect_of, parse_tool_calls
 from mcp_lenient.values.display import shown_name
 
 Message = dict[str, Any]

@@ -234,8 +234,7 @@ class _Scan:
     def _empty(self, at: int) -> int:
         """Handle an empty tag, which is a call without arguments if it is on a line of its own."""
         tag = _EMPTY.match(self.source.masked, at)
-        if tag is None:  # never: the place was found by the same pattern
-            return at + 1
+        assert tag is not None  # noqa: S101 - the place was found by the same pattern
         if tag[1].lower() not in _VOID and self._is_on_own_lines(at, tag.end()):
             if self.tools.has(tag[1]):
                 self._add(ToolCall(None, tag[1], {}), at)
@@ -269,8 +268,7 @@ class _Scan:
     def _special(self, at: int) -> int:
         """Handle a wrapper tag or an ignored one."""
         tag = _OPENED.match(self.source.masked, at)
-        if tag is None:  # never: the place was found by the same pattern
-            return at + 1
+        assert tag is not None  # noqa: S101 - the place was found by the same pattern
         if tag[1] in _WRAPPERS:
             self.waiting[tag[1]] = len(self.found)
             return tag.end()
@@ -352,8 +350,7 @@ class _Scan:
         """Handle a closing tag outside of a call."""
         source = self.source
         closed = _CLOSED.match(source.masked, at)
-        if closed is None:  # never: the place was found by the same pattern
-            return at + 1
+        assert closed is not None  # noqa: S101 - the place was found by the same pattern
         name = closed[1]
         if name in self.waiting:
             self._require_calls(name, at)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from mcp_lenient.errors import ToolCallError
+from mcp_lenient.schema.shape import resolve
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
 
@@ -90,17 +90,10 @@ def _types(root: Mapping[str, Any], schema: Any) -> frozenset[str] | None:
         elif isinstance(branches, list):
             waiting.extend(branches)
         elif isinstance(each.get("$ref"), str):
-            waiting.append(_referenced(root, each["$ref"]))
+            waiting.append(resolve(root, each["$ref"]))
         else:
             return None
     return frozenset(found)
-
-
-def _referenced(root: Mapping[str, Any], reference: str) -> Any:
-    found: Any = root if reference.startswith("#/") else None
-    for part in reference[2:].split("/"):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
 
 
 def _is_json(text: str) -> bool:
@@ -113,10 +106,6 @@ def _is_json(text: str) -> bool:
         return False
 
 
-def _attribute(tool: object, name: str) -> Any:
-    return getattr(tool, name, None)
-
-
 def _definition(tool: Any) -> tuple[str, Mapping[str, Any]]:
     if isinstance(tool, str):
         return tool, {}
@@ -124,7 +113,7 @@ def _definition(tool: Any) -> tuple[str, Mapping[str, Any]]:
         function = tool.get("function")
         look: Callable[[str], Any] = (function if isinstance(function, Mapping) else tool).get
     else:
-        look = partial(_attribute, tool)
+        look = lambda key: getattr(tool, key, None)  # noqa: E731
     name = look("name")
     schema: Mapping[str, Any] = next(
         (

@@ -301,8 +301,6 @@ def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
     >>> escaped("a\nb\x1b[31m")
     'a\\nb\\u001b[31m'
     """
-    if len(text) <= limit and text.isprintable():
-        return text
     return shown(text, limit)
 
 

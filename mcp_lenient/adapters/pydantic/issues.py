@@ -135,11 +135,6 @@ def _with_context(words: str, context: Mapping[str, Any]) -> Text:
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
-def key_path_ends(loc: tuple[str | int, ...]) -> Iterator[int]:
-    """Yield the indices of Pydantic's key mark in a ``loc``; a property may have the same name."""
-    return (at for at in range(len(loc) - 1, 0, -1) if loc[at] == "[key]")
-
-
 _KINDS: Mapping[str, FaultKind] = {
     "missing": "missing",
     "missing_argument": "missing",
@@ -268,7 +263,7 @@ def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
     """Return the path of a map entry whose key has an error; union branches follow the mark in ``loc``."""
-    for at in key_path_ends(loc):
+    for at in (at for at in range(len(loc) - 1, 0, -1) if loc[at] == "[key]"):
         path = _path(arguments, loc[:at], _ANY)
         if path and (at == len(loc) - 1 or path[-1] == given):
             return path

@@ -22,8 +22,8 @@ _SCALAR: Final[Mapping[str, Any]] = {
 """Values allowed for undeclared names, so that none is too deep to be written."""
 
 
-class _NotPlainJson(Exception):  # noqa: N818 - a signal within this module
-    """A signal for a type that is open or that JSON Schema draft 4 cannot express."""
+class _NotPlain(Exception):  # noqa: N818 - a signal within this module
+    """A signal for a type that is open or that JSON Schema cannot fully express."""
 
 
 def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
@@ -38,7 +38,7 @@ def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
     try:
         # Only in this draft 7.0 is not an integer.
         is_valid = jsonschema_rs.Draft4Validator(_strict(schema)).is_valid
-    except _NotPlainJson:
+    except _NotPlain:
         return None
 
     def check(arguments: Any) -> bool:
@@ -54,7 +54,7 @@ def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
 def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with the rules of strict JSON."""
     if not schema or "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
-        raise _NotPlainJson
+        raise _NotPlain
     made = {keyword: part for keyword, part in schema.items() if part != []}  # draft 4 forbids empty lists
     if made.get("type") == "string":
         made.update(WRITABLE)
@@ -99,10 +99,6 @@ _MODEL_CONFIG: Final = frozenset({"title", "extra_fields_behavior"})
 Core = Mapping[str, Any]
 Schema = dict[str, Any]
 Check = Callable[[Any], bool]
-
-
-class _NotPlain(Exception):  # noqa: N818 - a signal within this module
-    """A signal for a type that JSON Schema cannot fully express."""
 
 
 class PlainTypes:
@@ -164,32 +160,22 @@ def _only(core: Core, *keys: str) -> None:
         raise _NotPlain
 
 
-def _any(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
-    _only(core)
-    return {}
+def _bare(schema: Schema) -> Callable[[Core, dict[str, Schema]], Schema]:
+    """Return the builder of a type that has no options."""
+
+    def build(core: Core, _definitions: dict[str, Schema]) -> Schema:
+        _only(core)
+        return dict(schema)
+
+    return build
 
 
-def _null(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
-    _only(core)
-    return {"type": "null"}
-
-
-def _boolean(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
-    _only(core)
-    return {"type": "boolean"}
-
-
-def _integer(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
+def _integer(core: Core, _definitions: dict[str, Schema]) -> Schema:
     _only(core, *_BOUNDS)
     return {"type": "integer", **_bounds(core, _SAFE_RANGE)}
 
 
-def _number(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
+def _number(core: Core, _definitions: dict[str, Schema]) -> Schema:
     _only(core, *_BOUNDS)
     if any(abs(core.get(bound) or 0) > _EXACT for bound in _BOUNDS):
         raise _NotPlain  # Pydantic rounds such a bound
@@ -202,8 +188,7 @@ def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:
     return {"minimum": least, "maximum": min(widest["maximum"], own.pop("maximum", widest["maximum"])), **own}
 
 
-def _string(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
+def _string(core: Core, _definitions: dict[str, Schema]) -> Schema:
     _only(core, "min_length", "max_length")
     lengths = _lengths(core, "minLength", "maxLength")
     # Pydantic reads a text only to count its characters; only then a lone surrogate is an error.
@@ -215,8 +200,7 @@ def _lengths(core: Core, least: str, most: str) -> Schema:
     return {keyword: length for keyword, length in found if length is not None}
 
 
-def _literal(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
+def _literal(core: Core, _definitions: dict[str, Schema]) -> Schema:
     _only(core, "expected")
     if not all(type(value) is str for value in core["expected"]):
         raise _NotPlain
@@ -309,16 +293,15 @@ def _definitions(core: Core, definitions: dict[str, Schema]) -> Schema:
     return _schema(core["schema"], definitions)
 
 
-def _reference(core: Core, definitions: dict[str, Schema]) -> Schema:
-    del definitions
+def _reference(core: Core, _definitions: dict[str, Schema]) -> Schema:
     name = core["schema_ref"].replace("~", "~0").replace("/", "~1").replace("%", "%25")
     return {"$ref": f"#/$defs/{name}"}
 
 
 _BUILDERS: Final[Mapping[str, Callable[[Core, dict[str, Schema]], Schema]]] = {
-    "any": _any,
-    "none": _null,
-    "bool": _boolean,
+    "any": _bare({}),
+    "none": _bare({"type": "null"}),
+    "bool": _bare({"type": "boolean"}),
     "int": _integer,
     "float": _number,
     "str": _string,
