@@ -150,7 +150,6 @@ class NodeRules:
 
 
 def _by_type(compiled: Iterable[Compiled]) -> Mapping[type, tuple[Compiled, ...]]:
-    """Group rules by the Python type they accept."""
     found: dict[type, list[Compiled]] = {}
     for each in compiled:
         for python_type in each[0].on:
@@ -283,8 +282,8 @@ def _undeclared(node: SchemaNode, value: Mapping[str, Any]) -> list[str]:
 
 
 def _drops(plan: Plan, node: SchemaNode, unknown: list[str]) -> dict[str, Rule]:
-    """Return the keys to drop, each with its rule."""
-    rules = {key: rule for rule, apply in reversed(plan.at(node).drops) for key in apply(unknown)}
+    found = plan.at(node).drops if unknown else ()
+    rules = {key: rule for rule, apply in reversed(found) for key in apply(unknown)}
     return {key: rules[key] for key in unknown if key in rules}
 
 
@@ -840,7 +839,6 @@ def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Val
 
 
 def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Validator) -> bool:
-    """Return whether the tool reads the values at these paths."""
     tree: dict[Any, Any] = {}
     for path in sorted(paths, key=len):
         below: Any = tree

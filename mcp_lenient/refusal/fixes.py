@@ -10,30 +10,19 @@ from itertools import chain, islice
 from typing import Any
 
 from mcp_lenient.refusal.wording import (
-    MAX_DETAIL,
     MAX_EXTRA,
     MAX_NAMES,
     Location,
-    Problem,
     Refusal,
-    allowed,
     allowed_values,
     findings,
     format_of,
     likely_kinds,
     likely_name,
-    limit_words,
-    more_places,
-    one_of,
-    parameter,
     private,
-    quoted,
-    told_safely,
-    where,
-    without_period,
 )
 from mcp_lenient.schema.node import Forms, any_fits, names_of
-from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, Violation, ViolationCode
+from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, ViolationCode
 from mcp_lenient.values.display import (
     exact,
     fits_json,
@@ -42,10 +31,8 @@ from mcp_lenient.values.display import (
     name_words,
     secret_name,
     short_scalar,
-    shown,
 )
 from mcp_lenient.values.json_values import pointer, same_json, tokens_of
-from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import by_singular, plural_target, squashed
 
 Operation = Mapping[str, Any]
@@ -180,72 +167,6 @@ def _begins(text: str, start: str) -> bool:
 
 def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
-
-
-_LIMITS = ("minLength", "maxLength", "pattern")
-
-
-def wrong_key(refusal: Refusal, problem: Problem) -> Violation:
-    """Return the violation for a key that a map does not accept."""
-    path, words = problem.places[0].path, refusal.words
-    near = near_keys(refusal, path)
-    meant = ""
-    if near and problem.count == 1:
-        meant = words("Did you mean {names}?", names=words.either([quoted(name) for name in near]))
-    return Violation(
-        "",
-        parameter(path),
-        problem.code,
-        words.sentences(_key_message(refusal, problem), meant),
-        did_you_mean=tuple(map(shown, near)),
-        allowed_values=refusal.of_schema(allowed, problem.forms),
-    )
-
-
-def _key_message(refusal: Refusal, problem: Problem) -> str:
-    path, words = problem.places[0].path, refusal.words
-    parent = refusal.look(path[:-1])
-    asked = _asked(problem.forms, words)
-    told = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
-    key, inside, more = quoted(path[-1]), where(parent.path, words), more_places(problem, words)
-    # Only the reason says which part of a date is wrong.
-    if asked and told and any(map(format_of, problem.forms)):
-        return words(
-            "{key} is not accepted as a key of {place}{more}: a key must {asked} ({reason}).",
-            key=key,
-            place=inside,
-            more=more,
-            asked=asked,
-            reason=told,
-        )
-    if asked:
-        return words(
-            "{key} is not accepted as a key of {place}{more}: a key must {asked}.",
-            key=key,
-            place=inside,
-            more=more,
-            asked=asked,
-        )
-    return words(
-        "{key} is not accepted as a key of {place}{more}: {reason}.",
-        key=key,
-        place=inside,
-        more=more,
-        reason=without_period(told) or words("the tool accepts only other keys"),
-    )
-
-
-def _asked(choices: Forms, words: Language) -> str:
-    """Return what a key must be or do, to follow "must"; empty if the schema does not say it."""
-    values = allowed_values(choices)
-    if values:
-        return words("be {thing}", thing=one_of(values, words))
-    if len(choices) != 1:
-        return ""
-    named = format_of(choices[0])
-    bounds = [(name, part[name]) for part in choices[0].parts for name in _LIMITS if name in part]
-    wanted = [("format", named), *bounds] if named else bounds
-    return words.both([text for text in (limit_words(*each, words) for each in wanted) if text])
 
 
 def near_keys(refusal: Refusal, path: Path) -> list[str]:
@@ -708,7 +629,6 @@ def _apart(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
 
 
 def _parameters(patch: Patch) -> set[str]:
-    """Return the names of the parameters that a patch changes."""
     ends = (operation[end] for operation in patch for end in ("path", "from") if end in operation)
     return {tokens_of(end)[0] for end in ends}
 

@@ -20,10 +20,10 @@ from mcp_lenient.refusal.fixes import (
     list_in_list,
     may_be_meant,
     near_at,
+    near_keys,
     says_nothing,
     showable,
     wrapped,
-    wrong_key,
 )
 from mcp_lenient.refusal.wording import (
     LAST_RESORT,
@@ -50,6 +50,7 @@ from mcp_lenient.refusal.wording import (
     named,
     named_type,
     number_of,
+    one_of,
     parameter,
     quoted,
     shape,
@@ -68,6 +69,72 @@ from mcp_lenient.values.limits import MOST_ISSUES
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
+
+
+_KEY_LIMITS = ("minLength", "maxLength", "pattern")
+
+
+def _wrong_key(refusal: Refusal, problem: Problem) -> Violation:
+    """Return the violation for a key that a map does not accept."""
+    path, words = problem.places[0].path, refusal.words
+    near = near_keys(refusal, path)
+    meant = ""
+    if near and problem.count == 1:
+        meant = words("Did you mean {names}?", names=words.either([quoted(name) for name in near]))
+    return Violation(
+        "",
+        parameter(path),
+        problem.code,
+        words.sentences(_key_message(refusal, problem), meant),
+        did_you_mean=tuple(map(shown, near)),
+        allowed_values=refusal.of_schema(allowed, problem.forms),
+    )
+
+
+def _key_message(refusal: Refusal, problem: Problem) -> str:
+    path, words = problem.places[0].path, refusal.words
+    parent = refusal.look(path[:-1])
+    asked = _asked(problem.forms, words)
+    told = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
+    key, inside, more = quoted(path[-1]), where(parent.path, words), more_places(problem, words)
+    # Only the reason says which part of a date is wrong.
+    if asked and told and any(map(format_of, problem.forms)):
+        return words(
+            "{key} is not accepted as a key of {place}{more}: a key must {asked} ({reason}).",
+            key=key,
+            place=inside,
+            more=more,
+            asked=asked,
+            reason=told,
+        )
+    if asked:
+        return words(
+            "{key} is not accepted as a key of {place}{more}: a key must {asked}.",
+            key=key,
+            place=inside,
+            more=more,
+            asked=asked,
+        )
+    return words(
+        "{key} is not accepted as a key of {place}{more}: {reason}.",
+        key=key,
+        place=inside,
+        more=more,
+        reason=without_period(told) or words("the tool accepts only other keys"),
+    )
+
+
+def _asked(choices: Forms, words: Language) -> str:
+    """Return what a key must be or do, to follow "must"; empty if the schema does not say it."""
+    values = allowed_values(choices)
+    if values:
+        return words("be {thing}", thing=one_of(values, words))
+    if len(choices) != 1:
+        return ""
+    named = format_of(choices[0])
+    bounds = [(name, part[name]) for part in choices[0].parts for name in _KEY_LIMITS if name in part]
+    wanted = [("format", named), *bounds] if named else bounds
+    return words.both([text for text in (limit_words(*each, words) for each in wanted) if text])
 
 
 _CONTAINERS = ("array", "object")
@@ -446,7 +513,7 @@ MAX_TIE = 800
 def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
     """Return the violation without its pointer and fixes; ``at_length`` adds what is said only once per envelope."""
     if any(keyword == KEYS for keyword, _ in problem.broken):
-        return wrong_key(refusal, problem)
+        return _wrong_key(refusal, problem)
     if problem.broken and problem.code in ("missing", "unknown"):
         tell = missing if problem.code == "missing" else unknown
         return tell(refusal, problem, at_length=at_length)

@@ -292,7 +292,6 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
 
 
 def _shapes(site: Site, shape: Shape) -> list[Shape]:
-    """Return a shape and those of its union branches."""
     return [shape, *map(site.shape_at, shape.branches)]
 
 
@@ -531,7 +530,6 @@ def empty_text_to_absent(site: Site) -> Apply | None:
 
 
 def _kinds(site: Site) -> frozenset[str]:
-    """Return the accepted JSON types."""
     return frozenset().union(*(shape.types or () for shape in _shapes(site, site.shape)))
 
 

@@ -151,7 +151,7 @@ def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator
     most = max(_MAX_EXPANDED, len(schemas))
     reason = f"its references expand to more than {most} schemas, or {_MAX_IN_PLACE} in a row"
     costs: dict[int, _Cost] = {}
-    for schema in _inner_first(schemas, _neighbors(targets)):
+    for schema in _inner_first(schemas, targets):
         for inside_too in (False, True):
             cost = costs[id(schema)] = _cost(schema, targets, costs)
             if cost.total <= most and cost.in_place_depth <= _MAX_IN_PLACE:
@@ -161,29 +161,29 @@ def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator
             costs[id(schema)] = _SELF_COST
 
 
-def _edges(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[tuple[str, str, Any]]:
-    """Yield the schemas that one leads to, with the keyword and the key of the value that it applies to."""
-    for way, sub in subschemas(schema):
+def _edges(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[tuple[str, Schema]]:
+    """Yield the key of the value that each schema below applies to, empty for the value itself, and the schema."""
+    for way, sub in references_of(schema):
         keyword = way[0]
         if keyword in DEFINITIONS or not isinstance(sub, dict):
             continue
         if keyword in _ALSO_IN_PLACE:
-            yield keyword, "", sub
+            yield "", sub
         elif keyword in ("properties", "prefixItems"):
-            yield keyword, "/".join(way), sub
-        elif keyword in NAMED or keyword in SEVERAL or keyword in ONE:
-            yield keyword, _KEYS.get(keyword, _ANY_KEY), sub
+            yield "/".join(way), sub
+        else:
+            yield keyword if keyword in _KEYS else _ANY_KEY, sub
     if id(schema) in targets:
-        yield "$ref", "", targets[id(schema)]
+        yield "", targets[id(schema)]
 
 
-_KEYS: Final = {"items": "items", "additionalProperties": "additionalProperties"}
+_KEYS: Final = frozenset({"items", "additionalProperties"})
 
 
 def _cost(schema: Schema, targets: Mapping[int, Schema], costs: Mapping[int, _Cost]) -> _Cost:
     here = in_place_depth = 1
     inside: dict[str, int] = {}
-    for _, key, sub in _edges(schema, targets):
+    for key, sub in _edges(schema, targets):
         # A recursive schema counts once: each further level also takes one level of the value.
         below = costs.get(id(sub), _SELF_COST)
         if key:
@@ -196,18 +196,14 @@ def _cost(schema: Schema, targets: Mapping[int, Schema], costs: Mapping[int, _Co
     return _Cost(here, inside, in_place_depth)
 
 
-def _neighbors(targets: Mapping[int, Schema]) -> Callable[[Schema], list[Schema]]:
-    return lambda schema: [sub for _, _, sub in _edges(schema, targets)]
-
-
-def _inner_first(starts: list[Schema], neighbors: Callable[[Schema], list[Schema]]) -> Iterator[Schema]:
+def _inner_first(starts: list[Schema], targets: Mapping[int, Schema]) -> Iterator[Schema]:
     """Yield each schema after those that it leads to, except in cycles."""
     seen: set[int] = set()
     for start in starts:
         if id(start) in seen:
             continue
         seen.add(id(start))
-        way = [(start, iter(neighbors(start)))]
+        way = [(start, _below(start, targets))]
         while way:
             schema, rest = way[-1]
             following = next((each for each in rest if id(each) not in seen), None)
@@ -216,7 +212,12 @@ def _inner_first(starts: list[Schema], neighbors: Callable[[Schema], list[Schema
                 yield schema
             else:
                 seen.add(id(following))
-                way.append((following, iter(neighbors(following))))
+                way.append((following, _below(following, targets)))
+
+
+def _below(schema: Schema, targets: Mapping[int, Schema]) -> Iterator[Schema]:
+    # A list: the caller may take schemas out meanwhile.
+    return iter([sub for _, sub in _edges(schema, targets)])
 
 
 def _recursive_in_place(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator[Schema]:
@@ -230,16 +231,16 @@ def _recursive_in_place(schemas: list[Schema], targets: Mapping[int, Schema]) ->
         on_the_way.add(id(start))
         while way:
             schema, rest = way[-1]
-            following = next((edge for edge in rest if not edge[1] and id(edge[2]) not in done), None)
-            if following is None or id(following[2]) in on_the_way:
+            following = next((sub for key, sub in rest if not key and id(sub) not in done), None)
+            if following is None or id(following) in on_the_way:
                 if following is not None:
                     yield schema
                 way.pop()
                 on_the_way.discard(id(schema))
                 done.add(id(schema))
             else:
-                way.append((following[2], iter(list(_edges(following[2], targets)))))
-                on_the_way.add(id(following[2]))
+                way.append((following, iter(list(_edges(following, targets)))))
+                on_the_way.add(id(following))
 
 
 _MAX_DEPTH: Final = 200

@@ -486,15 +486,6 @@ def _fits_double(value: int) -> bool:
         return False
 
 
-__all__ = [
-    "Dialect",
-    "Parsed",
-    "SpelledFloat",
-    "TextParseCache",
-    "looks_like_json",
-    "parse_container",
-    "plain",
-]
 Dialect = Literal["json", "json5", "python"]
 """The grammar of a text."""
 
