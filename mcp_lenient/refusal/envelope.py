@@ -13,7 +13,7 @@ from mcp_lenient.schema.shape import Schema
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_name
 from mcp_lenient.values.json_values import tokens_of
-from mcp_lenient.values.language import ENGLISH, Language, marked
+from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, marked
 from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
@@ -381,28 +381,18 @@ def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
 
 
 _MOST_NOTED: Final = 3
-_SENT_AS: Final = MappingProxyType(
+_ADVICE: Final = MappingProxyType(
     {
-        "string": marked("text"),
-        "integer": marked("an integer"),
-        "number": marked("a number"),
-        "boolean": marked("a boolean"),
-        "array": marked("an array"),
-        "object": marked("an object"),
-        "null": marked("null"),
+        "string": marked("Send a string."),
+        "integer": marked("Send an integer."),
+        "number": marked("Send a number."),
+        "boolean": marked("Send a boolean."),
+        "array": marked("Send a JSON array."),
+        "object": marked("Send a JSON object."),
+        "null": marked("Send null."),
     }
 )
-_READ_AS: Final = MappingProxyType(
-    {
-        "string": (marked("a string"), marked("Send a string.")),
-        "integer": (marked("an integer"), marked("Send an integer.")),
-        "number": (marked("a number"), marked("Send a number.")),
-        "boolean": (marked("a boolean"), marked("Send a boolean.")),
-        "array": (marked("an array"), marked("Send a JSON array.")),
-        "object": (marked("an object"), marked("Send a JSON object.")),
-        "null": (marked("null"), marked("Send null.")),
-    }
-)
+"""How to send a value of a type, in a note about repairs."""
 
 
 def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
@@ -441,7 +431,7 @@ def _noted(repair: Repair, words: Language) -> str:
             "{name} was sent as a key that the tool does not have and left out. Leave it out.", name=name
         )
     if repair.after == "absent":
-        sent = words(_READ_AS[repair.before][0])
+        sent = words(ONE_OF_A_TYPE[repair.before])
         return words("{name} was sent as {sent} and left out. Leave it out.", name=name, sent=sent)
     if repair.rule.startswith("rename_"):
         return words(
@@ -449,11 +439,10 @@ def _noted(repair: Repair, words: Language) -> str:
         )
     if repair.before == repair.after:
         return words("{name} was read in another form. Send it as the schema has it.", name=name)
-    read, advice = _READ_AS[repair.after]
     told = words(
         "{name} was sent as {sent} and read as {read}.",
         name=name,
-        sent=words(_SENT_AS[repair.before]),
-        read=words(read),
+        sent=words(marked("text") if repair.before == "string" else ONE_OF_A_TYPE[repair.before]),
+        read=words(ONE_OF_A_TYPE[repair.after]),
     )
-    return words.sentences(told, words(advice))
+    return words.sentences(told, words(_ADVICE[repair.after]))

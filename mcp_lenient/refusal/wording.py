@@ -27,7 +27,7 @@ from mcp_lenient.values.display import (
     shown,
 )
 from mcp_lenient.values.json_values import json_type, same_json
-from mcp_lenient.values.language import Language, language, marked
+from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, language, marked
 from mcp_lenient.values.names import likeness
 
 if TYPE_CHECKING:
@@ -48,15 +48,6 @@ _PLURALS = {
     "boolean": marked("booleans"),
     "array": marked("arrays"),
     "object": marked("objects"),
-    "null": marked("null"),
-}
-_ONE_OF_A_TYPE = {
-    "string": marked("a string"),
-    "integer": marked("an integer"),
-    "number": marked("a number"),
-    "boolean": marked("a boolean"),
-    "array": marked("an array"),
-    "object": marked("an object"),
     "null": marked("null"),
 }
 FORMATS = {
@@ -164,7 +155,7 @@ def _list_kind(form: Form, depth: int) -> Kind:
 def with_article(kind: Kind, words: Language) -> str:
     """Return a type in a sentence: ``an array of strings``, ``null``."""
     if not kind.items:
-        return words(_ONE_OF_A_TYPE[kind.name])
+        return words(ONE_OF_A_TYPE[kind.name])
     return words("an array of {items}", items=_several(kind.items, words))
 
 
@@ -181,7 +172,7 @@ def _several(kinds: Iterable[Kind], words: Language) -> str:
 
 def types_in_words(names: Iterable[str], words: Language) -> str:
     """Return JSON types in a sentence: ``an array or an object``."""
-    return words.either([words(_ONE_OF_A_TYPE[name]) for name in names])
+    return words.either([words(ONE_OF_A_TYPE[name]) for name in names])
 
 
 def named_type(word: str, words: Language) -> str:

@@ -39,6 +39,16 @@ def marked(text: str) -> str:
     return text
 
 
+ONE_OF_A_TYPE: Final = {
+    "string": marked("a string"),
+    "integer": marked("an integer"),
+    "number": marked("a number"),
+    "boolean": marked("a boolean"),
+    "array": marked("an array"),
+    "object": marked("an object"),
+    "null": marked("null"),
+}
+"""A value of a JSON type in a sentence."""
 JOINTS: Final = (
     # Two sentences.
     marked("{first} {second}"),
