@@ -414,15 +414,11 @@ def _by_rules(
         for new in apply(value, session.texts) if rule.reads_text else apply(value):
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             for inner in _after(node, new, path, session, again - 1 if rule.again else 0):
-                if not _changes_too_much(rule.name, inner.cost):
+                # `123` for a list of strings: an item that must be changed as well may not be one.
+                if rule.name not in _SHALLOW_WRAPS or worst_tier(inner.cost) < 2:
                     found.append(Candidate(inner.value, rule.cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
         found = cheapest(found)
     return found
-
-
-def _changes_too_much(rule: str, inner: int) -> bool:
-    """Return whether wrapping also needs changes that make it doubtful (``123`` for a list of strings)."""
-    return rule in _SHALLOW_WRAPS and worst_tier(inner) > 1
 
 
 def _after(node: SchemaNode, value: Any, path: Path, session: RepairSession, again: int) -> list[Candidate]:
@@ -732,11 +728,6 @@ def _relocate_value(
 
 
 _NUMBER_RULES: Final = frozenset({"text_to_integer", "text_to_number"})
-
-
-def repair_partially(value: dict[str, Any], session: RepairSession, scope: Scope | None) -> Candidate:
-    """Return arguments with every repair that is certain by itself; add ties to the session."""
-    return _repair_below(session.plan.top, value, (), session, scope)
 
 
 def _repair_value(
@@ -1057,7 +1048,7 @@ def _repair_by_schema(
         session = RepairSession(
             plan, validator.exact_integers, min(session.steps, _PARTIAL_STEPS), session.texts
         )
-        partial = repair_partially(spelled, session, scope)
+        partial = _repair_below(plan.top, spelled, (), session, scope)
     except OutOfSteps:
         return Outcome("refused", sent, relocations, validator.issues(sent))
     value = plain(partial.value)

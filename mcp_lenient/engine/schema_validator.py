@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -145,42 +145,34 @@ class ClosedValidator(WrappedValidator):
         return (*found, *(ValidationIssue(path, "unknown") for path in unknown if path not in known))
 
     def _unknown(self, arguments: Mapping[str, Any], *, accepted: bool) -> tuple[Path, ...]:
-        found = list(islice(_Walk().unknown(self.top, arguments, ()), MOST_ISSUES))
-        if not found or not accepted:
-            return tuple(found)
+        looks = iter(range(_LOOKS))
+        found = list(islice(_undeclared_names(self.top, arguments, (), looks), MOST_ISSUES))
         # A name that only this validator knows (one of Pydantic's aliases) is read.
-        return unread_paths(found, arguments, self.validator)
+        return unread_paths(found, arguments, self.validator) if found and accepted else tuple(found)
 
 
-@dataclass(slots=True)
-class _Walk:
-    """One walk through arguments."""
+def _undeclared_names(node: SchemaNode, value: Any, path: Path, looks: Iterator[int]) -> Iterator[Path]:
+    if next(looks, None) is None or not isinstance(value, (Mapping, list)) or node.takes(value):
+        return
+    if node.shape.branches:
+        yield from _in_no_branch(node, value, path, looks)
+    elif isinstance(value, list):
+        item_at = node.item_nodes(mixed=False)
+        for index, entry in enumerate(value):
+            yield from _undeclared_names(item_at(index), entry, (*path, index), looks)
+    else:
+        for key, entry in value.items():
+            child = node.property(key) if isinstance(key, str) else None
+            if child is not None:
+                yield from _undeclared_names(child, entry, (*path, key), looks)
+            elif node.shape.closed:
+                yield (*path, key)
 
-    left: int = field(default=_LOOKS)
 
-    def unknown(self, node: SchemaNode, value: Any, path: Path) -> Iterator[Path]:
-        """Yield where names stand that no schema declares."""
-        self.left -= 1
-        if self.left < 0 or not isinstance(value, (Mapping, list)) or node.takes(value):
-            return
-        if node.shape.branches:
-            yield from self._of_branches(node, value, path)
-        elif isinstance(value, list):
-            item_at = node.item_nodes(mixed=False)
-            for index, entry in enumerate(value):
-                yield from self.unknown(item_at(index), entry, (*path, index))
-        else:
-            for key, entry in value.items():
-                child = node.property(key) if isinstance(key, str) else None
-                if child is not None:
-                    yield from self.unknown(child, entry, (*path, key))
-                elif node.shape.closed:
-                    yield (*path, key)
-
-    def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[Path, ...]:
-        """Return the names that no branch declares; where each branch lacks another one, those of the nearest."""
-        found = [tuple(self.unknown(branch, value, path)) for branch in node.possible(value)]
-        if not found:
-            return ()
-        nowhere = frozenset(found[0]).intersection(*found)
-        return tuple(each for each in found[0] if each in nowhere) or min(found, key=len)
+def _in_no_branch(node: SchemaNode, value: Any, path: Path, looks: Iterator[int]) -> tuple[Path, ...]:
+    """Return the names that no branch declares; where each branch lacks another one, those of the nearest."""
+    found = [tuple(_undeclared_names(branch, value, path, looks)) for branch in node.possible(value)]
+    if not found:
+        return ()
+    nowhere = frozenset(found[0]).intersection(*found)
+    return tuple(each for each in found[0] if each in nowhere) or min(found, key=len)

@@ -779,25 +779,19 @@ MAX_WITH_FIXES = 8
 MAX_POINTER = 300
 MAX_MESSAGE = 800
 MAX_GROUPS = 50
+_LIMITED: Mapping[ViolationCode, str] = {
+    "range": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+    "length": "minLength maxLength minItems maxItems minProperties maxProperties",
+}
 _CODES: Mapping[str, ViolationCode] = {
     "type": "type",
     "enum": "enum",
     "required": "missing",
     "additionalProperties": "unknown",
-    "minimum": "range",
-    "maximum": "range",
-    "exclusiveMinimum": "range",
-    "exclusiveMaximum": "range",
-    "multipleOf": "range",
-    "minLength": "length",
-    "maxLength": "length",
-    "minItems": "length",
-    "maxItems": "length",
-    "minProperties": "length",
-    "maxProperties": "length",
     "pattern": "pattern",
     "format": "format",
     "size": "size",
+    **{keyword: code for code, keywords in _LIMITED.items() for keyword in keywords.split()},
 }
 _TOP: Sequence[Path] = ((),)
 _UNWRAPPED = "unwrap_arguments"

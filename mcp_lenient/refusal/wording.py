@@ -670,7 +670,7 @@ class Refusal:
     """A refused call: the tool's published schema, the partly repaired arguments, and the tool's validator.
 
     ``reader`` may be shared by all refusals under one schema. ``again`` returns the remaining issues of arguments
-    after repair. ``as_texts`` says that a client can send nothing but strings. ``words`` is the language of the messages.
+    after repair. ``as_texts`` says that a client can send nothing but strings.
     """
 
     reader: FormReader
@@ -685,11 +685,11 @@ class Refusal:
     as_texts: bool = False
     places: dict[Path, Location] = field(default_factory=dict, compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
-    words: Language = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        """Look the language up once."""
-        object.__setattr__(self, "words", language(self.policy.language))
+    @property
+    def words(self) -> Language:
+        """The language of the messages."""
+        return language(self.policy.language)
 
     def of_schema(self, function: Callable[[Forms], T], choices: Forms) -> T:
         """Return ``function(choices)``, computed once for each part of the schema."""

@@ -59,19 +59,7 @@ _WORDS = frozenset(
     "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig ssn totp hotp".split()
 )
 _ENDINGS = ("auth", "dsn", "pem", "ssn")
-_BEGINNINGS = (
-    "ssn",
-    "authh",
-    "authk",
-    "autht",
-    "authc",
-    "authd",
-    "authi",
-    "authp",
-    "auths",
-    "authu",
-    "authv",
-)
+_BEGINNING = re.compile(r"ssn|auth[hktcdipsuv]")
 _SECRET = re.compile(_STEMS)
 _LONGEST_SECRET = 256
 
@@ -114,7 +102,7 @@ _is_secret_cached = lru_cache(maxsize=4096)(_is_secret)
 
 
 def _secret_word(word: str) -> bool:
-    return word in _WORDS or word.endswith(_ENDINGS) or word.startswith(_BEGINNINGS)
+    return word in _WORDS or word.endswith(_ENDINGS) or _BEGINNING.match(word) is not None
 
 
 def shown_name(name: object) -> str:

@@ -10,7 +10,7 @@ import json
 import marshal
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from types import MappingProxyType
@@ -177,16 +177,18 @@ def has_whole_float(value: Any) -> bool:
     >>> has_whole_float({"a": [1, 2.5, 7.0]}), has_whole_float([1, 2.5])
     (True, False)
     """
+    return any(isinstance(each, float) and each.is_integer() for each in _everything_in(value))
+
+
+def _everything_in(value: Any) -> Iterator[Any]:
+    """Yield a value and all values in it, level by level."""
     waiting = [value]
     for each in waiting:
-        if isinstance(each, float):
-            if each.is_integer():
-                return True
-        elif isinstance(each, dict):
-            waiting.extend(each.values())
+        yield each
+        if isinstance(each, dict):
+            waiting += each.values()
         elif isinstance(each, list):
-            waiting.extend(each)
-    return False
+            waiting += each
 
 
 def has_many(arguments: Mapping[str, Any]) -> bool:
@@ -410,15 +412,7 @@ def exact_number_in_text(text: str) -> int | float | None:
 
 def rounds(value: Any) -> bool:
     """Return whether a value contains an integer, parsed from text, that a double would round."""
-    waiting = [value]
-    for each in waiting:
-        if isinstance(each, dict):
-            waiting.extend(each.values())
-        elif isinstance(each, list):
-            waiting.extend(each)
-        elif type(each) is ParsedInteger and not _fits_double(each):
-            return True
-    return False
+    return any(type(each) is ParsedInteger and not _fits_double(each) for each in _everything_in(value))
 
 
 def integer_in_text(text: str) -> int | None:
@@ -552,14 +546,9 @@ def _has_lost_backslashes(text: str, value: Any) -> bool:
     r"""Return whether JSON decoded the ``\b`` of a regex or the ``\f`` of a Windows path to a control character."""
     if _MAY_LOSE_BACKSLASH.search(text) is None:
         return False
-    containers = [value]
-    for container in containers:
-        entries = container.values() if isinstance(container, dict) else container
-        texts = [*container, *entries] if isinstance(container, dict) else entries
-        if any(isinstance(entry, str) and _LOST_BACKSLASH.search(entry) for entry in texts):
-            return True
-        containers += [entry for entry in entries if isinstance(entry, (dict, list))]  # the list is the queue
-    return False
+    parts = _everything_in(value)
+    texts = (text for part in parts for text in (part if isinstance(part, dict) else (part,)))
+    return any(isinstance(text, str) and _LOST_BACKSLASH.search(text) is not None for text in texts)
 
 
 class TextParseCache:
