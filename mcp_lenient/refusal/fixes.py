@@ -324,7 +324,11 @@ def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
         return None
     found = refusal.once(_homes, parent).get(sent, [])
     if 1 < len(found) <= MAX_OWNERS:
-        found = [path for path in found if _takes(refusal, path, parent.value[sent])]
+        exact_integers = refusal.validator.exact_integers
+        value = parent.value[sent]
+        found = [
+            path for path in found if any_fits(refusal.look(path).forms, value, exact_integers=exact_integers)
+        ]
     return found[0] if len(found) == 1 else None
 
 
@@ -345,10 +349,6 @@ def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
         for sent in (name, *(f"{owner.path[-1]}{joint}{name}" for joint in _JOINTS)):
             found.setdefault(sent, []).append((*owner.path, name))
     return found
-
-
-def _takes(refusal: Refusal, path: Path, value: object) -> bool:
-    return any_fits(refusal.look(path).forms, value, exact_integers=refusal.validator.exact_integers)
 
 
 def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
@@ -565,7 +565,11 @@ class _PatchTrial:
         """Return the verdicts of the validator and, for moves, of validation after repair."""
         verdicts = self._judged(questions, self.refusal.validator.issues)
         again = self.refusal.again
-        open_still = [at for at, (patch, _) in enumerate(questions) if not verdicts[at] and _moves(patch)]
+        open_still = [
+            at
+            for at, (patch, _) in enumerate(questions)
+            if not verdicts[at] and any(each["op"] == "move" for each in patch)
+        ]
         if again is not None and open_still:
             retried = self._judged([questions[at] for at in open_still], again)
             for at, verdict in zip(open_still, retried, strict=True):
@@ -607,10 +611,6 @@ class _PatchTrial:
             (issue.path, issue.kind) in self._before and not any(_related(issue.path, path) for path in paths)
             for issue in after
         )
-
-
-def _moves(patch: Patch) -> bool:
-    return any(operation["op"] == "move" for operation in patch)
 
 
 def _apart(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:

@@ -96,32 +96,25 @@ def _key_message(refusal: Refusal, problem: Problem) -> str:
     parent = refusal.look(path[:-1])
     asked = _asked(problem.forms, words)
     told = told_safely(refusal, [parent], problem.detail, MAX_DETAIL) or problem.reason or ""
-    key, inside, more = quoted(path[-1]), where(parent.path, words), more_places(problem, words)
+    said = {
+        "key": quoted(path[-1]),
+        "place": where(parent.path, words),
+        "more": more_places(problem, words),
+    }
     # Only the reason says which part of a date is wrong.
     if asked and told and any(map(format_of, problem.forms)):
         return words(
             "{key} is not accepted as a key of {place}{more}: a key must {asked} ({reason}).",
-            key=key,
-            place=inside,
-            more=more,
+            **said,
             asked=asked,
             reason=told,
         )
     if asked:
         return words(
-            "{key} is not accepted as a key of {place}{more}: a key must {asked}.",
-            key=key,
-            place=inside,
-            more=more,
-            asked=asked,
+            "{key} is not accepted as a key of {place}{more}: a key must {asked}.", **said, asked=asked
         )
-    return words(
-        "{key} is not accepted as a key of {place}{more}: {reason}.",
-        key=key,
-        place=inside,
-        more=more,
-        reason=without_period(told) or words("the tool accepts only other keys"),
-    )
+    reason = without_period(told) or words("the tool accepts only other keys")
+    return words("{key} is not accepted as a key of {place}{more}: {reason}.", **said, reason=reason)
 
 
 def _asked(choices: Forms, words: Language) -> str:
@@ -610,12 +603,13 @@ def _must(refusal: Refusal, problem: Problem, asked: str, reason: str | None) ->
 
 def _not_accepted(refusal: Refusal, problem: Problem, reason: str) -> str:
     words, count = refusal.words, number_of(problem)
+    places = named(problem, words)
     if problem.count == 1 and _may_echo(refusal, problem.places[0]):
         return words.plural(
             "{places} is not accepted: {reason}; got {received}.",
             "{places} are not accepted: {reason}; got {received}.",
             count,
-            places=named(problem, words),
+            places=places,
             reason=reason,
             received=_received(refusal, problem),
         )
@@ -623,7 +617,7 @@ def _not_accepted(refusal: Refusal, problem: Problem, reason: str) -> str:
         "{places} is not accepted: {reason}.",
         "{places} are not accepted: {reason}.",
         count,
-        places=named(problem, words),
+        places=places,
         reason=reason,
     )
 
@@ -631,21 +625,19 @@ def _not_accepted(refusal: Refusal, problem: Problem, reason: str) -> str:
 def _not_accepted_by_tool(refusal: Refusal, problem: Problem) -> str:
     """Return that only the tool refuses a value; the published schema may even accept its type."""
     words, count = refusal.words, number_of(problem)
-    places, received = named(problem, words), _received(refusal, problem)
+    said = {"places": named(problem, words), "received": _received(refusal, problem)}
     if problem.code == "type" and problem.forms:
         return words.plural(
             "{places} is not accepted by the tool, although its schema asks for this; got {received}.",
             "{places} are not accepted by the tool, although its schema asks for this; got {received}.",
             count,
-            places=places,
-            received=received,
+            **said,
         )
     told = words.plural(
         "{places} is not accepted by the tool; got {received}.",
         "{places} are not accepted by the tool; got {received}.",
         count,
-        places=places,
-        received=received,
+        **said,
     )
     return words.sentences(told, _formats(problem, words))
 
@@ -1100,16 +1092,12 @@ def _complete(
     known = words.code == "unknown" or refusal.look(path[:1]).declared
     if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)
+    bounded = tuple(part if isinstance(part, int) else shown(part, MAX_NAME) for part in path)
     return replace(
         words,
-        pointer=_bounded_pointer(path),
+        pointer=shown(pointer(bounded), MAX_POINTER),
         parameter=words.parameter if known else None,
         message=cut(words.message, MAX_MESSAGE),
         fixes=offered,
         error_code=error_code,
     )
-
-
-def _bounded_pointer(path: Path) -> str:
-    bounded = tuple(part if isinstance(part, int) else shown(part, MAX_NAME) for part in path)
-    return shown(pointer(bounded), MAX_POINTER)

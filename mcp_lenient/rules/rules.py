@@ -510,7 +510,9 @@ def null_text_to_null(site: Site) -> Apply | None:
 
 def null_text_to_absent(site: Site) -> Apply | None:
     """``"null"`` omitted, for an optional property that accepts neither null nor strings."""
-    return None if site.takes(None) or _takes_strings(site) or _has_none_member(site) else is_null_text
+    kinds = _kinds(site)
+    takes_strings = not kinds or "string" in kinds
+    return None if site.takes(None) or takes_strings or _has_none_member(site) else is_null_text
 
 
 def null_to_absent(site: Site) -> Apply | None:
@@ -547,10 +549,6 @@ def _forbids_empty_text(site: Site) -> bool:
 
 def _is_free_text(shape: Shape) -> bool:
     return "string" in (shape.types or ()) and shape.enum is None and not shape.format and not shape.branches
-
-
-def _takes_strings(site: Site) -> bool:
-    return "string" in _kinds(site) or not _kinds(site)
 
 
 def _has_none_member(site: Site) -> bool:
@@ -679,7 +677,11 @@ def unwrap_arguments(site: Site) -> Apply | None:
     inside the first parameter (``{"name": {"name": .., "age": ..}}``).
     """
     declared = frozenset(site.shape.properties)
-    objects = frozenset(name for name in WRAPPERS & site.shape.required if _is_object(site, name))
+    objects = frozenset(
+        name
+        for name in WRAPPERS & site.shape.required
+        if site.shape_at(site.shape.properties.get(name)).is_only("object")
+    )
     scalars = frozenset(name for name in declared if not _may_be_object(site, name))
     limits = site.policy.limits
 
@@ -720,10 +722,6 @@ def _inside_first_parameter(
     if name not in scalars or not isinstance(inner, dict) or len(inner) < 2:
         return None
     return inner if name in inner and inner.keys() <= declared else None
-
-
-def _is_object(site: Site, name: str) -> bool:
-    return site.shape_at(site.shape.properties.get(name)).is_only("object")
 
 
 def _renamed(

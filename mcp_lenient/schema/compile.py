@@ -471,7 +471,7 @@ class _Translator:
             return
         if id(target) not in self._made:
             name = f"referred-to-{len(self._made)}"
-            made = self._translate(target, ("$defs", name), self._names.path_of(target))
+            made = self._translate(target, ("$defs", name), self._names.origins.get(id(target), ()))
             self._root["$defs"] = {**self._root.get("$defs", {}), name: made}
         place, made = self._made[id(target)]
         new["$ref"] = "#" + quote(pointer(place), safe="/~$")
@@ -619,9 +619,6 @@ class _PublishedNames:
             if isinstance(schema.get(keyword), str):
                 self._anchors.setdefault((base, schema[keyword]), []).append((keyword, schema))
         return base
-
-    def path_of(self, schema: Mapping[str, Any]) -> Path:
-        return self.origins.get(id(schema), ())
 
     def target(self, schema: Mapping[str, Any], word: str, reference: Any) -> Any:
         """Return the target of a reference, or None; nothing is fetched."""
