@@ -581,14 +581,9 @@ def injected_keys(
     *,
     destructive: bool = False,
 ) -> frozenset[str]:
-    """Return the undeclared keys that known clients add to the arguments.
+    """Return the undeclared keys that known clients add to the arguments, or that the operator lists (``also``).
 
-    Args:
-        unknown: All undeclared keys of the call.
-        declared: The folded declared names (:func:`~mcp_lenient.values.names.fold_name`); a key that folds to one
-            of them is kept, since it may be that parameter.
-        also: Additional keys that the operator lists.
-        destructive: Whether the tool is destructive; then only ``toolCallId`` and the keys sent with it.
+    A key that folds to a declared name (``declared`` has them folded) is kept, since it may be that parameter.
     """
     known = {_CALL_ID, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
     if not destructive:

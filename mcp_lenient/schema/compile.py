@@ -138,11 +138,8 @@ def too_costly(schemas: list[Schema], targets: Mapping[int, Schema]) -> Iterator
     """Yield each schema whose references expand beyond the bound, innermost first.
 
     Each comes with the reason, and with whether its keywords about contained values are too costly as well.
-    The caller must take it out before asking for the next.
-
-    Args:
-        schemas: All schemas, the root first, in 2020-12.
-        targets: The target of each ``$ref``, by the id of the schema that has it.
+    The caller must take it out before asking for the next. ``targets`` has the target of each ``$ref``, by the id of
+    the schema that has it.
     """
     if not targets:
         return
@@ -269,12 +266,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class UnreadPlace:
-    """A part of a schema that is neither validated nor repaired.
-
-    Attributes:
-        pointer: A JSON Pointer into the published schema.
-        reason: The reason why it cannot be read.
-    """
+    """A part of a schema that is neither validated nor repaired, by its JSON Pointer, and why it cannot be read."""
 
     pointer: str
     reason: str
