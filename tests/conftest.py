@@ -1,24 +1,16 @@
-"""What all tests share: how thoroughly Hypothesis looks, and the log of an application."""
+"""Which tests a part leaves out. What running them needs is in ``shared/worker.py``."""
 
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import re
-import sys
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from application_log import application_log
-from calls import Log
-from fastmcp_versions import IS_3, NOT_COLLECTED, read_as_in_sdk_2, skip_strict_servers
-from hypothesis import HealthCheck, settings
-
-settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("usual", parent=settings.get_profile("all"), max_examples=25)
-settings.register_profile("quick", parent=settings.get_profile("all"), max_examples=10)
 
 _QUICK = "not slow"
 _USUAL = "not full"
@@ -28,24 +20,27 @@ _LEFT_OUT = {
 }
 
 
-class _Plain(logging.Handler):
-    """FastMCP's own log without Rich, which takes longer to lay out a line than FastMCP to answer a call."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write to what is standard error just now."""
-        sys.stderr.write(f"{self.format(record)}\n")
-
-
 def _chosen(config: pytest.Config) -> str:
     return str(config.getoption("markexpr"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples each law gets; this runs before a test file asks how many."""
+    if _only_hands_out(config):
+        return
+    worker = import_module("worker")
     quick = _chosen(config) == _QUICK or "FAST" in os.environ
-    settings.load_profile("quick" if quick else "usual" if _chosen(config) == _USUAL else "all")
-    logging.getLogger("fastmcp").handlers[:] = [_Plain()]
-    read_as_in_sdk_2()
+    worker.prepare("quick" if quick else "usual" if _chosen(config) == _USUAL else "all")
+    config.pluginmanager.register(worker)
+
+
+def _only_hands_out(config: pytest.Config) -> bool:
+    """Whether xdist's other processes run the tests: this one need not wait for the imports of FastMCP."""
+    return (
+        bool(config.getoption("tx", None))
+        and config.getoption("dist") != "no"
+        and not hasattr(config, "workerinput")
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -98,12 +93,21 @@ def _refuse_unknown_rows(items: list[pytest.Item]) -> None:
         raise pytest.UsageError(message)
 
 
+_IS_3 = version("fastmcp").startswith("3.")
+_NOT_COLLECTED = (
+    "adapters/fastmcp/proxy adapters/mcp_sdk attack/test_corpus.py telemetry/test_metrics.py examples/test_hosts.py "
+    "conformance/test_differences.py examples/test_agent_platform.py examples/test_agent_platform_tools.py "
+    "examples/test_smart_home.py examples/test_transcripts.py interop/test_clients.py "
+    "interop/test_contextforge.py packaging/test_dockerfile.py"
+).split()
+"""Files and folders that on FastMCP 3 are not even imported: the proxy's tests, and programs written for SDK 2."""
+
+collect_ignore = _NOT_COLLECTED if _IS_3 else []
+
+
 def pytest_report_header() -> str | None:
     """Print what FastMCP 3 cannot even import."""
-    return f"FastMCP 3: not collected, for the proxy and SDK 2: {' '.join(NOT_COLLECTED)}" if IS_3 else None
-
-
-collect_ignore = NOT_COLLECTED if IS_3 else []
+    return f"FastMCP 3: not collected, for the proxy and SDK 2: {' '.join(_NOT_COLLECTED)}" if _IS_3 else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -112,15 +116,3 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if left_out is None or collection_path.suffix != ".py":
         return None
     return bool(left_out.search(collection_path.read_text(encoding="utf-8"))) or None
-
-
-@pytest.fixture
-def events() -> Iterator[Log]:
-    """The log of an application that configured structlog to write down everything."""
-    with application_log() as log:
-        yield log
-
-
-@pytest.fixture(autouse=IS_3)
-def _lax_servers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_strict_servers(monkeypatch)

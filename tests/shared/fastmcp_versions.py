@@ -28,13 +28,6 @@ DIRECT = "nothing tells a body that runs a tool itself from a client"
 NO_JSON = "strict validation takes Python values, not JSON, so that this is refused or taken in another way"
 META_DROPPED = "ResponseLimitingMiddleware drops the metadata of what it cuts"
 SPAN = "FastMCP starts its span inside the middleware"
-NOT_COLLECTED = (
-    "adapters/fastmcp/proxy adapters/mcp_sdk attack/test_corpus.py telemetry/test_metrics.py examples/test_hosts.py "
-    "conformance/test_differences.py examples/test_agent_platform.py examples/test_agent_platform_tools.py "
-    "examples/test_smart_home.py examples/test_transcripts.py interop/test_clients.py "
-    "interop/test_contextforge.py packaging/test_dockerfile.py"
-).split()
-"""Files and folders that on FastMCP 3 are not even imported: the proxy's tests, and programs written for SDK 2."""
 
 
 def since(major: int, minor: int, limit: str) -> pytest.MarkDecorator:

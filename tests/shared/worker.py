@@ -1,0 +1,44 @@
+"""What a process that runs tests needs: how thoroughly Hypothesis looks, FastMCP as SDK 2 has it, and the log of an application."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+from application_log import application_log
+from calls import Log
+from fastmcp_versions import IS_3, read_as_in_sdk_2, skip_strict_servers
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("usual", parent=settings.get_profile("all"), max_examples=25)
+settings.register_profile("quick", parent=settings.get_profile("all"), max_examples=10)
+
+
+class _Plain(logging.Handler):
+    """FastMCP's own log without Rich, which takes longer to lay out a line than FastMCP to answer a call."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write to what is standard error just now."""
+        sys.stderr.write(f"{self.format(record)}\n")
+
+
+def prepare(profile: str) -> None:
+    """Load a profile of Hypothesis, and make FastMCP as the tests read it."""
+    settings.load_profile(profile)
+    logging.getLogger("fastmcp").handlers[:] = [_Plain()]
+    read_as_in_sdk_2()
+
+
+@pytest.fixture
+def events() -> Iterator[Log]:
+    """The log of an application that configured structlog to write down everything."""
+    with application_log() as log:
+        yield log
+
+
+@pytest.fixture(autouse=IS_3)
+def _lax_servers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_strict_servers(monkeypatch)
