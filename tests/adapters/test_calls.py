@@ -6,6 +6,7 @@ import json
 
 import pytest
 from fastmcp import FastMCP
+from tables import each_row
 
 from mcp_lenient import LenientCalls, Policy, SchemaError
 
@@ -127,7 +128,7 @@ async def test_the_sdks_own_objects_are_tools():
     assert LenientCalls(REFUSING).check(tool, {"numbers": None}).refusal is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tool",
     [
         {},
@@ -136,7 +137,6 @@ async def test_the_sdks_own_objects_are_tools():
         {"inputSchema": {}},
         {"name": 1, "inputSchema": {}},
     ],
-    ids=["empty", "no-schema", "null", "no-name", "number"],
 )
 def test_what_is_not_a_tool_is_an_error(tool):
     """The error says what a tool must have, and which keys came."""

@@ -16,6 +16,7 @@ from fastmcp.tools import Tool, ToolResult
 from fastmcp_versions import RAW, not_on_3
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, create_model
+from tables import each_row
 from typing_extensions import TypedDict
 from wire import call, http
 
@@ -99,7 +100,7 @@ def _readable(row: Row) -> bool:
     return row.file != ODD and isinstance(row.sent, dict)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != ODD])
+@each_row("name", [name for name in FILES if name != ODD])
 def test_another_validator_agrees_with_the_rows(name):
     """The schema takes what is expected; it takes what was sent exactly when nothing is to be changed."""
     for row in FILES[name]:
@@ -525,7 +526,7 @@ def test_whole_arguments_of_tools_with_schemas(whole):
     check_rows({row.id: verdict(row.expected, whole(f"row-{at}", row.sent)) for at, row in enumerate(TEXTS)})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "outcome", "word"),
     [
         ({"a": 1}, {"a": True}, "CORRUPTED"),

@@ -13,6 +13,7 @@ from mcp.types import Implementation
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
+from tables import each_row
 
 from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize, normalizer
 from mcp_lenient.values.display import MAX_SCALAR
@@ -179,7 +180,7 @@ _SEARCH = {
 }
 
 
-@pytest.mark.parametrize("name", ["password", "api_key", "token", "authorization", "x-api-key"])
+@each_row("name", ["password", "api_key", "token", "authorization", "x-api-key"])
 def test_no_fix_moves_a_secret_to_an_ordinary_name(name):
     """What came under a secret name is not offered to another parameter."""
     found = normalize(_SEARCH, {name: "hunter2"}).violations
@@ -193,7 +194,7 @@ def test_no_fix_moves_an_identifier_that_may_be_of_two():
     assert all(operation["op"] != "move" for each in found for patch in each.fixes for operation in patch)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "key",
     [
         '{"query": "x", "password": "hunter2"',
@@ -203,9 +204,7 @@ def test_no_fix_moves_an_identifier_that_may_be_of_two():
         "Authorization Bearer hunter2",
     ],
 )
-@pytest.mark.parametrize(
-    "policy", [Policy(), Policy.strict(), Policy(echo_values=False)], ids=["default", "strict", "no echo"]
-)
+@each_row("policy", [Policy(), Policy.strict(), Policy(echo_values=False)])
 def test_a_key_that_is_a_text_is_not_repeated(key, policy):
     """Arguments in the place of a name are told of without their text, and no fix takes them for a name."""
     found = normalize(_SEARCH, {key: ""}, policy).violations
@@ -214,7 +213,7 @@ def test_a_key_that_is_a_text_is_not_repeated(key, policy):
     assert not any(operation["op"] == "move" for each in found for patch in each.fixes for operation in patch)
 
 
-@pytest.mark.parametrize("code", ["BAD_hunter2", "", "A" * 101, "BAD CODE", 5])
+@each_row("code", ["BAD_hunter2", "", "A" * 101, "BAD CODE", 5])
 def test_a_code_has_the_form_of_a_code(code):
     """What goes into logs as a code cannot hold any value."""
     with pytest.raises(ValueError, match="NormalizationError: code"):

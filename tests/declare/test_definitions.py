@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient import Limits, Policy
 from mcp_lenient.declare import normalizers
@@ -176,7 +177,7 @@ PARAMETERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("entry", "wanted"), PARAMETERS)
+@each_row(("entry", "wanted"), PARAMETERS)
 def test_each_field_of_a_parameter_is_its_normalizer(load, entry, wanted):
     """A field of a parameter gives the normalizer of that name."""
     declared = load(f"tools: {{t: {{parameters: {{p: {entry}}}}}}}").declared("t")
@@ -206,7 +207,7 @@ POLICIES = [
 ]
 
 
-@pytest.mark.parametrize(("entry", "wanted"), POLICIES)
+@each_row(("entry", "wanted"), POLICIES)
 def test_each_field_of_a_policy_sets_the_policy(load, entry, wanted):
     """A policy of a tool or of the server sets the fields of Policy."""
     tool, server = load(f"tools: {{t: {{policy: {entry}}}}}"), load(f"policy: {entry}")
@@ -250,7 +251,7 @@ def parameter(entry):
 AT = "tools.yaml:4: tools.t.parameters.p"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "told"),
     [
         pytest.param("{clmap: [1, 2]}", f"{AT}.clmap: there is no such field; did you mean 'clamp'? Allowed are 'type', ", id="misspelt"),
@@ -500,7 +501,7 @@ def named(**names):
     return Definitions(names={tool: frozenset(parameters) for tool, parameters in names.items()})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("definitions", "told"),
     [
         pytest.param(named(find=["query"]), [], id="all-there"),

@@ -10,6 +10,7 @@ from tables import (
     array,
     check,
     closed,
+    each_row,
     nullable,
 )
 
@@ -37,10 +38,9 @@ def test_single_tags_and_text_lists_are_repaired(tags: Any, rule: str) -> None:
     check(TAGS, {"content": "a", "tags": tags}, {"content": "a", "tags": ["single_tag"]}, [(rule, "/tags")])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tags",
     [123, 12.34, True, {"key": "value"}, ["tag1", 123, "tag2"], [None, "tag1"], '["a", 1]', "[1", ""],
-    ids=repr,
 )
 def test_wrong_tags_are_refused(tags: Any) -> None:
     """Any other value for tags is refused."""
@@ -72,8 +72,8 @@ ALSO = {
 ALSO.update({("array", text): [text] for text in ("3.14", "42", "true", "false", "1", "0", "5.0")})
 
 
-@pytest.mark.parametrize("json_type", sorted(CONVERSIONS))
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@each_row("json_type", sorted(CONVERSIONS))
+@each_row("text", EVERY_TEXT)
 def test_text_is_converted_to_the_declared_type(json_type: str, text: str) -> None:
     """A text becomes the declared type if it spells a value of it, and is refused otherwise."""
     wanted = CONVERSIONS[json_type].get(text, ALSO.get((json_type, text)))
@@ -89,7 +89,7 @@ def test_text_is_converted_to_the_declared_type(json_type: str, text: str) -> No
     check(schema, {"p": text}, {"p": result}, [] if json_type == "string" else [(rule, "/p")])
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@each_row("text", EVERY_TEXT)
 def test_parameter_without_a_type_stays_unchanged(text: str) -> None:
     """If every JSON type is allowed, a text stays a text."""
     check(closed("p", p={}), {"p": text}, {"p": text}, [])

@@ -21,6 +21,7 @@ from tables import (
     STRING,
     array,
     closed,
+    each_row,
     enum,
     nullable,
     opened,
@@ -135,11 +136,10 @@ def test_non_json_values_are_decided_at_every_place(place: Json, value: Any) -> 
     timed(closed("q", p=place, q=INTEGER), {"p": value, "q": "5"})
 
 
-@pytest.mark.parametrize("key", KEYS, ids=repr)
-@pytest.mark.parametrize(
+@each_row("key", KEYS)
+@each_row(
     "schema",
     [closed("n", n=INTEGER), opened("n", n=INTEGER), closed("data", data=closed("n", n=INTEGER))],
-    ids=["closed", "open", "wrapped"],
 )
 def test_non_string_keys_are_refused(schema: Json, key: Any) -> None:
     """A key that is not a string is never treated as a name, and is refused by one violation."""
@@ -233,7 +233,7 @@ SCHEMAS = {
 }
 
 
-@pytest.mark.parametrize(("schema", "sent"), SCHEMAS.values(), ids=SCHEMAS.keys())
+@each_row(("schema", "sent"), SCHEMAS.values())
 def test_self_referring_schemas_terminate(schema: Json, sent: Json) -> None:
     """A reference that leads back to itself terminates."""
     timed(schema, sent)
@@ -263,17 +263,15 @@ def test_nested_unions_do_not_multiply(union_of: str, key: str | None, pad: int)
     assert timed(schema, {"p": _chain(60, key, "x" * pad)}).violations
 
 
-@pytest.mark.parametrize("name", ["p", "a"])
-@pytest.mark.parametrize(
-    "end", [{}, {"z": 1}, "x", ["x" * 100_000]], ids=["empty", "unknown", "text", "list"]
-)
+@each_row("name", ["p", "a"])
+@each_row("end", [{}, {"z": 1}, "x", ["x" * 100_000]])
 def test_nested_wrapper_names_terminate(name: str, end: Any) -> None:
     """Names that could be wrappers of their own values at each of sixty levels terminate."""
     schema = {"$ref": "#/$defs/N", "$defs": {"N": closed("q", p=RECURSIVE, q=INTEGER)}}
     assert timed(schema, _chain(60, name, end)).violations
 
 
-@pytest.mark.parametrize("pattern", ["^(a+)+$", r"^(a+)+\1$", "^(?=(a+)+b)(a|aa)+$", "(x+x+)+y", "^(a|a)*$"])
+@each_row("pattern", ["^(a+)+$", r"^(a+)+\1$", "^(?=(a+)+b)(a|aa)+$", "(x+x+)+y", "^(a|a)*$"])
 def test_backtracking_patterns_are_bounded(pattern: str) -> None:
     """A pattern that backtracks endlessly is stopped, for values and for names."""
     long = "a" * 50_000 + "!"

@@ -12,6 +12,7 @@ from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator, S
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 from strategies import LAW, LOOSE_JSON, NAMES, Json, schemas, values
+from tables import each_row
 
 from mcp_lenient.engine.repair import Plan
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -164,7 +165,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("part", [pytest.param(part, id=name) for name, part in UNREADABLE.items()])
+@each_row("part", [pytest.param(part, id=name) for name, part in UNREADABLE.items()])
 def test_oracle_cannot_validate_unread_parts_either(part):
     """A part is left unread only if it is not a JSON Schema, refers elsewhere, or never ends."""
     schema = {"type": "object", "properties": {"p": part}}

@@ -8,7 +8,7 @@ import pytest
 from fastmcp.tools import FunctionTool, Tool
 from pydantic import BeforeValidator
 from strategies import exactly
-from tables import BOOLEAN, INTEGER, NUMBER, STRING, array, closed, enum, nullable, union
+from tables import BOOLEAN, INTEGER, NUMBER, STRING, array, closed, each_row, enum, nullable, union
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.engine.repair import Plan, repair
@@ -28,7 +28,7 @@ def _refused(schema: Any, value: Any) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "sent", "mended", "repairs"),
     [
         pytest.param(

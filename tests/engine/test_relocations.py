@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pytest
 from fastmcp.tools import FunctionTool, Tool
 from pydantic import AfterValidator, BaseModel, BeforeValidator
+from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.engine.repair import Plan, repair
@@ -77,7 +78,7 @@ def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: 
     return repair(Plan(tool.parameters, Policy(**policy)), arguments, FunctionValidator(tool, strict=False))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("function", "sent", "arguments", "repairs"),
     [
         pytest.param(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.values.limits import MOST_ISSUES
@@ -29,7 +30,7 @@ def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple
     return [(fault.path, fault.kind) for fault in judge.issues(arguments)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "value", "kind"),
     [
         pytest.param(INTEGER, "x", "type", id="another type"),

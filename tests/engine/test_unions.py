@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tables import each_row
 
 from mcp_lenient import normalize
 from mcp_lenient.schema.node import SchemaTree
@@ -51,7 +52,7 @@ def places(union, found):
     return [union.branches.index(branch) for branch in found]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("branches", "value", "meant"),
     [
         # Repair took an integer for no number, refusals took it for one: JSON Schema does.

@@ -7,6 +7,7 @@ from gettext import GNUTranslations
 from io import BytesIO
 
 import pytest
+from tables import each_row
 
 pytest.importorskip("babel", reason="catalogs are read by babel, of the development dependencies")
 
@@ -41,7 +42,7 @@ def test_placeholders_are_those_of_the_text(name):
             assert catalogs.placeholders(form) == wanted, message.id
 
 
-@pytest.mark.parametrize("joint", JOINTS)
+@each_row("joint", JOINTS)
 def test_joints_stand_between_their_parts(name, joint):
     """What joins two parts begins with the one and ends with the other, so that a list is one text."""
     told = catalogs.catalog_of(name).get(joint).string

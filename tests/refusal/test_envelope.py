@@ -8,6 +8,7 @@ import pytest
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NOT_THERE, not_on_3
 from mcp.types import CallToolResult, TextContent
+from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -69,7 +70,7 @@ def test_one_fault():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tags",
     [
         pytest.param(123, id="integer"),
@@ -97,7 +98,7 @@ def test_several_faults():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pointer", "parameter", "code", "expected"),
     [
         pytest.param("/maxResults", "maxResults", "type", "INVALID_MAX_RESULTS_TYPE", id="camel case"),

@@ -7,6 +7,7 @@ import json
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
+from tables import each_row
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -35,7 +36,7 @@ def fixes_of(schema, sent, **policy):
     return [[dict(each) for each in patch] for violation in found for patch in violation.fixes]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "declared"),
     [
         ("user_id", "customer_id"),
@@ -55,7 +56,7 @@ def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
         assert fixes_of(closed({declared: TEXT}, *required), {sent: "x"}, disable={"rename_case"}) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "declared"),
     [("userId", "user_id"), ("userid", "user_id"), ("id", "user_id"), ("ids", "pmids"), ("user", "user_id")],
 )
@@ -139,7 +140,7 @@ def test_patches_tried_together_are_judged_each_by_itself():
     assert {violation.parameter: bool(violation.fixes) for violation in found} == {"a": True, "b": False}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("member", "sent"),
     [
         *(("enabled", "disabled"), ("active", "inactive"), ("paid", "unpaid"), ("include", "exclude")),

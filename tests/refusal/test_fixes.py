@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jsonpatch
 import pytest
+from tables import each_row
 
 from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -65,7 +66,7 @@ def remove(path):
 NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field", "op")}, "filter")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "sent", "patches"),
     [
         pytest.param(
@@ -207,7 +208,7 @@ def test_applied_copies():
     assert sent == {"a": {"b": [1, 2]}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "name", "alike"),
     [
         pytest.param("startDate", "start_date", True, id="same words"),
@@ -226,7 +227,7 @@ def test_likeness(sent, name, alike):
     assert (likeness(sent, name) > 0) is alike
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "first"),
     [
         ({"tgas": "a"}, move("/tgas", "/tags")),
@@ -235,7 +236,6 @@ def test_likeness(sent, name, alike):
         ({"limt": "5"}, move("/limt", "/limit")),
         ({"limt": "5", "Tags": "a"}, move("/limt", "/limit")),
     ],
-    ids=repr,
 )
 def test_a_fix_may_lead_to_what_a_repair_mends(sent, first):
     """The call that a fix makes is repaired like any other: a slip beside another fault keeps its fix."""

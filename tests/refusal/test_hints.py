@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, Json, array, closed, enum, union
+from tables import INTEGER, STRING, Json, array, closed, each_row, enum, union
 
 from mcp_lenient import Policy, Violation, normalize
 
@@ -27,7 +27,7 @@ def test_an_identifier_is_never_meant_for_another_name(name: str) -> None:
         assert "mean" not in violation.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sent",
     [
         pytest.param({"pth": "a"}, id="slip"),

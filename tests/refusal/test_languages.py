@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from fastmcp import Client, FastMCP
 from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
+from tables import each_row
 
 from benchmarks import lengths
 from mcp_lenient import LenientMiddleware, Policy, PolicyError, dispatch, lenient, lenient_session, normalize
@@ -155,7 +156,7 @@ async def test_a_note_of_repairs_is_translated():
     assert result.content[1].text == "注意：'tags' 发送的是文本，已按数组处理。请发送 JSON 数组。"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "repair",
     [
         Repair("rename_tool", "", "string", "string"),
@@ -169,7 +170,6 @@ async def test_a_note_of_repairs_is_translated():
             for after in ("integer", "number", "boolean", "null", "object")
         ),
     ],
-    ids=lambda repair: f"{repair.rule}-{repair.after}",
 )
 def test_each_note_is_translated(repair):
     """Every kind of repair has its sentence."""
@@ -184,7 +184,7 @@ async def test_an_unknown_tool_is_told_in_the_language():
     assert result.meta["mcp_lenient"]["message"] == "未知工具 'serch'。您是指 'search' 吗？"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "told",
     [
         unknown_tool("a", language="zh"),
@@ -195,14 +195,13 @@ async def test_an_unknown_tool_is_told_in_the_language():
         with_upstream_message(envelope("a", {}, ()), "'x' 9", language="zh"),
         envelope("a", {}, (), language="zh"),
     ],
-    ids=lambda told: told["message"][:20],
 )
 def test_other_envelopes_are_translated(told):
     """Tools that are not there, and servers that refuse, are told of in the language."""
     assert english_in(told["message"]) == set()
 
 
-@pytest.mark.parametrize("sent", ["no JSON", [1], 5, 1.5, True, None], ids=str)
+@each_row("sent", ["no JSON", [1], 5, 1.5, True, None])
 def test_arguments_that_are_no_object_are_told_in_the_language(sent):
     """What stands in place of the arguments is told by normalize, too."""
     (violation,) = normalize({"type": "object"}, sent, Policy(language="zh")).violations

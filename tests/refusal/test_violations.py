@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import envelope
@@ -230,7 +231,7 @@ def test_items_share_a_line():
     assert not violation.has_received_value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fault", "message"),
     [
         pytest.param(
@@ -345,7 +346,7 @@ def test_names_are_escaped_and_cut():
     assert violation.message.startswith("unknown parameter 'a\\n\\u001b\\u202e\\ud800bbb")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         pytest.param(10**5_000, id="digits"),

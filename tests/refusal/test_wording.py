@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.refusal.wording import allowed_values, example, expected, limit_words, type_words
 from mcp_lenient.schema.node import FormReader
@@ -22,7 +23,7 @@ DEFS = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "words", "phrase"),
     [
         pytest.param({"type": "string"}, ("string",), "a string", id="scalar"),
@@ -82,7 +83,7 @@ def test_types(schema, words, phrase):
     assert expected(choices, Language()) == phrase
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "text"),
     [
         pytest.param({"type": "array", "items": {"type": "string"}}, '["a", "b"]', id="list of strings"),
@@ -119,7 +120,7 @@ def test_example(schema, text):
     assert example(FormReader(DEFS).forms(schema)) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keyword", "bound", "words"),
     [
         pytest.param("minimum", 1, "be at least 1", id="minimum"),

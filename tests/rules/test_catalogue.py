@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tables import each_row
 
 from mcp_lenient import DEFAULT_RULES, Policy, normalize
 from mcp_lenient.rules.catalogue import CATALOGUE
@@ -38,7 +39,7 @@ def test_each_rule_is_in_one_family_of_its_tier():
     assert [family.rules for family in CATALOGUE if len({TIERS[rule] for rule in family.rules}) != 1] == []
 
 
-@pytest.mark.parametrize(("family", "sent"), REPAIRED)
+@each_row(("family", "sent"), REPAIRED)
 def test_repaired_examples_use_their_family(family, sent):
     """A repaired example is repaired by rules of its family alone."""
     outcome = normalized(family, sent)
@@ -47,7 +48,7 @@ def test_repaired_examples_use_their_family(family, sent):
     assert outcome.repairs
 
 
-@pytest.mark.parametrize(("family", "sent"), REFUSED)
+@each_row(("family", "sent"), REFUSED)
 def test_refused_examples_are_refused(family, sent):
     """A refused example has a violation, and its arguments are unchanged."""
     outcome = normalized(family, sent)

@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.rules.rules import SOURCES, injected_keys
 
@@ -17,7 +18,7 @@ KEY = ANY_TEXT | st.sampled_from(
 KEYS = st.lists(KEY, max_size=6, unique=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("unknown", "declared", "dropped"),
     [
         pytest.param(["toolCallId"], [], ["toolCallId"], id="n8n"),

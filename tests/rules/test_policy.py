@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, array, check, closed
+from tables import INTEGER, STRING, array, check, closed, each_row
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.errors import PolicyError
@@ -16,7 +16,7 @@ from mcp_lenient.values.limits import Limits
 TAGS = closed("tags", tags=array(STRING))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "said"),
     [
         pytest.param({"mode": "on"}, ["mode", "repair", "observe", "off", "'on'"], id="mode"),
@@ -48,8 +48,8 @@ def test_invalid_field_is_named(fields: dict[str, Any], said: list[str]) -> None
     assert all(part in str(caught.value) for part in said), str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["bytes", "depth", "items", "text", "relaxed_text", "readings"])
-@pytest.mark.parametrize("value", [0, -1, True, 1.5, "9", None])
+@each_row("name", ["bytes", "depth", "items", "text", "relaxed_text", "readings"])
+@each_row("value", [0, -1, True, 1.5, "9", None])
 def test_limits_must_be_positive_integers(name: str, value: Any) -> None:
     """A bound that is not a positive integer is refused by name."""
     with pytest.raises(PolicyError, match=rf"Limits\.{name} must be a positive integer"):
@@ -71,7 +71,7 @@ def test_unknown_rule_suggests_names(disabled: str, hint: str) -> None:
     assert str(caught.value).startswith(f"Policy.disable names {disabled!r}, which is not a rule. {hint}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "shown"),
     [
         (Policy(), "Policy()"),
@@ -112,7 +112,7 @@ def test_flags_must_be_booleans(name: str) -> None:
         Policy(**{name: "yes"})
 
 
-@pytest.mark.parametrize("rule", [rule.name for rule in DEFAULT_RULES])
+@each_row("rule", [rule.name for rule in DEFAULT_RULES])
 def test_every_rule_can_be_disabled(rule: str) -> None:
     """A disabled rule is not allowed, and every other one is."""
     policy = Policy(disable={rule})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from tables import each_row
 
 from mcp_lenient import DEFAULT_RULES
 from mcp_lenient.rules.rules import TIERS, worst_tier
@@ -17,7 +18,7 @@ def test_unchanged_value_has_no_tier():
     assert worst_tier(0) == 0
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@each_row("tier", TIERS)
 def test_worst_tier_is_computed_from_the_cost(tier):
     """The worst tier is found beside any number of better rules."""
     better = sum(1_000 * COSTS[other] for other in TIERS if other < tier)

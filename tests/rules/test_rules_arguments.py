@@ -14,6 +14,7 @@ from tables import (
     array,
     check,
     closed,
+    each_row,
     leaves_call,
     mends_call,
     nullable,
@@ -315,7 +316,7 @@ def test_wrapped_value_unwraps_name_and_type(schema: Any, sent: Any, expected: A
     check(schema, sent, expected, repairs)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value"),
     [
         *(("string", "a"), ("str", "a"), ("number", 2), ("number", 2.5), ("float", 2), ("float", 2.5)),
@@ -329,7 +330,7 @@ def test_wrapped_value_knows_every_type_name(name: str, value: Any) -> None:
     check(schema, {"p": {"type": name, "value": value}}, {"p": value}, [("wrapped_value", "/p")])
 
 
-@pytest.mark.parametrize("name", "args input params arguments parameters kwargs properties".split())
+@each_row("name", "args input params arguments parameters kwargs properties".split())
 def test_unwrap_arguments_knows_every_wrapper(name: str) -> None:
     """The arguments are unwrapped from every known wrapper."""
     check(FILTER, {name: {"field": "a"}}, {"field": "a"}, [("unwrap_arguments", "")])

@@ -18,6 +18,7 @@ from tables import (
     check,
     check_destructive,
     closed,
+    each_row,
     enum,
     leaves_call,
     mends_call,
@@ -501,7 +502,7 @@ def test_rename_plural_renames_singulars_only(schema: Any, sent: Any, expected: 
     check(schema, sent, expected, repairs)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "name"),
     [
         ("tgas", "tags"),

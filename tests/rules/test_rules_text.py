@@ -14,6 +14,7 @@ from tables import (
     array,
     check,
     closed,
+    each_row,
     leaves,
     mends,
     mends_call,
@@ -255,7 +256,7 @@ def test_disabled_grammar_does_not_make_text_ambiguous(kind: str, schema: Any, t
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "text"),
     [
         *((STRINGS, '{"a": 1}'), (STRINGS, "{'a': 1}"), (OBJECT, "[1]"), (OBJECT, "[1,]")),

@@ -16,6 +16,7 @@ from tables import (
     array,
     check,
     closed,
+    each_row,
     enum,
     leaves,
     mends,
@@ -199,7 +200,7 @@ def test_discriminator_selects_the_branch(schema: Any, sent: Any, expected: Any,
     check(schema, sent, expected, repairs)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "sent", "readings"),
     [
         pytest.param(

@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.rules.words import (
     boolean_in_text,
@@ -22,7 +23,7 @@ from mcp_lenient.rules.words import (
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "loose", "strict"),
     [
         pytest.param("true", True, True, id="true"),
@@ -56,7 +57,7 @@ def test_boolean_words_are_parsed(text, loose, strict):
     assert json_boolean_in_text(text) is strict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "null"),
     [
         pytest.param("null", True, id="json"),
@@ -75,23 +76,19 @@ def test_null_text_is_exact(text, null):
     assert is_null_text(text) is null
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "\t\n", "null", "NULL", "None", "none", "undefined", "N/A", "nil", "NaN", "-"]
-)
+@each_row("text", ["", " ", "\t\n", "null", "NULL", "None", "none", "undefined", "N/A", "nil", "NaN", "-"])
 def test_words_for_absent_values_are_recognized(text):
     """A word for an absent value does not become a list."""
     assert says_nothing(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["NA", "nothing", "0", "false", "no", "nullable", "none of these", "a", "--x", "[]"]
-)
+@each_row("text", ["NA", "nothing", "0", "false", "no", "nullable", "none of these", "a", "--x", "[]"])
 def test_other_words_may_be_items(text):
     """A word that may be an item is not a word for an absent value."""
     assert not says_nothing(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "a,b",
@@ -107,20 +104,19 @@ def test_other_words_may_be_items(text):
         "a\u060cb",
         "a\u2028b",
     ],
-    ids=ascii,
 )
 def test_delimiters_of_any_script_are_recognized(text):
     """A text with a delimiter of any script may be several items."""
     assert has_delimiter(text)
 
 
-@pytest.mark.parametrize("text", ["", "a", "a b", "a-b", "a/b", "a:b", "a.b", "a & b", "a and b"])
+@each_row("text", ["", "a", "a b", "a-b", "a/b", "a:b", "a.b", "a & b", "a and b"])
 def test_spaces_and_other_punctuation_are_no_delimiters(text):
     """Spaces and other punctuation are not delimiters."""
     assert not has_delimiter(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "numbers"),
     [
         pytest.param("1,2,3", [1, 2, 3], id="three"),
@@ -170,7 +166,7 @@ def test_split_numbers_refuses_ambiguous_commas(text, numbers):
     assert found is None or [type(number) for number in found] == [type(number) for number in numbers]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "members", "parts"),
     [
         pytest.param("a,b", ["a", "b"], ["a", "b"], id="comma"),

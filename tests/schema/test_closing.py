@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, NULL, STRING, Json, array, closed, enum, nullable, opened, union
+from tables import INTEGER, NULL, STRING, Json, array, closed, each_row, enum, nullable, opened, union
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.schema import closing
@@ -23,7 +23,7 @@ def _accepts(schema: Json, value: Any) -> tuple[bool, bool]:
     return judges[0].accepts({"p": value}), judges[1].accepts({"p": value})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "value"),
     [
         pytest.param(_PERSON, {"x": 1}, id="object"),
@@ -52,7 +52,7 @@ def test_an_unknown_name_is_refused(schema: Json, value: Any) -> None:
     assert _accepts(schema, value) == (True, False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "value"),
     [
         pytest.param({**_PERSON, "additionalProperties": True}, {"x": 1}, id="others may come"),

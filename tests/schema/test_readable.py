@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referencing import Registry
 from sampling import examples
 from strategies import Json, real_schemas
-from tables import INTEGER, NULL, STRING, array, closed, exactly, opened, union
+from tables import INTEGER, NULL, STRING, array, closed, each_row, exactly, opened, union
 
 from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -30,7 +30,7 @@ def _takes(schema: Json, value: Any) -> bool:
     return PublishedSchemaValidator(schema).accepts({"p": value})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "accepted", "refused"),
     [
         pytest.param({"minimum": 3, "exclusiveMinimum": True}, [4], [3], id="exclusiveMinimum true"),
@@ -192,7 +192,7 @@ def test_unreadable_parts_accept_any_value(broken: Json) -> None:
     assert repr(schema) == repr(before)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("above", "pointer"),
     [
         pytest.param({}, "/properties/p", id="a parameter"),
@@ -217,7 +217,7 @@ def test_unreadable_part_is_named(above: Json, pointer: str) -> None:
     assert (pointer or "/") in readable(schema).told
 
 
-@pytest.mark.parametrize(
+@each_row(
     "above",
     [
         pytest.param({"required": "n"}, id="required"),
@@ -251,17 +251,16 @@ def test_unwritable_names_are_left_out() -> None:
     assert normalize(schema, {"n": "5"}).arguments == {"n": 5}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "annotation",
     [{"title": None}, {"description": 5}, {"title": "\ud800"}, {"examples": 5}, {"x-own": "\ud800"}],
-    ids=repr,
 )
 def test_broken_annotations_are_ignored(annotation: Json) -> None:
     """A broken annotation does not disable repairs."""
     assert normalize(opened(n={**INTEGER, **annotation}), {"n": "5"}).arguments == {"n": 5}
 
 
-@pytest.mark.parametrize("schema", [None, True, 5, "a", []])
+@each_row("schema", [None, True, 5, "a", []])
 def test_schema_must_be_an_object(schema: Any) -> None:
     """Only a JSON object is a tool's schema."""
     with pytest.raises(SchemaError):

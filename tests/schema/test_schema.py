@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, Json, closed, opened
+from tables import INTEGER, STRING, Json, closed, each_row, opened
 
 from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.schema.shape import resolve, shape_of
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reference", "target"),
     [
         pytest.param("#", "root", id="root"),
@@ -49,14 +49,14 @@ def test_shape_merges_allof() -> None:
     assert shape.is_only("object")
 
 
-@pytest.mark.parametrize("unreadable", [True, False, None, 5, "a", []])
+@each_row("unreadable", [True, False, None, 5, "a", []])
 def test_shape_of_a_non_schema_is_empty(unreadable: Any) -> None:
     """A value that is not a schema has the empty shape."""
     assert shape_of({}, unreadable).types is None
     assert not shape_of({}, unreadable).properties
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "faults"),
     [
         pytest.param({"n": 1}, [], id="accepted"),
@@ -131,7 +131,7 @@ def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[st
     assert [text for text in wrong if judge.accepts({"at": text})] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     "duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex color int32 "
     "relative-json-pointer uri uri-reference uri-template uuid binary password".split(),

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import re
+import reprlib
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 import pytest
+from sampling import ParameterSet
 from strategies import Json, exactly
 
 from mcp_lenient import normalize
@@ -79,9 +85,51 @@ def leaves_call(name: str, schema: Json, sent: Json) -> Any:
     return pytest.param(schema, sent, sent, [], id=name)
 
 
-def table(*rows: Any) -> pytest.MarkDecorator:
-    """Run a test for each row, each under its own name."""
-    return pytest.mark.parametrize(("schema", "sent", "expected", "repairs"), rows)
+Test = Callable[..., None]
+
+
+def table(*rows: Any) -> Callable[[Test], Test]:
+    """Run a test for each row."""
+    return each_row(("schema", "sent", "expected", "repairs"), rows)
+
+
+def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], Test]:
+    """Run all rows in one test, and report each row that fails under its own name.
+
+    It takes what ``pytest.mark.parametrize`` takes, and is for pure functions: pytest needs longer for a test of its own
+    than such a row needs to run. Two tables are multiplied.
+    """
+    names = tuple(re.split(r",\s*", names)) if isinstance(names, str) else names
+    rows = [_row(row, names) for row in rows]
+
+    def decorate(test: Test) -> Test:
+        body, inner = getattr(test, "multiplied", (test, [((), {})]))
+        table = [((*more, *ids), {**others, **values}) for ids, values in rows for more, others in inner]
+        needed = [name for name in inspect.signature(test).parameters if name not in {*names, "subtests"}]
+
+        @wraps(body)
+        def run(*, subtests: pytest.Subtests, **fixtures: Any) -> None:
+            for ids, values in table:
+                try:
+                    body(**values, **fixtures)
+                except (Exception, pytest.fail.Exception):
+                    with subtests.test("-".join(ids) or reprlib.repr(values)):
+                        raise
+
+        run.multiplied = (body, table)
+        run.__signature__ = inspect.Signature(
+            [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in ("subtests", *needed)]
+        )
+        return run
+
+    return decorate
+
+
+def _row(row: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    if not isinstance(row, ParameterSet):
+        row = pytest.param(*(row if len(names) > 1 else [row]))
+    assert not row.marks, f"a row with marks is a test of its own: {row}"
+    return (row.id,) if row.id else (), dict(zip(names, row.values, strict=True))
 
 
 def _records(repairs: tuple[str, ...]) -> list[tuple[str, str]]:

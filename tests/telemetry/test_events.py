@@ -11,6 +11,7 @@ from call_events import call_event
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tables import each_row
 
 from mcp_lenient.telemetry.events import LEVELS, LISTED, CallEvent, event_fields, read_event
 from mcp_lenient.telemetry.sinks import json_line
@@ -84,7 +85,7 @@ def strings(value: object) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_text", "shown"),
     [
         pytest.param("store_context", "store_context", id="plain"),
@@ -100,7 +101,7 @@ def test_escaped(given_text, shown):
     assert escaped(given_text) == shown
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pointer", "shown"),
     [
         pytest.param("", "", id="the whole"),
@@ -141,8 +142,8 @@ def test_escaping_a_pointer_twice_changes_nothing(pointer):
     assert escaped_pointer(once) == once
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("name", ["tool", *CALLER])
+@each_row("hostile", HOSTILE)
+@each_row("name", ["tool", *CALLER])
 def test_smuggled_through_a_field(name, hostile):
     """Whatever a client puts into a field, the event is one bounded line of JSON."""
     facts = {"tool": "t", "caller": CALLER | {name: hostile}} if name in CALLER else {"tool": hostile}
@@ -153,7 +154,7 @@ def test_smuggled_through_a_field(name, hostile):
     assert read_event(line) == event
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
+@each_row("hostile", HOSTILE)
 def test_smuggled_through_findings(hostile):
     """Keys, rule names, types and codes are escaped and bounded too."""
     event = call_event(
@@ -236,7 +237,7 @@ def test_a_type_that_is_not_json():
     assert (event.repairs[0].before, event.repairs[0].after) == ("unknown", "string")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         pytest.param({"tool": "a\nb"}, id="line break"),
@@ -300,7 +301,7 @@ def test_the_schema_describes_every_field():
     ] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "instant"),
     [
         pytest.param(
@@ -337,7 +338,7 @@ def test_what_an_application_added_is_left_out():
     assert read_event(json.dumps(added) + "\n") == event
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param("", id="empty"),

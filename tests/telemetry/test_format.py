@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
+from tables import each_row
 
 from mcp_lenient.telemetry.events import LEVELS, CallEvent, line_schema, read_event
 
@@ -20,7 +21,7 @@ def test_the_schema_in_the_docs_is_that_of_the_model():
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == line_schema()
 
 
-@pytest.mark.parametrize("line", LINES, ids=[json.loads(line)["event"] for line in LINES])
+@each_row("line", LINES)
 def test_lines_of_version_1_are_read(line):
     """A line that was written once is read with all it says, whatever stands beside."""
     event = read_event(line)
@@ -37,7 +38,7 @@ def test_the_kept_lines_hold_every_field():
     assert set(CallEvent.model_fields) <= {name for line in kept for name in line}
 
 
-@pytest.mark.parametrize("line", LINES, ids=[json.loads(line)["event"] for line in LINES])
+@each_row("line", LINES)
 def test_the_schema_describes_the_lines(line):
     """A reader in another language that goes by the schema takes the lines as they are."""
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text(encoding="utf-8")))

@@ -10,6 +10,7 @@ from fastmcp import Client, FastMCP
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, SecretStr
+from tables import each_row
 
 from mcp_lenient import LenientMiddleware, Policy, PolicyError, lenient, lenient_session, tags
 from mcp_lenient.telemetry.events import CallEvent, event_fields
@@ -23,7 +24,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "shape"),
     [
         pytest.param("a, b", {"type": "string", "length": 4, "characters": ["letter", "separator", "space"]}, id="text"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
+from tables import each_row
 
 from mcp_lenient.testing.trial import identical
 
@@ -21,7 +22,7 @@ class _Model(BaseModel):
     x: Any
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right", "same"),
     [
         pytest.param(1, 1, True, id="integers"),

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.testing.example_arguments import pattern_text
 
@@ -42,7 +43,7 @@ def test_a_text_fits_its_pattern(pattern):
         assert re.search(pattern, text), text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "pattern",
     [
         pytest.param(r"^\p{L}+$", id="class of Unicode"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient import Limits
 from mcp_lenient.errors import NoToolCallError, ToolCallError
@@ -214,14 +215,14 @@ _REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "call"), _ONE)
+@each_row(("text", "call"), _ONE)
 def test_one_call_is_parsed(text, call):
     """A text with one call gives its server, tool and arguments, whatever prose is around."""
     assert parse_tool_call(text) == call
     assert parse_tool_calls(text) == (call,)
 
 
-@pytest.mark.parametrize(("text", "calls"), _SEVERAL)
+@each_row(("text", "calls"), _SEVERAL)
 def test_several_calls_are_parsed_in_order(text, calls):
     """All calls of a text are returned in order; if one is expected, they are refused."""
     assert parse_tool_calls(text) == tuple(calls)
@@ -229,7 +230,7 @@ def test_several_calls_are_parsed_in_order(text, calls):
         parse_tool_call(text)
 
 
-@pytest.mark.parametrize(("text", "what"), _REFUSED)
+@each_row(("text", "what"), _REFUSED)
 def test_ambiguous_or_missing_calls_are_refused(text, what):
     """A text without a call, or with an ambiguous part, is refused in one sentence."""
     with pytest.raises(ToolCallError) as caught:
@@ -446,14 +447,14 @@ _NATIVE = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "text", "calls"), _NATIVE)
+@each_row(("dialect", "text", "calls"), _NATIVE)
 def test_native_dialects_are_parsed(dialect, text, calls):
     """Each family's own form is parsed, whether its dialect is given or detected."""
     assert list(parse_tool_calls(text)) == calls
     assert list(parse_tool_calls(text, dialect=dialect)) == calls
 
 
-@pytest.mark.parametrize(("dialect", "text", "calls"), _NATIVE)
+@each_row(("dialect", "text", "calls"), _NATIVE)
 def test_cut_off_native_call_is_refused(dialect, text, calls):
     """A text cut off before the end of its last call gives no other call."""
     for at in range(1, len(text)):
@@ -480,7 +481,7 @@ _NO_CALL = {
 }
 
 
-@pytest.mark.parametrize("text", _NO_CALL.values(), ids=_NO_CALL)
+@each_row("text", _NO_CALL.values())
 def test_quoted_calls_and_reasoning_are_ignored(text):
     """A call in a sentence, a comment or reasoning, or a request of another method, is not a call."""
     with pytest.raises(ToolCallError, match="No tool call was found"):
@@ -512,7 +513,7 @@ _NATIVE_REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "what"), _NATIVE_REFUSED)
+@each_row(("text", "what"), _NATIVE_REFUSED)
 def test_ambiguous_native_call_is_refused(text, what):
     """An ambiguous native call is refused; the error names the problem and its position."""
     with pytest.raises(ToolCallError, match=what) as raised:
@@ -540,7 +541,7 @@ _DEFINED = [
 ]
 
 
-@pytest.mark.parametrize("tools", _DEFINED)
+@each_row("tools", _DEFINED)
 def test_schemas_decide_which_values_are_strings(tools):
     """In a dialect that does not mark strings, a value is a string if its schema accepts one, and JSON otherwise."""
     sent = {"n": "7", "s": "7", "t": "null", "b": "True", "o": '{"a": 1.50}'}
@@ -549,7 +550,7 @@ def test_schemas_decide_which_values_are_strings(tools):
     assert call.arguments == {"n": 7, "s": "7", "t": None, "b": True, "o": {"a": 1.5}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"name": "g", "arguments": {}}',

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.values.json_values import (
     Dialect,
@@ -48,7 +49,7 @@ def same(one: Any, other: Any) -> bool:
     return json.dumps(one) == json.dumps(other)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         pytest.param('["a", "b"]', ["a", "b"], id="array"),
@@ -88,7 +89,7 @@ def test_json_is_parsed(text: str, value: Any) -> None:
     assert read(text) == (value, "json")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         pytest.param("['a', 'b']", ["a", "b"], id="single-quotes"),
@@ -132,7 +133,7 @@ def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
     assert read(text) == (value, "json5")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         pytest.param("[True, False, None]", [True, False, None], id="words"),
@@ -155,7 +156,7 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
     assert read(text) == (value, "python")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param("", id="empty"),
@@ -223,7 +224,7 @@ def test_text_must_be_one_container(text: str) -> None:
     assert parse(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '["a", "b"',
@@ -244,7 +245,7 @@ def test_cut_off_text_is_refused(text: str) -> None:
     assert parse(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"a": 1, "a": 1}',
@@ -292,7 +293,7 @@ def test_non_json_numbers_are_refused() -> None:
     assert [text for text in texts if parse(text) is not None] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param("['C:\\Users']", id="windows-path"),
@@ -420,7 +421,7 @@ def test_length_limits_apply() -> None:
     assert parse("[1, 2]", max_relaxed=1) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "nested",
     [
         lambda depth: "[" * depth + "]" * depth,
@@ -433,16 +434,6 @@ def test_length_limits_apply() -> None:
             '[{"a":' * (depth // 2) + "[]" * (depth % 2) + "1" * (1 - depth % 2) + "}]" * (depth // 2)
         ),
         lambda depth: "[" + "(1,), [2], {'a': 3}, " * 50 + "[" * (depth - 1) + "]" * depth,
-    ],
-    ids=[
-        "arrays",
-        "objects",
-        "single-quotes",
-        "tuples",
-        "brackets-in-strings",
-        "bare-keys",
-        "mixed",
-        "behind-others",
     ],
 )
 def test_depth_limit_applies(nested: Any) -> None:
@@ -504,7 +495,7 @@ def test_hostile_text_is_refused_fast(text: str, max_depth: int) -> None:
     assert parsed is None or (max_depth > 64 and text[-1] in "]}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("[1, 2", '["a"]', "['a'", "[", " [x", '{"a"', "{'a'", "{", '"x"', '"x', '"[1]"'),
@@ -526,7 +517,7 @@ def test_looks_like_json_accepts_beginnings_of_json(text: str) -> None:
     assert looks_like_json(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["", " ", "urgent", "a [1]", "42", "null", "(see below)", "'quoted'", "it's", "`code`", "// x", "-[1]"],
 )

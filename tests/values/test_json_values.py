@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from strategies import LOOSE_JSON
+from tables import each_row
 
 from mcp_lenient.values.json_values import (
     ParsedInteger,
@@ -29,7 +30,7 @@ class _Text(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "name"),
     [
         ("a", "string"),
@@ -41,14 +42,13 @@ class _Text(str):
         ({}, "object"),
         (_Level.LOW, "integer"),
     ],
-    ids=str,
 )
 def test_json_type_names_every_type(value: Any, name: str) -> None:
     """Each value has its JSON Schema type name; a subclass has that of its base."""
     assert json_type(value) == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right", "same"),
     [
         pytest.param(1, 1.0, True, id="1 and 1.0"),
@@ -76,7 +76,7 @@ def test_same_json_is_reflexive(value: Any) -> None:
     assert same_json(value, value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "limits", "beyond"),
     [
         pytest.param({"a": "bcd"}, {}, None, id="small"),
@@ -103,7 +103,7 @@ def test_measured_stops_in_a_list_that_contains_itself() -> None:
     assert measured(value, Limits()).beyond == "depth"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "levels"),
     [
         pytest.param(1, 0, id="scalar"),

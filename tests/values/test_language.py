@@ -6,6 +6,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.values.language import Language, Text, language, languages, resolved
 
@@ -15,7 +16,7 @@ def test_english_and_chinese_are_known():
     assert languages() == ("en", "zh")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tag", "name"),
     [
         pytest.param("zh", "zh", id="name"),

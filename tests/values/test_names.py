@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.values.names import (
     by_singular,
@@ -28,7 +29,7 @@ NAME = st.text(st.sampled_from("abeginstyEST_- 12é"), max_size=12)
 NAMES = st.lists(NAME | ANY_TEXT, max_size=6, unique=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "same"),
     [
         pytest.param("maxResults", "max_results", True, id="camel-snake"),
@@ -60,7 +61,7 @@ def test_fold_name_ignores_case_style_only(one, other, same):
     assert (fold_name(one) == fold_name(other)) is same
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "declared", "target"),
     [
         pytest.param("maxResults", ["max_results", "query"], "max_results", id="plain"),
@@ -84,7 +85,7 @@ def test_case_target_finds_the_only_equal_fold(sent, declared, target):
     assert case_target(sent, folded_names(declared)) == target
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "declared", "target"),
     [
         pytest.param("tag", ["tags"], "tags", id="s"),
@@ -175,7 +176,7 @@ def test_folding_is_idempotent(text):
     assert fold_name(fold_name(text)) == fold_name(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "name", "value"),
     [
         pytest.param("userName", "name_user", 1.0, id="same-words"),
@@ -216,7 +217,7 @@ def test_likeness_grades_what_two_names_share(sent, name, value):
     assert likeness(sent, name) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "pair",
     "start/end begin/end start/stop min/max minimum/maximum from/to before/after since/until first/last "
     "source/target source/destination src/dst old/new lat/lon lat/lng latitude/longitude width/height "
@@ -241,7 +242,7 @@ def test_near_leaves_out_a_name_of_twenty_words_more():
     assert near("name", ["_".join(words[:-1])]) == ["_".join(words[:-1])]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "name", "replaced"),
     [
         pytest.param("insure", "ensure", True, id="first"),
@@ -272,7 +273,7 @@ def test_near_reads_only_the_beginning_of_a_long_name():
     assert near("a" * 127 + "_b", ["a" * 127]) == ["a" * 127]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "words"),
     [
         pytest.param("maxHTTPDepth", ["max", "http", "depth"], id="acronym"),
@@ -287,7 +288,7 @@ def test_words_of_splits_at_separators_case_and_digits(name, words):
     assert words_of(name) == words
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "listed", "servers", "target"),
     [
         pytest.param("Store-Context", ["store_context", "search"], [], ("store_context", None), id="case"),

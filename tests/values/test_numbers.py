@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.values.json_values import (
     MAX_SPELLING,
@@ -80,14 +81,14 @@ NOT_A_JSON_NUMBER = [
 ]
 
 
-@pytest.mark.parametrize("text", NOT_A_JSON_NUMBER, ids=ascii)
+@each_row("text", NOT_A_JSON_NUMBER)
 def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
     """A text that is not spelled as a JSON number is not a number."""
     assert number_in_text(text) is None
     assert integer_in_text(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "number"),
     [
         pytest.param("42", 42, id="integer"),
@@ -121,7 +122,7 @@ def test_number_in_text_parses_json_numbers(text: str, number: float) -> None:
     assert type(read) is type(number)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param("0.1234567890123456789", id="too-many-digits"),
@@ -152,7 +153,7 @@ def test_negative_zero_keeps_its_sign() -> None:
     assert type(number_in_text("-0")) is float
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "integer"),
     [
         pytest.param("42", 42, id="integer"),
@@ -182,7 +183,7 @@ def test_integer_in_text_parses_whole_numbers(text: str, integer: int | None) ->
     assert type(read) is type(integer)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "integer"),
     [
         pytest.param(7.0, 7, id="whole"),
@@ -205,7 +206,7 @@ def test_whole_float_converts_exact_integers(value: float, integer: int | None) 
     assert type(whole) is type(integer)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [
         pytest.param(42, "42", id="integer"),
@@ -298,10 +299,9 @@ def test_copied_spelled_float_keeps_its_spelling(copied: Any) -> None:
     assert (twin, twin.spelling, type(twin)) == (3.1, "3.10", SpelledFloat)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [None, True, 1, 2.5, "a", [], {}, [1, "a", [2.5, {"b": None}]], {"a": [1.0], "b": {"c": -0.0}}],
-    ids=repr,
 )
 def test_plain_returns_the_same_object(value: Any) -> None:
     """A value without spelled floats is returned unchanged."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient.values.display import HIDDEN, is_label, secret_name, shown_key, shown_name
 
@@ -57,7 +57,7 @@ def test_full_width_secret_names_are_secret():
     assert secret_name("".join(chr(ord(letter) + 0xFEE0) for letter in "password"))
 
 
-@pytest.mark.parametrize("name", _BEFORE)
+@each_row("name", _BEFORE)
 def test_once_secret_names_stay_secret(name):
     """Every name that was secret in an earlier version still is."""
     assert secret_name(name)
@@ -87,7 +87,7 @@ def test_policy_names_are_secret():
     assert not secret_name(5, {"vault_code"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["search", "get-note", "v1.search", "mcp__server__tool", "a/b.c-d_e", "größe", "x" * 128, "2fa"]
 )
 def test_valid_tool_names_are_shown(name):
@@ -95,7 +95,7 @@ def test_valid_tool_names_are_shown(name):
     assert shown_name(name) == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         'search({"password": "hunter2"})',
@@ -130,7 +130,7 @@ def test_other_tool_names_are_masked(name):
     assert shown_name(name) == HIDDEN
 
 
-@pytest.mark.parametrize(
+@each_row(
     "key",
     [
         "maxResults",
@@ -152,7 +152,7 @@ def test_keys_like_parameter_names_are_shown(key):
     assert shown_key(key) == key
 
 
-@pytest.mark.parametrize(
+@each_row(
     "key",
     [
         "password:hunter2",
@@ -191,7 +191,7 @@ def test_other_keys_are_masked(key):
     assert shown_key(key) == HIDDEN
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "claude-ai",
@@ -206,9 +206,7 @@ def test_usual_labels_are_shown(text):
     assert is_label(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["a: b", "a=b", '{"a": 1}', "a\nb", "a\u200b", "x" * 129, "", "key'x'", 5, None]
-)
+@each_row("text", ["a: b", "a=b", '{"a": 1}', "a\nb", "a\u200b", "x" * 129, "", "key'x'", 5, None])
 def test_labels_that_may_contain_values_are_refused(text):
     """A text that could contain a value is not a label."""
     assert not is_label(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.values.names import by_letters, by_letters_but_one, is_slip, one_slip_away, squashed
 
@@ -43,7 +44,7 @@ def test_by_letters_but_one_drops_each_letter():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "declared"),
     [
         pytest.param("tagss", "tags", id="one-too-many"),
@@ -66,7 +67,7 @@ def test_one_slip_away_finds_one_letter_slips(sent, declared):
     assert is_slip(declared, sent)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "declared"),
     [
         pytest.param("moon", "moon", id="itself"),

@@ -11,6 +11,7 @@ from calls import call, plain
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp_versions import not_on_3
+from tables import each_row
 
 from mcp_lenient import LenientMiddleware, tool_error
 
@@ -75,7 +76,7 @@ def test_details_may_be_what_json_can_say():
     str(error).encode()
 
 
-@pytest.mark.parametrize("code", ["lower", "", "A" * 101, "A B", None])
+@each_row("code", ["lower", "", "A" * 101, "A B", None])
 def test_a_code_has_one_form(code):
     """What is in a code goes into logs."""
     with pytest.raises(ValueError, match="tool_error: code must be at most 100 upper-case letters"):

@@ -7,6 +7,7 @@ from calls import plain
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
+from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.compat import Forwarding
 from mcp_lenient.adapters.fastmcp.tools import (
@@ -41,7 +42,7 @@ def _request(version: object) -> CallToolRequestParams:
     return CallToolRequestParams.model_validate({"name": "count", **meta})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "asked"),
     [
         (None, None),
@@ -94,7 +95,7 @@ def _renamed() -> TransformedValidator:
     return TransformedValidator(FunctionValidator(_tool(), strict=False), forwarding)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "issues"),
     [
         ({"number": 1}, ()),

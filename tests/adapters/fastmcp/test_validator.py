@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from judged import CALLS, DEEP, EACH_KIND, FUNCTIONS, TYPES, VALUES, many, typed
 from pydantic import BaseModel, Field
 from sampling import on_both_servers, pairwise, quick
+from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, TransformedValidator, find_target
 from mcp_lenient.types import ValidationIssue
@@ -166,7 +167,7 @@ def test_runs_no_body_and_no_dependency():
     assert ran == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "expected"),
     [
         *((name, True) for name in ("before", "after", "fails", "validated", "union_of_models")),

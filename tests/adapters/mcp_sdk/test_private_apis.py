@@ -8,6 +8,7 @@ from mcp.server.extension import Extension
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
+from tables import each_row
 
 from mcp_lenient.adapters.mcp_sdk import compat
 
@@ -97,7 +98,7 @@ def test_a_tool_that_runs_in_its_own_way_is_known_by_its_schema():
     assert compat.host_tool(own).validator is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [
         {"text": "x"},

@@ -18,6 +18,7 @@ from pydantic import (
     ValidationError,
 )
 from sampling import quick
+from tables import each_row
 
 from mcp_lenient.declare.normalizers import (
     clamp,
@@ -80,8 +81,8 @@ def test_json_schema_is_unchanged(kind, mode):
     assert json.dumps(marked).replace("Marked", "Plain") == json.dumps(plain)
 
 
-@pytest.mark.parametrize("round_trip", [False, True])
-@pytest.mark.parametrize("kind", TYPES)
+@each_row("round_trip", [False, True])
+@each_row("kind", TYPES)
 def test_serialization_is_unchanged(kind, round_trip):
     """A validated value is serialized as without annotation."""
     plain = TypeAdapter(kind)
@@ -113,8 +114,8 @@ CONSTRAINED = [
 ]
 
 
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize(("kind", "field", "bad"), CONSTRAINED)
+@each_row("strict", [False, True])
+@each_row(("kind", "field", "bad"), CONSTRAINED)
 def test_normalizer_may_come_before_or_after_a_constraint(kind, field, bad, strict):
     """A normalizer may come before or after a constraint."""
     plain = TypeAdapter(Annotated[kind, field])

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Annotated, Optional
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.declare import normalizers
 from mcp_lenient.declare.normalizers import (
@@ -57,7 +58,7 @@ EACH = [
 ]
 
 
-@pytest.mark.parametrize("declared", EACH, ids=repr)
+@each_row("declared", EACH)
 def test_declarations_are_values(declared):
     """A declaration equals its copy and no other, is hashable, and cannot be changed."""
     assert [other for other in EACH if other == declared] == [declared]
@@ -84,7 +85,7 @@ def test_later_changes_of_a_mapping_have_no_effect():
     assert declared("a") == "x"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("factory", "arguments", "options", "told"),
     [
         pytest.param(tags, (), {"separator": ""}, "separator", id="tags-separator-empty"),
@@ -157,7 +158,7 @@ def test_synonyms_may_repeat_a_meaning():
 STRIP = Annotated[str, strip()]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("annotation", "found"),
     [
         pytest.param(Annotated[str, strip(), lower()], (strip(), lower()), id="in-order"),

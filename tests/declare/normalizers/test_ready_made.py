@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.declare.normalizers import (
     INVALID_TYPE,
@@ -61,7 +62,7 @@ def test_tags_accepts_lists_and_single_texts(given, wanted):
     assert same(tags()(given), wanted)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given",
     [
         123,
@@ -89,7 +90,6 @@ def test_tags_accepts_lists_and_single_texts(given, wanted):
         "[draft]",
         '["a", null]',
     ],
-    ids=ascii,
 )
 def test_tags_refuses_other_values(given):
     """Any other value is refused by type, also a text that may be one tag or several."""
@@ -99,7 +99,7 @@ def test_tags_refuses_other_values(given):
     assert "array of strings" in refused.value.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "given", "wanted"),
     [
         pytest.param({"separator": ","}, "a, b,,c ,", ["a", "b", "c"], id="separator"),
@@ -128,7 +128,7 @@ def test_tags_options_apply(options, given, wanted):
     assert tags(**options)(given) == wanted
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "given", "code"),
     [
         pytest.param({"max_count": 1}, ["a", "b"], INVALID_VALUE, id="max-count"),
@@ -301,7 +301,7 @@ def test_clamp_accepts_one_bound():
     assert repr(clamp(1, 2)(float("nan"))) == "nan"
 
 
-@pytest.mark.parametrize("value", [[], {}, {"a": [1, None]}, "", "none", 0, 1.5, True, False, "\ud800"])
+@each_row("value", [[], {}, {"a": [1, None]}, "", "none", 0, 1.5, True, False, "\ud800"])
 def test_null_as_replaces_null_only(value):
     """Null becomes the value; any other value stays."""
     assert same(null_as(value)(None), value)
@@ -365,7 +365,7 @@ def test_iso_date_converts_unambiguous_dates(given, wanted):
     assert same(iso_date()(given), wanted)
 
 
-@pytest.mark.parametrize("given", ["01/02/2024", "1.2.2024", "3-4-2024", "31/01/24", "1.2.24"])
+@each_row("given", ["01/02/2024", "1.2.2024", "3-4-2024", "31/01/24", "1.2.24"])
 def test_iso_date_refuses_ambiguous_dates(given):
     """A date that is valid in two orders or has no century is refused."""
     with pytest.raises(NormalizationError) as refused:

@@ -10,6 +10,7 @@ import pytest
 from fastmcp import FastMCP
 from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
+from tables import each_row
 from typing_extensions import TypedDict
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, parse_json
@@ -270,7 +271,7 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "place", "reason", "mend"), INVALID)
+@each_row(("schema", "place", "reason", "mend"), INVALID)
 def test_an_invalid_schema_is_told_where_and_why(schema, place, reason, mend):
     """The finding names the parameter, the place in the schema, what is wrong there and what to write."""
     (finding,) = check(foreign({"type": "object"} | schema), select=["schema_invalid"])

@@ -6,6 +6,7 @@ import re
 
 import duckdb
 import pytest
+from tables import each_row
 
 from mcp_lenient.devtools.report import ReportError
 from mcp_lenient.devtools.report.database import Database, s3_secret
@@ -14,7 +15,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "x/+="}
 ODD = ("'", "''", "\\'", "a'); DROP TABLE read; --", '"', "$1", "?", "a\nb", "/* ", "\u2019", "E'\\''")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("environment", "told"),
     [
         pytest.param(KEYS, "CREATE SECRET (TYPE s3, KEY_ID 'AKIA', SECRET 'x/+=')", id="keys"),
@@ -37,7 +38,7 @@ def test_the_usual_variables_become_a_secret(environment, told):
     assert s3_secret(environment) == told
 
 
-@pytest.mark.parametrize("value", ODD)
+@each_row("value", ODD)
 def test_credentials_are_no_sql(value):
     """Whatever a credential is made of, it is one text in one statement."""
     sql = s3_secret({"AWS_ACCESS_KEY_ID": value, "AWS_SECRET_ACCESS_KEY": value, "AWS_REGION": value})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from calls import call, got, rules
 from calls import lenient as lenient_server
+from tables import each_row
 
 from mcp_lenient import aliases, lenient, lower, parse_json, strip, tags
 from mcp_lenient.declare.decorator_metadata import marks_of
@@ -40,7 +41,7 @@ class Callable_:  # noqa: N801 - a name for a class of callables
         return content
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("declare", "told"),
     [
         pytest.param(

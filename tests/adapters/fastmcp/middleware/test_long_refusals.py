@@ -11,6 +11,7 @@ from calls import lenient
 from fastmcp import Client
 from fastmcp.tools import Tool
 from pydantic import BeforeValidator
+from tables import each_row
 
 from mcp_lenient.values.json_values import holds_many
 
@@ -103,7 +104,7 @@ async def test_a_small_refusal_stays_on_the_event_loop():
     assert noted.threads == {threading.get_ident()}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "many"),
     [
         ({"a": [[1] * 60, [2] * 60]}, True),

@@ -9,6 +9,7 @@ import pytest
 from calls import Log, Recorder, call, code, envelope, got, lenient, plain, published, rules
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
+from tables import each_row
 
 from mcp_lenient import LenientMiddleware, Limits, Policy, PolicyError
 
@@ -189,7 +190,7 @@ async def test_a_destructive_tool_gets_the_narrower_set(sent, expected, destruct
         assert rules(result) == expected or expected is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "words"),
     [
         pytest.param({"mode": "on"}, ["Policy.mode", "'repair'", "'observe'", "'off'", "'on'"], id="mode"),
@@ -221,7 +222,7 @@ def test_a_wrong_policy_says_what_is_allowed(changes, words):
         assert all(word in str(error.value) for word in words)
 
 
-@pytest.mark.parametrize("value", [0, -1, True, 1.5, "8"], ids=repr)
+@each_row("value", [0, -1, True, 1.5, "8"])
 def test_a_wrong_limit_says_what_is_allowed(value):
     """A limit is a positive integer."""
     with pytest.raises(PolicyError, match=r"Limits\.depth must be a positive integer"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from fastmcp.tools import ToolResult
 from mcp_types import TextContent
+from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.proxy.middleware import refusal_in
 from mcp_lenient.refusal.upstream import LONGEST
@@ -17,7 +18,7 @@ def _refused(text: str, *, is_error: bool = True) -> str | None:
     return refusal_in(result, "get-note")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "told"),
     [
         pytest.param(
@@ -52,7 +53,7 @@ def test_forms_of_the_sdks_are_known(text, told):
     assert _refused(text) == told
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param("Access denied", id="an error of the tool"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from tables import each_row
 
 from mcp_lenient import create_lenient_proxy
 
@@ -69,7 +70,7 @@ async def test_the_operators_name_wins(events):
     assert [event["server"] for event in events] == ["front"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "named"),
     [
         pytest.param(["python", "-c", f"KEY='{_KEY}'"], "python", id="python -c"),

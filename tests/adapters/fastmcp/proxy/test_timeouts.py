@@ -13,6 +13,7 @@ import pytest
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.shared.exceptions import MCPError
+from tables import each_row
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
@@ -174,8 +175,8 @@ async def test_an_address_that_takes_no_connection_is_not_waited_for():
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
 
 
-@pytest.mark.parametrize("given", [0, -1, float("nan"), float("inf"), True, "5"])
-@pytest.mark.parametrize("name", ["timeout", "connect_timeout"])
+@each_row("given", [0, -1, float("nan"), float("inf"), True, "5"])
+@each_row("name", ["timeout", "connect_timeout"])
 def test_what_is_no_duration_is_an_error(name, given):
     """A time is a number of seconds above zero."""
     with pytest.raises(ValueError, match=f"{name}: this must be"):
