@@ -130,7 +130,7 @@ VALUES = {
         "keys of two kinds",
     ),
 )
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+@each_row("place", [pytest.param(place, id=name) for name, place in PLACES.items()])
 def test_non_json_values_are_decided_at_every_place(place: Json, value: Any) -> None:
     """A value that JSON cannot represent, or barely, gets a decision at every kind of place."""
     timed(closed("q", p=place, q=INTEGER), {"p": value, "q": "5"})

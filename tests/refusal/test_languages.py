@@ -120,14 +120,20 @@ def _messages(told: dict[str, Any]) -> list[str]:
     return [told["message"], *(each["message"] for each in told["details"].get("violations", ()))]
 
 
+@pytest.fixture(scope="module")
+def servers() -> list[FastMCP[Any]]:
+    """An English server and a Chinese one, of the same tools."""
+    return [_server(Policy()), _server(Policy(language="zh-CN"))]
+
+
 @pytest.mark.parametrize(
     ("tool", "sent"), [*lengths.ONE_FAULT, *(("everything", sent) for sent in CALLS)], ids=str
 )
-async def test_only_messages_are_translated(tool, sent):
+async def test_only_messages_are_translated(tool, sent, servers):
     """The envelope differs from the English one in its messages alone, and these have no English words."""
     found = []
-    for policy in (Policy(), Policy(language="zh-CN")):
-        async with Client(_server(policy)) as client:
+    for server in servers:
+        async with Client(server) as client:
             result = await client.call_tool(tool, dict(sent), raise_on_error=False)
             assert result.is_error
             found.append(result.meta["mcp_lenient"])

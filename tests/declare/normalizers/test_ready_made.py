@@ -32,8 +32,8 @@ def same(left, right):
 
 
 def table(*rows):
-    """Return the rows as parameters, each named by its input."""
-    return pytest.mark.parametrize(("given", "wanted"), rows, ids=[ascii(row[0])[:40] for row in rows])
+    """Run a test for each row of what is given and what becomes of it."""
+    return each_row(("given", "wanted"), rows)
 
 
 @table(
