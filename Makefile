@@ -25,13 +25,18 @@ help: ## Say what can be made
 
 setup: $(READY) ## Set up .venv with the library and all it is built and tested with
 
-# pip is made new first: the one that comes with Python 3.10 to 3.13 knows no dependency groups.
+# uv, where there is one, takes a fraction of the time. pip is made new first: the one of Python 3.10 to 3.13 knows no
+# dependency groups.
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.10 or newer with venv was found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@echo "Setting up $(VENV): mcp-lenient, FastMCP and the tools it is developed with, about 150 packages; it takes a minute or two ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@if command -v uv >/dev/null; then \
+		uv pip install --quiet --python $(BIN)/python --compile-bytecode --editable . --group dev; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev; \
+	fi
 	@touch $@
 
 demo: $(READY) ## See nearly right calls run, over stdio, with FastMCP alone and with mcp-lenient
