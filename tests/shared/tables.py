@@ -101,8 +101,10 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Tes
     """
     names = tuple(re.split(r",\s*", names)) if isinstance(names, str) else names
     rows = [_row(row, names) for row in rows]
+    assert rows, "a table without rows would always pass"
 
     def decorate(test: Test) -> Test:
+        assert not inspect.iscoroutinefunction(test), "nothing here awaits the test"
         body, inner = getattr(test, "multiplied", (test, [((), {})]))
         table = [((*more, *ids), {**others, **values}) for ids, values in rows for more, others in inner]
         needed = [name for name in inspect.signature(test).parameters if name not in {*names, "subtests"}]

@@ -45,3 +45,14 @@ def test_a_row_with_marks_is_refused(run):
     """A mark would be lost."""
     printed = run("@each_row('a, b', [pytest.param(1, 1, marks=pytest.mark.slow)])", "pass")
     assert "a row with marks is a test of its own" in printed
+
+
+def test_a_table_without_rows_is_refused(run):
+    """Nothing would run."""
+    assert "a table without rows would always pass" in run("@each_row('a, b', [])", "assert False")
+
+
+def test_an_async_test_is_refused(run):
+    """Its rows would be coroutines that nobody awaits."""
+    printed = run("@each_row('a, b', [(1, 1)])\nasync def test_that(a, b):\n    assert False\n", "pass")
+    assert "nothing here awaits the test" in printed
