@@ -215,12 +215,8 @@ def holds_many(arguments: Mapping[str, Any]) -> bool:
         if isinstance(value, str):
             characters += len(value)
         elif isinstance(value, Mapping):
-            if len(value) > _MANY_VALUES:
-                return True
             waiting += value.values()
         elif isinstance(value, list):
-            if len(value) > _MANY_VALUES:
-                return True
             waiting += value
         if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
             return True

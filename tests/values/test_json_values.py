@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -13,11 +14,13 @@ from tables import each_row
 from mcp_lenient.values.json_values import (
     ParsedInteger,
     has_many,
+    holds_many,
     json_type,
     measured,
     nests_less,
     rounds,
     same_json,
+    takes_long,
 )
 from mcp_lenient.values.limits import Limits
 
@@ -87,6 +90,9 @@ def test_same_json_is_reflexive(value: Any) -> None:
         pytest.param({"a" * 9: ""}, {"bytes": 8}, "bytes", id="key"),
         pytest.param(10**50, {"bytes": 8}, "bytes", id="digits"),
         pytest.param([None] * 9, {"bytes": 8}, "bytes", id="nulls"),
+        pytest.param([[]], {"depth": 2}, None, id="depth at the limit"),
+        pytest.param([1, 2, 3], {"items": 4}, None, id="items at the limit"),
+        pytest.param(["a" * 8], {"bytes": 8}, None, id="text at the limit"),
     ],
 )
 def test_measured_names_the_first_exceeded_limit(
@@ -94,6 +100,63 @@ def test_measured_names_the_first_exceeded_limit(
 ) -> None:
     """The first limit that a value exceeds is named."""
     assert measured(value, Limits(**limits)).beyond == beyond
+
+
+@each_row(
+    ("value", "characters", "items"),
+    [
+        ("ab", 2, 1),
+        (_Text("ab"), 2, 1),
+        ({"ab": "c"}, 3, 2),
+        (MappingProxyType({"ab": "c"}), 3, 2),
+        ({1: "c"}, 9, 2),
+        (MappingProxyType({1: "c"}), 9, 2),
+        (["ab", []], 2, 3),
+        (("ab", ()), 2, 3),
+        (2**30, 10, 1),
+        (1.5, 8, 1),
+        (True, 8, 1),
+        (None, 8, 1),
+        (_Level.LOW, 8, 1),
+        (object(), 8, 1),
+    ],
+)
+def test_measured_counts_characters_and_values(value: Any, characters: int, items: int) -> None:
+    """A subclass of a JSON type has the size of that type; a value that is no text or long number has eight."""
+    assert measured(value, Limits())[:2] == (characters, items)
+
+
+@each_row(
+    ("arguments", "many"),
+    [
+        ({"a": [0] * 98}, False),
+        ({"a": [0] * 99}, True),
+        ({"a": [[0] * 49, [0] * 48]}, True),
+        ({"a": [[0] * 48, [0] * 48]}, False),
+        ({"a": {str(n): 0 for n in range(98)}}, False),
+        ({"a": MappingProxyType({str(n): 0 for n in range(99)})}, True),
+        ({"a": "x" * 10_000}, False),
+        ({"a": "x" * 5_000, "b": ["x" * 5_001]}, True),
+    ],
+)
+def test_holds_many_counts_values_and_characters_at_any_depth(arguments: Any, many: bool) -> None:
+    """More than 100 values, the arguments among them, or more than 10,000 characters are many."""
+    assert holds_many(arguments) is many
+
+
+@each_row(
+    ("arguments", "long"),
+    [
+        ({"a": [0] * 100, "b": "x" * 10_000}, False),
+        ({"a": [0] * 101}, True),
+        ({str(n): 0 for n in range(100)}, False),
+        ({str(n): 0 for n in range(101)}, True),
+        ({"a": 0, "b": "x" * 10_001}, True),
+    ],
+)
+def test_takes_long_looks_at_the_top_level(arguments: Any, long: bool) -> None:
+    """Many arguments, many values of one and a long text take long."""
+    assert takes_long(arguments) is long
 
 
 def test_measured_stops_in_a_list_that_contains_itself() -> None:
