@@ -14,12 +14,14 @@ from mcp_lenient.adapters.fastmcp.tools import (
     Call,
     FunctionValidator,
     Target,
+    ToolCache,
     TransformedValidator,
     as_result,
     is_destructive,
     repaired_result,
     version_asked,
 )
+from mcp_lenient.declare.policies import Policies
 from mcp_lenient.refusal.envelope import as_text, authors_error
 from mcp_lenient.types import Repair, ValidationIssue
 
@@ -55,6 +57,30 @@ def _request(version: object) -> CallToolRequestParams:
 def test_a_request_asks_for_a_version_by_text_or_bounds(version, asked):
     """A text is the very version, an object has its bounds; anything else asks for none."""
     assert version_asked(_request(version)) == asked
+
+
+async def _looked_up(cache: ToolCache, server, version: object = None):
+    return await cache.look_up(server, _request(version))
+
+
+async def test_a_tool_is_kept_by_server_name_and_version():
+    """A message gets what was looked up for the same version on the same server."""
+    server, other = plain(count), plain(count)
+    cache = ToolCache(Policies(None, {}, None), lambda *_: None)
+    kept = await _looked_up(cache, server)
+    assert cache.get(server, _request(None)) is kept
+    assert await _looked_up(cache, server) is kept
+    assert cache.get(server, _request("1.0")) is None
+    assert cache.get(other, _request(None)) is None
+
+
+async def test_a_message_whose_meta_asks_for_no_version_gets_the_same_tool():
+    """Other entries of ``_meta`` do not choose a tool."""
+    server = plain(count)
+    cache = ToolCache(Policies(None, {}, None), lambda *_: None)
+    kept = await _looked_up(cache, server)
+    message = CallToolRequestParams.model_validate({"name": "count", "_meta": {"progressToken": 1}})
+    assert cache.get(server, message) is kept
 
 
 def test_a_validator_is_of_one_function_and_one_strictness():
