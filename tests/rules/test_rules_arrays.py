@@ -382,6 +382,8 @@ def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any,
     leaves("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
     leaves("the schema takes the object", union(INTEGERS, OBJECT), {"item": [1]}),
     refuses("one is wanted", INTEGER, {"item": [5]}),
+    refuses("nothing, where an item may be null", array(nullable(STRING)), {"item": None}),
+    refuses("nothing in the plural, where an item may be null", array(nullable(STRING)), {"items": None}),
     refuses("each item, in a text", INTEGERS, '[{"item": 1}]'),
 )
 def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:

@@ -187,6 +187,19 @@ async def test_a_tool_is_hidden_from_one_client_only(tags):
             assert code(refused) == "UNKNOWN_TOOL"
 
 
+async def test_a_tool_withdrawn_by_auth_repairs_nothing(events: Log):
+    """What was cached of a tool while it was allowed is not used once it is not."""
+    allowed = [True]
+    server = lenient()
+    server.add_tool(Tool.from_function(send_mail, auth=lambda _: bool(allowed)))
+    assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
+    allowed.clear()
+    events.clear()
+    told = envelope(await call(server, "send_mail", {"tags": '["a"]'}))
+    assert told["details"] == {"tool": "send_mail"}
+    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
+
+
 @pytest.mark.quick_rows("NotFoundError-near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 @pytest.mark.parametrize("error", [NotFoundError, KeyError])
