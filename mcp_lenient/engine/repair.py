@@ -393,6 +393,7 @@ def _candidates(
     partly = scope is not None and not scope.full
     if not wrong:
         session.steps -= 1
+        # mutant: a bound
         if session.steps < 0:
             raise OutOfSteps
         found = structure(node, value, path, session, scope) if partly else []

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from tables import each_row
 
+from mcp_lenient.engine.contract import own_validator
+from mcp_lenient.engine.repair import Plan
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.rules.policy import Policy
 from mcp_lenient.values.limits import MOST_ISSUES
 
 INTEGER = {"type": "integer"}
@@ -93,6 +96,15 @@ def test_non_string_key_is_unknown(key, told):
     """JSON has no such key, so no other issue is reported for it."""
     judge = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
     assert [(fault.path, fault.kind) for fault in judge.issues({key: "x"})] == [((told,), "unknown")]
+
+
+def test_values_of_non_string_keys_are_not_searched():
+    """JSON has no such key, so it has no schema, not even that of additional properties."""
+    schema = {"type": "object", "additionalProperties": closed(n=INTEGER)}
+    closing = own_validator(Plan(schema, Policy(closed=True)), PublishedSchemaValidator(schema))
+    for validator in (closing, PublishedSchemaValidator(schema)):
+        assert [(issue.path, issue.kind) for issue in validator.issues({1: {"m": 1}})] == [((), "value")]
+        assert [issue.path for issue in validator.issues({"1": {"m": 1}})] == [("1", "m")]
 
 
 def test_additional_properties_use_their_schema():

@@ -413,6 +413,16 @@ def test_arguments_inside_one_parameter_are_unwrapped(
         closed("params", "arguments", params=OBJECT, arguments=OBJECT),
         {"town": "Oslo", "size": 2},
     ),
+    refuses_call(
+        "a required name that is not declared",
+        opened("tool", "arguments", tool=STRING),
+        {"tool": "a", "town": "Oslo"},
+    ),
+    refuses_call(
+        "the missing one is not declared",
+        opened("params", "arguments", arguments=OBJECT, tool=STRING),
+        {"tool": "a", "town": "Oslo"},
+    ),
     refuses_call("beside a wrapper", GATEWAY, {"tool": "weather", "params": {"size": 2}, "town": "Oslo"}),
     refuses_call(
         "an object that declares its names",

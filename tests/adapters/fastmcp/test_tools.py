@@ -74,6 +74,18 @@ async def test_a_tool_is_kept_by_server_name_and_version():
     assert cache.get(other, _request(None)) is None
 
 
+async def test_only_a_function_tool_is_known_again_without_a_look_up():
+    """What stands for a mounted tool may soon stand for another one."""
+    server, child = plain(), plain(count)
+    server.mount(child)
+    cache = ToolCache(Policies(None, {}, None), lambda *_: None)
+    mounted, own = await _looked_up(cache, server), await _looked_up(cache, child)
+    assert mounted is not None
+    assert own is not None
+    assert own.is_of(child, own.tool)
+    assert not mounted.is_of(server, mounted.tool)
+
+
 async def test_a_message_whose_meta_asks_for_no_version_gets_the_same_tool():
     """Other entries of ``_meta`` do not choose a tool."""
     server = plain(count)
