@@ -387,8 +387,6 @@ def number_in_text(text: str) -> int | float | None:
     (42, 4.2, None)
     """
     spelling = text.strip(_SPACE)
-    if len(spelling) > MAX_SPELLING:
-        return None
     number = _NUMBER.fullmatch(spelling)
     if number is None:
         return None

@@ -15,6 +15,7 @@ from mcp_lenient.values.json_values import (
     ParsedInteger,
     has_many,
     holds_many,
+    is_shallow,
     json_type,
     measured,
     nests_less,
@@ -194,3 +195,25 @@ def test_has_many_counts_the_values_of_an_argument(of: Any) -> None:
     """An argument has many values if it is a list or object of more than a hundred."""
     assert not has_many({"a": of(100), "b": "text"})
     assert has_many({"a": "text", "b": of(101)})
+
+
+def _nested(levels: int, inner: Any) -> Any:
+    for _ in range(levels):
+        inner = [inner]
+    return inner
+
+
+@each_row(
+    ("value", "shallow"),
+    [
+        (_nested(1_000, 1), True),
+        (_nested(5_000, 1), False),
+        (object(), True),
+        (_nested(1_000, object()), True),
+        (_nested(1_001, object()), False),
+        ({"a": object(), "b": (_nested(1_000, 1),)}, False),
+    ],
+)
+def test_a_shallow_value_has_at_most_a_thousand_levels_or_is_plain(value: Any, shallow: bool) -> None:
+    """What Python itself writes is shallow; of anything else the levels are counted."""
+    assert is_shallow(value) is shallow

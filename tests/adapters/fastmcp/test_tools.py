@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Annotated
+
 import pytest
 from calls import plain
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
+from pydantic import AfterValidator
 from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.compat import Forwarding
@@ -105,6 +109,40 @@ def test_a_validator_is_of_one_function_and_one_strictness():
         tool.model_copy(update={"run_in_thread": not tool.run_in_thread}), strict=False
     )
     assert not validator.still_validates(tool.model_copy(update={"fn": print}), strict=False)
+
+
+def test_validators_of_one_validation_are_equal():
+    """A tool registered twice is validated alike; another strictness is another validation."""
+    tool = _tool()
+    lax, strict = FunctionValidator(tool, strict=False), FunctionValidator(tool, strict=True)
+    same = FunctionValidator(tool, strict=False)
+    assert (lax == same, hash(lax) == hash(same)) == (True, True)
+    assert lax != strict
+    assert lax != tool
+
+
+@each_row(
+    ("error", "accepted"),
+    [(ValueError, False), (AssertionError, False), (RecursionError, False), (KeyError, True), (None, True)],
+)
+def test_only_an_error_of_validation_refuses(error, accepted):
+    """An author's validator that fails otherwise is answered by FastMCP, as the error of the tool that it is."""
+
+    def check(n: int) -> int:
+        if error is not None:
+            raise error
+        return n
+
+    def checked(n) -> int:
+        return n
+
+    checked.__annotations__["n"] = Annotated[int, AfterValidator(check)]
+    tool = Tool.from_function(checked)
+    assert isinstance(tool, FunctionTool)
+    validator = FunctionValidator(tool, strict=False)
+    for arguments in ({"n": 1}, MappingProxyType({"n": 1})):
+        assert validator.accepts(arguments) is accepted
+        assert (validator.issues(arguments) == ()) is accepted
 
 
 def test_only_a_strict_validator_refuses_whole_floats():
