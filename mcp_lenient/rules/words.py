@@ -95,6 +95,7 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
     longest = 2 + max(map(len, texts), default=0)
 
     def members_for(text: str) -> tuple[str, ...]:
+        # mutant: a bound
         if len(text) > longest:
             return ()
         if text in trimmed:

@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
-from tables import INTEGER, STRING, Json, opened
+from tables import INTEGER, STRING, Json, closed, each_row, opened, union
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, normalize
+from mcp_lenient.engine.contract import own_validator
+from mcp_lenient.engine.repair import Plan
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.values.json_values import pointer
 
 CLOSED = Policy(closed=True)
 
@@ -162,3 +166,11 @@ async def test_a_pattern_closes_one_tool() -> None:
     """The policy may be given by tool name."""
     server = _server(LenientMiddleware(tools={"deliv*": CLOSED}))
     assert (await _call(server, {"address": {"shipTo": "b"}})).data == _ADDRESS
+
+
+@each_row(("sent", "unknown"), [({"a": 1, "zz": 2}, ["/p/zz"]), ({"b": 1, "zz": 2}, ["/p/zz"])])
+def test_only_a_name_that_no_branch_declares_is_unknown(sent: Json, unknown: list[str]) -> None:
+    """A name that one branch of a union declares is not reported because another one lacks it."""
+    plan = Plan(opened(p=union(closed(b=INTEGER), closed(a=INTEGER))), CLOSED)
+    validator = own_validator(plan, PublishedSchemaValidator(opened(p={})))
+    assert [pointer(issue.path) for issue in validator.issues({"p": sent})] == unknown

@@ -104,3 +104,11 @@ def test_long_texts_take_linear_time(text):
 def test_signs_tell_an_item_from_several(text, is_one):
     """Letters, digits and the signs of names and URIs are within one item; any other sign may separate two."""
     assert one_item((), ())(text) is is_one
+
+
+@each_row(("characters", "is_one"), [(2**16, True), (2**16 + 1, False)])
+def test_a_text_too_long_to_search_may_hold_a_known_item(characters, is_one):
+    """A text is searched for known items up to 65,536 characters; where none is known, its length says nothing."""
+    text = "a" * characters
+    assert one_item((), ["b"])(text) is is_one
+    assert one_item((), ())(text)

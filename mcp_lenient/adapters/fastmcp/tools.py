@@ -119,6 +119,7 @@ class FunctionValidator:
         If an author's validator raises anything but ``ValueError`` or ``AssertionError``, the arguments count as
         accepted, so that FastMCP answers with its tool error.
         """
+        # mutant: saves time only
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return True
         try:
@@ -131,6 +132,7 @@ class FunctionValidator:
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Return all issues in the order of the arguments, then missing names."""
+        # mutant: saves time only
         if self._is_surely_right is not None and self._is_surely_right(arguments):
             return ()
         try:
@@ -550,6 +552,7 @@ class ToolCache:
         A look-up also applies visibility and authorization, at many times the cost.
         """
         known, provider = cached.tool, _sole_provider(server)
+        # mutant: to say no costs a look-up only; that yes is not said wrongly is tested
         if provider is None or known.version is not None or known.auth is not None:
             return False
         tool = await provider.get_tool(known.name)
