@@ -14,13 +14,13 @@ import structlog
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp.tools.base import ToolResult
-from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Request
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
 from benchmarks.signatures import recording_function
 from mcp_lenient import lenient
+from mcp_lenient.adapters.fastmcp.compat import host
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -83,7 +83,7 @@ class Caller:
         self.received.clear()
         try:
             result = await self._send(tool, sent)
-        except MCPError as error:
+        except host.MCPError as error:
             return Reply(ran=False, error=f"{error.error.code} {error.error.message}")
         return self._reply(result)
 

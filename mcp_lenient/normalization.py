@@ -86,7 +86,7 @@ class Normalizer:
             violation = replace(violation, message=message)
             return Normalized(sent, (), (violation,))
         arguments, record = read
-        decision = self._contract.decide_parsed(arguments)
+        decision = self._contract.decide(arguments)
         if decision.status == "refused":
             return Normalized(sent, (), decision.violations)
         return Normalized(decision.arguments, (record, *decision.repairs), ())

@@ -453,7 +453,7 @@ def _looked_at(compiled: CompiledTool, sent: Any) -> _Decided | _Undecided:
     read = arguments_in_text(sent, compiled.policy, destructive=contract.plan.destructive)
     if read is None:
         return _Decided(None, violation=not_an_object(sent))
-    return _Undecided(contract.decide_parsed, read[0], (read[1],))
+    return _Undecided(contract.decide, read[0], (read[1],))
 
 
 async def _decided(compiled: CompiledTool, sent: Any) -> _Decided:

@@ -117,10 +117,6 @@ class ToolContract:
         observer.decided(outcome)
         return self._decision(outcome)
 
-    def decide_parsed(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
-        """Decide about arguments parsed from text, whose numbers keep their source spelling."""
-        return self.decide(arguments, observer)
-
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""
         return self._decision(repair_rejected(self.plan, arguments, self.validator))

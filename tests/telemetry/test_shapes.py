@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp_versions import THREAD, not_on_3
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, SecretStr
@@ -127,6 +128,7 @@ async def test_a_lenient_session_tells_them_too(server, events):
     assert events[0]["shapes"] == TOLD
 
 
+@not_on_3(THREAD)
 async def test_a_decorated_tool_tells_them_too(events):
     """Without a middleware the policy of ``@lenient`` counts."""
     mcp = FastMCP("notes")

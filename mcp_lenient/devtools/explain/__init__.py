@@ -203,7 +203,7 @@ class _Explainer:
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
         trace = Trace(arguments)
-        decision = self.known.contract.decide_parsed(arguments, trace)
+        decision = self.known.contract.decide(arguments, trace)
         if decision.status == "accepted":
             self._step(
                 "What is wrong", "Nothing: the tool accepts the arguments as sent, so no rule is tried."
