@@ -43,11 +43,11 @@ ON_3 = {"strict": ("the SDK's own error", ["hook_unavailable"])}
 ON_4 = {"strict": ("runs json_text_to_array", ["call_repaired"])}
 
 
-def _python(version: str) -> str:
+def _python(version: str, *, group: str | None = None) -> str:
     """The interpreter of an environment with this FastMCP and this package; skips where it cannot be had."""
     folder = SMOKE / ".venvs"
     folder.mkdir(exist_ok=True)
-    environment = folder / version.strip("=<>").replace(",", "")
+    environment = folder / "-".join(filter(None, [version.strip("=<>").replace(",", ""), group]))
     noted = environment / ".installed"
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
     wanted = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -56,6 +56,9 @@ def _python(version: str) -> str:
             run_installer([sys.executable, "-m", "venv", "--clear", str(environment)], "venv", SMOKE)
             quiet = ["--quiet", "--disable-pip-version-check"]
             packages = ["--editable", str(ROOT), f"fastmcp{version}"]
+            if group is not None:
+                run_installer([str(python), "-m", "pip", "install", *quiet, "pip>=25.1"], "pip", SMOKE)
+                packages += ["--group", f"{ROOT / 'pyproject.toml'}:{group}"]
             run_installer(
                 [str(python), "-m", "pip", "install", *quiet, *packages], f"fastmcp{version}", SMOKE
             )
@@ -81,3 +84,18 @@ def test_a_smoke_set_of_calls(version):
     events = {"middleware": EVENTS, "decorator": ["call_repaired", "call_rejected"], "strict": logged}
     assert told["events"] == events
     assert told["commands"] == dict.fromkeys(told["commands"], 0)
+
+
+def test_the_quick_tests_on_the_oldest():
+    """All quick tests pass on the oldest FastMCP that is supported, or are skipped with what it cannot do."""
+    python = _python(VERSIONS[0], group="dev")
+    done = subprocess.run(  # noqa: S603
+        [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=1200,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]

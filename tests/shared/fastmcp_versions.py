@@ -9,6 +9,7 @@ from fastmcp import FastMCP, __version__
 from fastmcp.tools import FunctionTool
 from mcp.shared import exceptions as sdk_errors
 from mcp.types import CallToolResult, Tool
+from packaging.version import Version
 
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
@@ -33,6 +34,13 @@ SPAN = "FastMCP starts its span inside the middleware"
 def since(major: int, minor: int, limit: str) -> pytest.MarkDecorator:
     """Skip a test that cannot hold on an older FastMCP, and print the limit that it is about."""
     return pytest.mark.skipif((major, minor) > VERSION, reason=f"FastMCP {__version__}: {limit}")
+
+
+def from_version(version: str, limit: str) -> pytest.MarkDecorator:
+    """Skip a test that cannot hold before a release of FastMCP, and print the limit that it is about."""
+    return pytest.mark.skipif(
+        Version(__version__) < Version(version), reason=f"FastMCP {__version__}: {limit}"
+    )
 
 
 def not_on_3(limit: str) -> pytest.MarkDecorator:

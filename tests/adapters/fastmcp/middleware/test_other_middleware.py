@@ -19,7 +19,7 @@ from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddlewa
 from fastmcp.server.middleware.timing import DetailedTimingMiddleware, TimingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.tools import Tool
-from fastmcp_versions import META_DROPPED, since
+from fastmcp_versions import META_DROPPED, from_version, since
 
 from mcp_lenient import LenientMiddleware
 
@@ -168,6 +168,7 @@ async def test_limits_outside_leave_the_envelope_in_the_meta():
     assert refused.meta["mcp_lenient"]["error_code"] == "INVALID_TAGS_TYPE"
 
 
+@from_version("3.4.10", "an injected tool is run without a look-up")
 @BOTH_ORDERS
 async def test_an_injected_tool_is_lenient_too(outside):
     """A tool that a middleware brings is a tool like any other."""
