@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillRunningError
 from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import LenientError
@@ -55,6 +55,8 @@ LOWEST_MEMORY: Final = 64_000_000
 _THREAD_MEMORY: Final = 120_000_000
 _MOST_THREADS: Final = 16
 _LOOK_SECONDS: Final = 0.1
+_LONGEST_END: Final = 10.0
+"""Seconds that an interrupted statement has to end."""
 # Each row of long lines may have two megabytes.
 _ROWS: Final = 100
 _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
@@ -71,7 +73,7 @@ class Database:
         ReportError: When DuckDB, or its extension for addresses, is not installed.
     """
 
-    __slots__ = ("_connection", "_pool", "_progress", "threads")
+    __slots__ = ("_connection", "_outcome", "_progress", "threads")
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class Database:
             run("SET allowed_paths=?", [list(paths)])
             run("SET enable_external_access=false")
         run("SET lock_configuration=true")
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mcp-lenient-report")
+        self._outcome: Sequence[object] = [None]  # of the latest statement; empty while it runs
 
     def _allow_addresses(self, paths: Sequence[str]) -> None:
         import duckdb
@@ -135,19 +137,33 @@ class Database:
         """
         import duckdb
 
-        running = self._pool.submit(lambda: self._connection.execute(sql, parameters).fetchall())
+        outcome: list[list[tuple[Any, ...]] | BaseException] = []
+
+        def execute() -> None:
+            try:
+                outcome.append(self._connection.execute(sql, parameters).fetchall())
+            except BaseException as error:  # noqa: BLE001 - raised below
+                outcome.append(error)
+
+        # No future, no pool, no join: an interrupt may leave a lock of theirs taken, and then nothing ends.
+        self._outcome = outcome
         try:
-            while True:
-                try:
-                    return running.result(timeout=_LOOK_SECONDS)
-                except StillRunningError:
-                    if doing is not None and self._progress is not None:
-                        self._progress(doing, max(0.0, self._connection.query_progress()))
-        except duckdb.Error as error:
-            raise _report_error(error) from error
+            Thread(target=execute, name="mcp-lenient-report", daemon=True).start()
+            for pause in _pauses():
+                if outcome:
+                    break
+                sleep(pause)
+                if pause == _LOOK_SECONDS and doing is not None and self._progress is not None:
+                    self._progress(doing, max(0.0, self._connection.query_progress()))
         except BaseException:
             self._connection.interrupt()
             raise
+        (made,) = outcome
+        if isinstance(made, duckdb.Error):
+            raise _report_error(made) from made
+        if isinstance(made, BaseException):
+            raise made
+        return made
 
     def records(self, sql: str, parameters: object = None) -> list[dict[str, Any]]:
         """Run one statement and return its rows as dictionaries by column."""
@@ -167,9 +183,20 @@ class Database:
             raise _report_error(error) from error
 
     def close(self) -> None:
-        """Close the database, so that its folder can be removed."""
-        self._pool.shutdown()
+        """Close the database, so that its folder can be removed; a statement that still runs is interrupted."""
+        latest = monotonic() + _LONGEST_END
+        while not self._outcome and monotonic() < latest:
+            self._connection.interrupt()  # again, where the statement had not begun yet
+            sleep(_LOOK_SECONDS)
         self._connection.close()
+
+
+def _pauses() -> Iterator[float]:
+    """Yield seconds to wait for a statement: short ones first, so that a quick statement stays quick."""
+    pause = 0.001
+    while True:
+        yield min(pause, _LOOK_SECONDS)
+        pause *= 2
 
 
 def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
