@@ -107,7 +107,8 @@ def _found(
     chosen = dialect_of(source.text) if dialect is None else DIALECTS.get(dialect)
     if chosen is None:
         return source, find_calls(source, known)
-    found = native_calls(Reader(source, known), chosen)
+    others = [each for each in DIALECTS.values() if each is not chosen]
+    found = native_calls(Reader(source, known), chosen, others)
     if not found:
         msg = "No tool call was found in the text."
         raise NoToolCallError(msg)

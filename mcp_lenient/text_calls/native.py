@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -130,11 +130,12 @@ class Dialect:
     stray: re.Pattern[str] | None = None
 
 
-def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
-    """Return the calls of a text in one dialect."""
+def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) -> list[Found]:
+    """Return the calls of a text in one dialect; a call in one of the others is an error."""
     text, at = reader.text, _past_reasoning(reader, dialect)
     found: list[Found] = []
-    marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else [])]
+    foreign = [each.opener for each in others]
+    marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else []), *foreign]
     following: dict[re.Pattern[str], re.Match[str] | None] = {each: each.search(text, at) for each in marks}
     while (match := _first(following, text, at)) is not None:
         pattern, place = match
@@ -142,15 +143,30 @@ def native_calls(reader: Reader, dialect: Dialect) -> list[Found]:
             at = end_of_reasoning(reader.source, place[0], place.start())
         elif pattern is dialect.opener:
             calls, at = dialect.read(reader, place)
+            if _is_inline_code(text, place.start(), at):
+                raise reader.source.error(
+                    place.start(), "a call is quoted in a sentence; a call must not be in backticks"
+                )
             for call in calls:
                 add_call(found, call, place.start(), reader.source, reader.tools)
         elif pattern is CLOSED and not found:
             at = place.end()
+        elif pattern in foreign:
+            name = next(each.name for each in others if each.opener is pattern)
+            raise reader.source.error(
+                place.start(),
+                f"a call in the form of {name} begins here, but this text is in that of {dialect.name}",
+            )
         else:
             raise reader.source.error(
                 place.start(), f"{shown(place[0])} has no opening marker, so a call may be lost"
             )
     return found
+
+
+def _is_inline_code(text: str, start: int, end: int) -> bool:
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    return before.endswith("`") and before != "``" and after.startswith("`") and after != "``"
 
 
 def _past_reasoning(reader: Reader, dialect: Dialect) -> int:

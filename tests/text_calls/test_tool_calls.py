@@ -427,6 +427,8 @@ _NATIVE = [
         [_FIND],
         id="harmony-prefilled",
     ),
+    pytest.param("qwen_xml", '<function=find>{"q": "x"}</function><|eom_id|>', [_FIND], id="llama-3.1-tag"),
+    pytest.param("llama", "[find(q='x')]<|eot|>\n", [_FIND], id="llama-end-of-turn"),
     pytest.param("llama", '<|python_tag|>{"name": "find", "parameters": {"q": "x"}}', [_FIND], id="llama"),
     pytest.param(
         "llama",
@@ -509,6 +511,14 @@ _NATIVE_REFUSED = [
     pytest.param("[f(1)]", "named arguments", id="positional"),
     pytest.param("[f(a=b)]", "not a plain value", id="expression"),
     pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would lose digits", id="lost-digits"),
+    pytest.param(
+        'So `<function=find>{"q": "x"}</function>` is wrong.', "quoted in a sentence", id="inline-code"
+    ),
+    pytest.param(
+        '[TOOL_CALLS]find[ARGS]{"q": "x"}<function=find>{"q": "x"}</function>',
+        "in the form of qwen_xml",
+        id="two-dialects",
+    ),
     pytest.param("<|channel|>final no message", "has no <|message|>".replace("|", "\\|"), id="header"),
 ]
 

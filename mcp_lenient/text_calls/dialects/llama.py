@@ -15,7 +15,8 @@ _OPENER: Final = re.compile(
     r"<\|python_tag\|>\s*(?=\{)|(?P<python>(?:\A|<\|python_start\|>)\s*(?=\[\s*[^\W\d][\w.]*\())"
 )
 _MORE: Final = re.compile(r"\s*;\s*(?=\{)")
-_PYTHON_END: Final = re.compile(r"\s*(?:<\|python_end\|>\s*|\Z)")
+_PYTHON_END: Final = re.compile(r"\s*<\|python_end\|>\s*|\s*(?:<\|(?:eot|eom)(?:_id)?\|>\s*)?\Z")
+_TURN_ENDS: Final = ("<|eot|>", "<|eot_id|>", "<|eom|>", "<|eom_id|>")
 
 
 def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
@@ -55,7 +56,11 @@ def _python(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
 
 def _end_of_list(reader: Reader, at: int) -> int:
     marker = reader.text.find("<|python_end|>", at)
-    return len(reader.text.rstrip()) if marker < 0 else marker
+    if marker >= 0:
+        return marker
+    end = len(reader.text.rstrip())
+    ending = next((each for each in _TURN_ENDS if reader.text.endswith(each, at, end)), "")
+    return end - len(ending)
 
 
 def _call(reader: Reader, text: str, node: ast.expr, at: int) -> ToolCall:

@@ -1,6 +1,7 @@
 """Qwen3-Coder, Qwen3.5 and later: ``<function=name><parameter=key>`` in ``<tool_call>``.
 
-Values are raw text between line breaks; their types come from the tool's schema.
+Values are raw text between line breaks; their types come from the tool's schema. Llama 3.1's custom tools have the
+same tag around JSON: ``<function=name>{"key": 1}</function>``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from mcp_lenient.text_calls.native import NAME, Dialect, Reader
 
 _OPENER: Final = re.compile(rf"(?P<outer><tool_call>\s*)?<function=\s*(?P<name>{NAME})\s*>")
 _PARAMETER: Final = re.compile(r"\s*<parameter=\s*(?P<key>[^<>\n]{1,256}?)\s*>")
+_JSON: Final = re.compile(r"\s*(?=\{)")
 _CLOSE: Final = re.compile(r"\s*</function>")
 _OUTER_CLOSE: Final = re.compile(r"\s*</tool_call>")
 _LINE_OF_A_MARK: Final = re.compile(r"^\s*(?:<parameter=[^<>\n]+>|</function>)\s*$", re.MULTILINE)
@@ -32,7 +34,11 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
             )
         return parameter["key"], reader.typed(name, parameter["key"], value, parameter.start())
 
-    arguments, at = reader.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
+    json_at = _JSON.match(reader.text, opener.end())
+    if json_at is None:
+        arguments, at = reader.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
+    else:
+        arguments, at = reader.json_object(json_at.end())
     at = reader.expect(_CLOSE, at, "</function>").end()
     closed = _OUTER_CLOSE.match(reader.text, at)
     if opener["outer"] and closed is None:
