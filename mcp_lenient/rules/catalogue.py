@@ -162,7 +162,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         },
         does='`null` or `""` for an optional parameter, which is left out',
         unless='the tool accepts it unchanged; it is a map entry or list item; `""` for a list, for an enum with a '
-        "default, or for a text with a `minLength`; `null` where the enum has a word for it; in destructive tools",
+        "default other than null, or for a text with a `minLength`; `null` where the enum has a word for it; in destructive tools",
         properties={
             "country": _TEXT,
             "limit": _INTEGER,
@@ -238,7 +238,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {
             "scalar_to_array": "a single value without its list",
-            "object_to_array": "a single object without its list",
+            "object_to_array": "a single object without its list, also as JSON text",
         },
         does="one value where a list of such values belongs",
         unless="a text that looks like JSON, is empty, or says null or n/a; a text that may be several items, "
@@ -252,6 +252,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"tags": "New York"},
             {"tags": "https://example.com/?a=1&b=2"},
             {"filters": {"city": "Oslo"}},
+            {"filters": '{"city": "Oslo"}'},
         ),
         refused=(
             {"tags": "a, b"},

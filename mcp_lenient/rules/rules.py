@@ -351,17 +351,23 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def object_to_array(site: Site) -> Apply | None:
-    """``{..}`` to ``[{..}]``, if the items declare every sent key."""
+    """``{..}`` to ``[{..}]``, also as JSON text, if the items declare every sent key."""
     if not site.shape.is_only("array") or Position.ITEM in site.place:
         return None
     shapes = _item_shapes(site)
+    reads_json = site.policy.allows("json_text_to_object")
 
-    def apply(value: dict[str, Any]) -> _Values:
-        return (
-            ([value],) if value and any(value.keys() <= shape.properties.keys() for shape in shapes) else ()
-        )
+    def apply(value: dict[str, Any] | str, texts: TextParseCache) -> _Values:
+        entry = value if isinstance(value, dict) else _object_in(value, texts) if reads_json else None
+        is_one = entry and any(entry.keys() <= shape.properties.keys() for shape in shapes)
+        return ([entry],) if is_one else ()
 
     return apply
+
+
+def _object_in(text: str, texts: TextParseCache) -> dict[str, Any] | None:
+    parsed = texts.parse(text, frozenset({"json"})) if may_be_container(text) else None
+    return parsed.value if parsed is not None and isinstance(parsed.value, dict) else None
 
 
 def delimited_text_to_array(site: Site) -> Apply | None:
@@ -370,14 +376,23 @@ def delimited_text_to_array(site: Site) -> Apply | None:
         return None
     item = site.shape_at(site.shape.items)
     members = item.enum
-    if members is None:
-        numbers = item.types and item.types <= {"integer", "number"}
-        integers = "integer" in (item.types or ())
+    if site.shape.prefix or members is None:
+        kinds = [shape.types or _NO_TYPES for shape in _entry_shapes(site, item)]
+        numbers = all(types and types <= _NUMBER_TYPES for types in kinds)
+        integers = all("integer" in types for types in kinds)
         return (lambda text: made(split_numbers(text, integers=integers))) if numbers else None
     texts = all(isinstance(member, str) for member in members)
     return (lambda text: made(split_members(text, members))) if texts else None
 
 
+def _entry_shapes(site: Site, item: Shape) -> list[Shape]:
+    """Return the shapes of the entries of a list: those by position, and that of all others if it may have them."""
+    first = [site.shape_at(schema) for schema in site.shape.prefix]
+    return first if first and site.shape.items in (None, False) else [*first, item]
+
+
+_NO_TYPES: Final[frozenset[str]] = frozenset()
+_NUMBER_TYPES: Final = frozenset({"integer", "number"})
 _SCALARS = frozenset({str, int, float, bool})
 _TYPE_NAMES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -525,7 +540,8 @@ def null_to_absent(site: Site) -> Apply | None:
 
 def empty_text_to_absent(site: Site) -> Apply | None:
     """``""`` omitted, for an optional property that forbids it."""
-    if "array" in _kinds(site) or (_members(site) and site.shape.default) or _forbids_empty_text(site):
+    has_default = any(value is not None for value in site.shape.default)
+    if "array" in _kinds(site) or (_members(site) and has_default) or _forbids_empty_text(site):
         return None
 
     return lambda text: not text
@@ -859,7 +875,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("wrapped_value", 4, wrapped_value, on=(dict,), again=True),
     Rule("array_to_scalar", 4, array_to_scalar, on=(list,)),
     Rule("scalar_to_array", 8, scalar_to_array, on=_FROM_SCALARS),
-    Rule("object_to_array", 8, object_to_array, on=(dict,)),
+    Rule("object_to_array", 8, object_to_array, on=(dict, str), reads_text=True),
     Rule("delimited_text_to_array", 8, delimited_text_to_array, on=_FROM_TEXT),
     Rule("unwrap_arguments", 8, unwrap_arguments, on=(dict,), kind="arguments"),
     Rule("wrap_arguments", 8, wrap_arguments, on=(dict,), kind="arguments"),
