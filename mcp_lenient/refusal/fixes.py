@@ -300,7 +300,8 @@ def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
 def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | None:
     """Return the declared name, also sent, of which an undeclared one is another spelling."""
     squashed = _squashed(sent)
-    return refusal.once(_present, parent).get(squashed) if squashed else None
+    found = refusal.once(_present, parent).get(squashed) if squashed else None
+    return None if found == sent else found
 
 
 def _present(refusal: Refusal, parent: Location) -> dict[str, str]:

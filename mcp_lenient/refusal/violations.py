@@ -60,7 +60,7 @@ from mcp_lenient.refusal.wording import (
     where,
     without_period,
 )
-from mcp_lenient.schema.node import KEYS, FormReader, Forms, any_fits, names_of
+from mcp_lenient.schema.node import KEYS, FormReader, Forms, any_fits, declares, names_of
 from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, fits_json, in_json, is_name, short_scalar, shown
 from mcp_lenient.values.json_values import json_type, looks_like_json, pointer, same_json
@@ -321,10 +321,22 @@ def _lacks(refusal: Refusal, problem: Problem, parent: Location) -> str:
     told = words("{place} is required but was not sent{more}.", place=place, more=more)
     wanted = _in_json_text(refusal, spot.path, choices) or refusal.say(expected, choices)
     if not wanted:
-        return told
+        return words.sentences(told, _instead(problem, spot, words))
     return words.sentences(
-        told, words("It must be {expected}.", expected=wanted), refusal.say(shape, choices)
+        told,
+        words("It must be {expected}.", expected=wanted),
+        refusal.say(shape, choices),
+        _instead(problem, spot, words),
     )
+
+
+def _instead(problem: Problem, spot: Location, words: Language) -> str:
+    """Return the names of which one may be sent in place of a missing one; empty without any."""
+    others = dict(problem.broken).get("required") or ()
+    if not others:
+        return ""
+    names = words.either([where((*spot.path[:-1], other), words) for other in others[:MAX_NEAR]])
+    return words("Or send {names} instead.", names=names)
 
 
 def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
@@ -383,7 +395,8 @@ def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation
     accepted = _accepted(refusal, parent) if at_length else ""
     if isinstance(path[-1], str) and not is_name(path[-1]):
         return Violation("", HIDDEN, "unknown", words.sentences(_text_as_name(parent, words), accepted))
-    hint, near = _meant(refusal, parent, path)
+    others = _of_another_form(parent, path[-1])
+    hint, near = (_not_together(others, words), []) if others else _meant(refusal, parent, path)
     name, more = quoted(path[-1]), more_places(problem, words)
     if parent.path:
         place = where(parent.path, words)
@@ -432,6 +445,20 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
     ):
         return words("The arguments go at the top, not inside {name}.", name=quoted(sent)), []
     return "", []
+
+
+def _of_another_form(parent: Location, sent: object) -> list[str]:
+    """Return the declared names, also sent, that no branch of a union declares together with a name."""
+    declaring = [form for form in parent.forms if sent in form.properties]
+    if not declaring or not isinstance(parent.value, Mapping):
+        return []
+    known = names_of(parent.forms)
+    return [name for name in parent.value if name in known and not declares(declaring, name)]
+
+
+def _not_together(others: Sequence[str], words: Language) -> str:
+    names = words.all_of([quoted(name) for name in others[:MAX_NEAR]])
+    return words("It cannot be sent together with {names}.", names=names)
 
 
 def _belongs_inside(belongs: Path, sent: object, words: Language) -> str:

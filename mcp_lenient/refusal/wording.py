@@ -321,12 +321,22 @@ def limit_words(keyword: str, bound: object, words: Language) -> str | None:
     if keyword == "format":
         several = bound if isinstance(bound, tuple) else (bound,)
         return words("be {thing}", thing=words.either([_format_named(str(each), words) for each in several]))
+    if keyword == "oneOf":
+        return words("have only one of {names}", names=words.all_of(_quoted_names(bound)))
+    if keyword == "not":
+        names = _quoted_names(bound.get("required") if isinstance(bound, Mapping) and len(bound) == 1 else ())
+        return words("not have {names} together", names=words.all_of(names)) if len(names) > 1 else None
     text = cut(in_json(bound), 200) if isinstance(bound, (int, float, str)) else ""
     if keyword in COUNTS:
         number = bound if type(bound) is int else 2
         return words.plural(*COUNTS[keyword], number, bound=text)
     template = LIMITS.get(keyword)
     return None if template is None else words(template, bound=text)
+
+
+def _quoted_names(names: Any) -> list[str]:
+    shown_names = (quoted(name) for name in names or () if isinstance(name, str) and is_name(name))
+    return list(islice(shown_names, MAX_WORDED_NAMES))
 
 
 def _format_named(name: str, words: Language) -> str:
@@ -612,11 +622,24 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[K
     if len(found) > 1 and all(_is_format_alone(each, path) for each in found):
         # A string in none of several formats: name all of them.
         return [KeywordViolation(path, "format", tuple(listed), tuple(each[0].bound for each in found))]
+    if len(found) > 1 and all(_is_name_alone(each, path) for each in found):
+        # One of several names is enough: name the others too.
+        others = dict.fromkeys(each[0].path[-1] for each in found[1:] if each[0].path != found[0][0].path)
+        return [found[0][0]._replace(bound=tuple(others))]
+    taking = [form for form, each in zip(listed, found, strict=True) if not each]
+    if len(taking) > 1 and not all(holds("oneOf", bound, value) for bound in taking[0].says("oneOf")):
+        names = dict.fromkeys(name for form in taking for name in form.required)
+        own = tuple(name for name in names if not all(name in form.required for form in taking))
+        return [KeywordViolation(path, "oneOf", tuple(taking), own)] if own else []
     return min(found, key=len)
 
 
 def _is_format_alone(found: list[KeywordViolation], path: Path) -> bool:
     return len(found) == 1 and found[0].keyword == "format" and found[0].path == path
+
+
+def _is_name_alone(found: list[KeywordViolation], path: Path) -> bool:
+    return len(found) == 1 and found[0].keyword == "required" and found[0].path[:-1] == path
 
 
 def _listed(form: Form, value: Any) -> bool:
@@ -627,6 +650,25 @@ def _listed(form: Form, value: Any) -> bool:
 
 
 def _in_form(search: _Search, form: Form, value: Any, path: Path) -> list[KeywordViolation]:
+    conditional = map(search.reader.forms, _conditional(form, value))
+    # Which branch of a union a condition means is not known.
+    own = (form, *(choices[0] for choices in conditional if len(choices) == 1))
+    return [found for each in own for found in _by_itself(search, each, value, path)]
+
+
+def _conditional(form: Form, value: Any) -> Iterator[object]:
+    """Yield the schemas that a form's conditions apply to a value, without those of their own conditions."""
+    for part in form.parts:
+        if "if" in part:
+            branch = "else" if holds("not", part["if"], value) else "then"
+            yield part.get(branch)
+        if isinstance(value, Mapping):
+            for name, schema in part.get("dependentSchemas", {}).items():
+                if name in value:
+                    yield schema
+
+
+def _by_itself(search: _Search, form: Form, value: Any, path: Path) -> list[KeywordViolation]:
     found = [KeywordViolation(path, keyword, (form,), bound) for keyword, bound in _broken(form, value)]
     if isinstance(value, Mapping):
         found += _names(search, form, value, path)
@@ -645,7 +687,14 @@ def _broken(form: Form, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) -> Iterator[KeywordViolation]:
-    for name in form.required:
+    dependent = (
+        name
+        for needed in form.says("dependentRequired")
+        for given, names in needed.items()
+        if given in value
+        for name in names
+    )
+    for name in dict.fromkeys((*form.required, *dependent)):
         if name not in value:
             yield KeywordViolation((*path, name), "required", form.child(name))
     if form.closed:

@@ -43,7 +43,7 @@ _ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format", "not"),
     "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
-    "array": ("minItems", "maxItems", "uniqueItems", "not"),
+    "array": ("minItems", "maxItems", "uniqueItems", "contains", "not"),
     "object": ("minProperties", "maxProperties", "not"),
 }
 T = TypeVar("T")

@@ -112,3 +112,81 @@ def test_one_fault_more_is_one() -> None:
     names = [f"p{at}" for at in range(21)]
     found = _violations(closed(*names, **dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
     assert found[-1].message.endswith("There is 1 more fault.")
+
+
+_ONE_NAME = {"properties": {"id": STRING, "name": STRING, "size": INTEGER}, "additionalProperties": False}
+
+
+@each_row(
+    ("conditions", "sent", "message"),
+    [
+        pytest.param(
+            {"anyOf": [{"required": ["id"]}, {"required": ["name"]}]},
+            {"size": 1},
+            "'id' is required but was not sent. It must be a string. Or send 'name' instead.",
+            id="one of two names",
+        ),
+        pytest.param(
+            {"oneOf": [{"required": ["id"]}, {"required": ["name"]}]},
+            {"id": "a", "name": "b"},
+            "the arguments must have only one of 'id' and 'name', but got an object.",
+            id="only one of two names",
+        ),
+        pytest.param(
+            {"not": {"required": ["id", "name"]}},
+            {"id": "a", "name": "b"},
+            "the arguments must not have 'id' and 'name' together, but got an object.",
+            id="not together",
+        ),
+        pytest.param(
+            {"dependentRequired": {"size": ["id"]}},
+            {"size": 1},
+            "'id' is required but was not sent. It must be a string.",
+            id="required by another name",
+        ),
+        pytest.param(
+            {"dependentSchemas": {"size": {"required": ["id"]}}},
+            {"size": 1},
+            "'id' is required but was not sent. It must be a string.",
+            id="required by the schema of another name",
+        ),
+        pytest.param(
+            {
+                "if": {"properties": {"name": {"const": "a"}}},
+                "then": {"properties": {"size": {"minimum": 5}}},
+                "else": {"required": ["id"]},
+            },
+            {"name": "a", "size": 1},
+            "'size' must be at least 5, but got the integer 1.",
+            id="then",
+        ),
+        pytest.param(
+            {"if": {"required": ["name"]}, "then": {"$ref": "#"}, "else": {"required": ["id"]}},
+            {"size": 1},
+            "'id' is required but was not sent. It must be a string.",
+            id="else, beside a condition without end",
+        ),
+    ],
+)
+def test_a_condition_is_named(conditions: Json, sent: Any, message: str) -> None:
+    """The message says what the conditions of the schema ask of this call."""
+    (violation,) = _violations({"type": "object", **_ONE_NAME, **conditions}, sent)
+    assert violation.message == message
+
+
+def test_a_name_of_another_branch_is_not_another_spelling() -> None:
+    """It is not sent together with the names of the branch that is meant."""
+    shape = union(closed("size", size=INTEGER), closed("name", name=STRING))
+    (violation,) = _violations(closed("shape", shape=shape), {"shape": {"size": "1", "name": "x"}})
+    assert violation.message == (
+        "unknown parameter 'size' in 'shape'. It cannot be sent together with 'name'. Accepted are 'size', 'name'."
+    )
+
+
+def test_a_required_item_is_named() -> None:
+    """``contains`` asks for an item, not for another list."""
+    schema = closed("n", n={**array(INTEGER), "contains": {"const": 1}})
+    (violation,) = _violations(schema, {"n": [2]})
+    assert violation.message == (
+        "'n' must contain at least one item of the kind that the schema requires, but got an array."
+    )

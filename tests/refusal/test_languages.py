@@ -159,7 +159,7 @@ async def test_a_note_of_repairs_is_translated():
     """The text block of tell_model is in the policy's language."""
     async with Client(_server(Policy(language="zh", tell_model=True))) as client:
         result = await client.call_tool("store", {"content": "tea", "tags": '["a"]'})
-    assert result.content[1].text == "注意：'tags' 发送的是文本，已按数组处理。请发送 JSON 数组。"
+    assert result.content[1].text == "注意：'tags' 发送的是文本，已解读为数组。请发送 JSON 数组。"
 
 
 @each_row(

@@ -181,7 +181,7 @@ class Tags(ValueNormalizer):
                 Text("send an array of strings or null; the text begins like JSON, but is not a JSON array")
             )
         if says_nothing(text):
-            _refuse(Text("send an array of strings or null; to send no tags, send null or leave it out"))
+            _refuse(Text("send an array of strings or null; the text is empty or says that there is nothing"))
         tags = [text] if self.separator is None else parts(text, self.separator)
         if not tags or has_delimiter(" ".join(tags)):
             _refuse(
